@@ -1,0 +1,1 @@
+"""From a file to a snapshot: one protocol, one registry, a reader for each format."""

@@ -1,0 +1,1 @@
+"""The ELF format: what a shared object's tables say."""

@@ -1,0 +1,55 @@
+"""The protocol that every binary format satisfies, and the registry that picks the reader for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+from abistore.errors import UnknownFormat
+from abistore.model.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractOptions:
+    """What a caller may ask of an extraction.
+
+    ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``; ``debuginfod`` allows asking the
+    servers of ``DEBUGINFOD_URLS``; ``layout=False`` reads the binary's tables only. ``max_bytes`` bounds every file
+    read and every section after decompression.
+    """
+
+    library: str | None = None
+    version: str | None = None
+    debug_dirs: tuple[Path, ...] = ()
+    debuginfod: bool = False
+    layout: bool = True
+    max_bytes: int = 4 << 30
+    progress: Callable[[str, float], None] | None = field(default=None, compare=False)
+
+
+class Reader(Protocol):
+    """Reads one binary format. A reader is a module with these two functions."""
+
+    def accepts(self, head: bytes) -> bool:
+        """Whether a file that begins with ``head`` (its first 4,096 bytes) is of this format."""
+
+    def read(self, path: Path, options: ExtractOptions) -> Snapshot:
+        """The snapshot of the file. Raises :class:`abistore.errors.ExtractError` for whatever is wrong with it."""
+
+
+READERS: tuple[str, ...] = ("abistore.extract.elf.reader",)
+"""The modules of all readers, asked in this order. A new format is a module here and nothing else."""
+
+HEAD_BYTES = 4096
+
+
+def reader_for(head: bytes, path: Path) -> Reader:
+    """The first reader that accepts ``head``. Raises :class:`UnknownFormat`."""
+    for module in READERS:
+        reader: Reader = import_module(module)
+        if reader.accepts(head):
+            return reader
+    raise UnknownFormat(f"{path}: not a library of a known format", "abistore reads ELF shared libraries")

@@ -1,0 +1,46 @@
+"""One digest for shapes and snapshots: the same facts give the same bytes, whoever read them, in whatever order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import msgspec
+
+from abistore.model.names import FACETS
+from abistore.model.shapes import AnyShape
+from abistore.model.snapshot import Snapshot, Variants
+
+FORMAT = b"abistore-1"
+"""Version of the canonical encoding, mixed into every digest. A change of any shape's fields changes it."""
+
+SIZE = 16
+"""Digest length in bytes."""
+
+encode = msgspec.json.Encoder(order="deterministic").encode
+"""A shape's canonical bytes: UTF-8 JSON arrays without white space, all fields present, tag first."""
+
+
+def digest(data: bytes) -> bytes:
+    """The 16-byte BLAKE2b of ``data`` under this format."""
+    return blake2b(data, digest_size=SIZE, person=FORMAT).digest()
+
+
+def shape_digest(shape: AnyShape) -> bytes:
+    """The digest of one shape, without its name: equal shapes of different names share it."""
+    return digest(encode(shape))
+
+
+def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
+    """Distinct ``shapes`` in the order of their canonical bytes."""
+    distinct = set(shapes)
+    return tuple(distinct) if len(distinct) < 2 else tuple(sorted(distinct, key=encode))
+
+
+def snapshot_digest(snapshot: Snapshot) -> bytes:
+    """The digest of what a snapshot says: its target and every (facet, name, shapes), and no provenance."""
+    state = blake2b(encode(snapshot.target), digest_size=SIZE, person=FORMAT)
+    for facet in FACETS:
+        if facet in snapshot.entries:
+            state.update(encode([facet, sorted(snapshot.entries[facet].items())]))
+    return state.digest()

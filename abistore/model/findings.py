@@ -1,0 +1,130 @@
+"""What a comparison concludes: impacts, findings, verdicts, and what could not be checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal, TypeAlias
+
+from abistore.model.names import Facet, Name
+from abistore.model.snapshot import Evidence, Location
+
+
+class Impact(IntEnum):
+    """How a change acts on a consumer, mildest first.
+
+    ``COMPATIBLE``: built consumers go on working and sources still compile. ``RISK``: they may not, depending on what
+    no comparison can see. ``API_BREAK``: built consumers work, some sources stop compiling. ``BREAKING``: some built
+    consumers fail.
+    """
+
+    COMPATIBLE = 0
+    RISK = 1
+    API_BREAK = 2
+    BREAKING = 3
+
+    @property
+    def label(self) -> str:
+        """The impact as it is written in reports, policies and JSON: ``api_break``."""
+        return self.name.lower()
+
+
+class Verdict(IntEnum):
+    """The worst impact of a comparison's findings, or that there are none."""
+
+    NO_CHANGE = 0
+    COMPATIBLE = 1
+    COMPATIBLE_WITH_RISK = 2
+    API_BREAK = 3
+    BREAKING = 4
+
+    @property
+    def exit_code(self) -> int:
+        """What a command that gives this verdict returns: 0, 0, 0, 2 or 4."""
+        return {Verdict.API_BREAK: 2, Verdict.BREAKING: 4}.get(self, 0)
+
+
+VERDICT_OF: dict[Impact, Verdict] = {
+    Impact.COMPATIBLE: Verdict.COMPATIBLE,
+    Impact.RISK: Verdict.COMPATIBLE_WITH_RISK,
+    Impact.API_BREAK: Verdict.API_BREAK,
+    Impact.BREAKING: Verdict.BREAKING,
+}
+
+Element: TypeAlias = Literal["functions", "variables", "types", "enums", "library"]
+Action: TypeAlias = Literal["added", "removed", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One change of one kind, with its effect.
+
+    ``kind`` is the rule's name (``func_removed``); ``part`` names the field, enumerator or parameter of ``name`` that
+    changed, or is empty. ``old_value`` and ``new_value`` are spelled for a C or C++ programmer, ``None`` where a side has none.
+    ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
+    that follow from this one: they have no weight of their own.
+    """
+
+    kind: str
+    name: Name
+    part: str
+    description: str
+    impact: Impact
+    facet: Facet
+    old_value: str | None = None
+    new_value: str | None = None
+    location: Location | None = None
+    affected: tuple[Name, ...] = ()
+    consequences: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotChecked:
+    """Something that one side could not observe, so that nothing is said about it.
+
+    ``reason`` is a stable code (``no-debug-info``, ``partial-debug-info``, ...); ``names`` are the declarations
+    concerned where only some are; ``hint`` tells how to make it checkable.
+    """
+
+    facet: Facet
+    side: Literal["old", "new", "both"]
+    reason: str
+    detail: str
+    hint: str = ""
+    names: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One operand of a comparison, as the reader of a report needs it."""
+
+    library: str
+    version: str | None
+    digest: str
+    target: str
+    soname: str | None
+    evidence: tuple[Evidence, ...]
+    exports: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The judged difference of two snapshots. ``findings`` are sorted worst first, then by name.
+
+    ``engine`` identifies the rules that judged (their digest), so that a stored verdict can be told from one that
+    newer rules would give.
+    """
+
+    old: Side
+    new: Side
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    not_checked: tuple[NotChecked, ...] = ()
+    suppressed: tuple[Finding, ...] = ()
+    policy: str = "strict_abi"
+    engine: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def count(self, impact: Impact) -> int:
+        """How many findings have this impact."""
+        return sum(finding.impact is impact for finding in self.findings)

@@ -1,0 +1,34 @@
+"""Names: what a declaration is called, and which evidence saw it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Kind: TypeAlias = Literal["alias", "enum", "function", "import", "library", "record", "variable"]
+"""What a name names. ``import`` is an undefined symbol that the library expects from elsewhere."""
+
+Facet: TypeAlias = Literal["symbol", "layout", "source"]
+"""Which evidence saw a shape: the binary's tables, its debug information, or the public headers."""
+
+FACETS: tuple[Facet, ...] = ("symbol", "layout", "source")
+
+
+class Name(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """A declaration's identity across releases: its kind and its normal spelling.
+
+    Functions and variables are spelled as the linker sees them (the mangled name, without a symbol version);
+    records, enums and aliases by their qualified source name in normal form (see :mod:`abistore.model.spelling`),
+    without the ``struct``, ``class``, ``union`` or ``enum`` keyword.
+    """
+
+    kind: Kind
+    spelling: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.spelling}"
+
+
+SELF = Name("library", "")
+"""The library itself: its one entry carries SONAME, dependencies and other facts of the whole file."""

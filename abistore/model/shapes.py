@@ -1,0 +1,317 @@
+"""The grammar of an ABI: type references, and the shapes of declarations that are made of them.
+
+A shape holds what an already built consumer depends on and nothing else: no path, no line, no code size, no build.
+A type reference is cut at names: records, enums and aliases appear in it by name only, everything else is inline.
+All offsets and bit sizes are in bits, all other sizes and alignments in bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, Union
+
+import msgspec
+
+from abistore.model.names import Name
+
+Access: TypeAlias = Literal["public", "protected", "private"]
+
+# --- type references ----------------------------------------------------------------------------------------------
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True, tag_field="tag"):
+    """What all type references share: immutable, hashable, encoded as ``[tag, ...]``."""
+
+
+class Named(Node, frozen=True, array_like=True, tag="n"):
+    """A record, enum or alias, by name. The only place where one declaration refers to another."""
+
+    name: Name
+
+
+class Primitive(Node, frozen=True, array_like=True, tag="p"):
+    """A built-in type by its normal spelling (``unsigned long``), ``void`` and ``std::nullptr_t`` included.
+
+    ``size`` is in bytes; 0 for ``void``.
+    """
+
+    spelling: str
+    size: int
+
+
+class Pointer(Node, frozen=True, array_like=True, tag="*"):
+    """A pointer or a reference; ``sort`` is its declarator."""
+
+    target: TypeRef
+    sort: Literal["*", "&", "&&"] = "*"
+
+
+class Array(Node, frozen=True, array_like=True, tag="a"):
+    """An array of ``count`` elements; ``None`` is an unknown bound (``T[]``, a flexible array member).
+
+    ``vector`` marks a SIMD vector (``__attribute__((vector_size))``), which is passed and aligned otherwise.
+    """
+
+    element: TypeRef
+    count: int | None
+    vector: bool = False
+
+
+class Qualified(Node, frozen=True, array_like=True, tag="q"):
+    """A qualified type. ``qualifiers`` is a sorted, comma-free subset: ``atomic``, ``const``, ``restrict``, ``volatile``.
+
+    Never nested directly: ``const (volatile T)`` is one node. Arrays carry their qualifiers on the element.
+    """
+
+    target: TypeRef
+    qualifiers: tuple[str, ...]
+
+
+class Procedure(Node, frozen=True, array_like=True, tag="f"):
+    """A function type, as pointed to by a function pointer. ``variadic`` is a trailing ``...``."""
+
+    result: TypeRef
+    parameters: tuple[TypeRef, ...]
+    variadic: bool = False
+
+
+class MemberPointer(Node, frozen=True, array_like=True, tag="m"):
+    """A pointer to a member of ``owner``; ``target`` is a :class:`Procedure` for member functions."""
+
+    owner: TypeRef
+    target: TypeRef
+
+
+class Inline(Node, frozen=True, array_like=True, tag="i"):
+    """A record or enum without a name, spelled out where it is used."""
+
+    shape: Record | Enum
+
+
+class Special(Node, frozen=True, array_like=True, tag="?"):
+    """What the evidence mentions but does not describe, e.g. ``decltype(auto)`` or a type of a missing unit."""
+
+    spelling: str
+
+
+TypeRef: TypeAlias = Union[Named, Primitive, Pointer, Array, Qualified, Procedure, MemberPointer, Inline, Special]
+"""A mention of a type. Match on the nine classes and close with ``assert_never``."""
+
+VOID = Primitive("void", 0)
+
+
+# --- shapes -------------------------------------------------------------------------------------------------------
+
+
+class Shape(msgspec.Struct, frozen=True, array_like=True, tag_field="tag"):
+    """What all shapes share: immutable, hashable, encoded as ``[tag, ...]``."""
+
+
+# --- symbol facet: what the binary's tables say -------------------------------------------------------------------
+
+
+class Symbol(Shape, frozen=True, array_like=True, tag="Symbol"):
+    """One exported symbol, or one version of it; an entry holds one shape per symbol version.
+
+    ``size`` is the object's size in bytes, and 0 for code: a function's length is not ABI.
+    ``version`` is the symbol version it is bound to (``None``: unversioned); ``default`` tells ``name@@VER``
+    from ``name@VER``.
+    """
+
+    type: Literal["function", "ifunc", "object", "tls", "common", "notype"]
+    binding: Literal["global", "weak", "unique"]
+    visibility: Literal["default", "protected"]
+    size: int = 0
+    version: str | None = None
+    default: bool = True
+
+
+class Import(Shape, frozen=True, array_like=True, tag="Import"):
+    """One undefined symbol: the version it must have (``None``: any) and the library that is to provide it."""
+
+    weak: bool
+    version: str | None = None
+    library: str | None = None
+
+
+class Hardening(msgspec.Struct, frozen=True, array_like=True):
+    """What protects a process that loads the file. ``branch_protection`` names IBT, SHSTK, BTI, PAC notes."""
+
+    relro: Literal["none", "partial", "full"] = "none"
+    bind_now: bool = False
+    executable_stack: bool = False
+    stack_canary: bool = False
+    fortify: bool = False
+    branch_protection: tuple[str, ...] = ()
+    text_relocations: bool = False
+    writable_executable_segment: bool = False
+
+
+class Library(Shape, frozen=True, array_like=True, tag="Library"):
+    """The facts of the whole file. Tuples are sorted, except ``needed`` (load order) and the two search paths.
+
+    ``version_requirements`` pairs a needed library with a version of it, e.g. ``("libc.so.6", "GLIBC_2.34")``.
+    ``features`` are further loader requirements by name, e.g. ``DT_RELR``, ``STATIC_TLS``, ``DF_1_NODELETE``.
+    """
+
+    file_kind: Literal["shared", "executable", "relocatable", "archive"]
+    soname: str | None = None
+    needed: tuple[str, ...] = ()
+    rpath: tuple[str, ...] = ()
+    runpath: tuple[str, ...] = ()
+    version_definitions: tuple[str, ...] = ()
+    version_requirements: tuple[tuple[str, str], ...] = ()
+    hardening: Hardening = Hardening()
+    features: tuple[str, ...] = ()
+
+
+# --- layout facet: what the debug information says ----------------------------------------------------------------
+
+
+class Method(msgspec.Struct, frozen=True, array_like=True):
+    """What makes a function a member: its class, and how it is called on it.
+
+    ``slot`` is the vtable index of a virtual method; ``qualifiers`` and ``reference`` are those of ``this``.
+    """
+
+    owner: Name
+    access: Access = "public"
+    static: bool = False
+    virtual: Literal["no", "virtual", "pure"] = "no"
+    slot: int | None = None
+    qualifiers: tuple[str, ...] = ()
+    reference: Literal["", "&", "&&"] = ""
+    explicit: bool = False
+    deleted: bool = False
+    defaulted: bool = False
+
+
+class Function(Shape, frozen=True, array_like=True, tag="Function"):
+    """A function as its callers were compiled against it; ``this`` is not among the ``parameters``.
+
+    ``display`` is the qualified source name without parameters. ``calling_convention`` is ``None`` where it is the
+    platform's own. ``prototyped`` is false for a C declaration without a parameter list.
+    """
+
+    display: str
+    result: TypeRef
+    parameters: tuple[TypeRef, ...] = ()
+    variadic: bool = False
+    noreturn: bool = False
+    prototyped: bool = True
+    calling_convention: str | None = None
+    method: Method | None = None
+
+
+class Variable(Shape, frozen=True, array_like=True, tag="Variable"):
+    """A data object as its users were compiled against it; ``owner`` is the class of a static data member."""
+
+    display: str
+    type: TypeRef
+    owner: Name | None = None
+    access: Access = "public"
+
+
+class Field(msgspec.Struct, frozen=True, array_like=True):
+    """One non-static data member. ``offset`` is in bits from the record's start; ``bit_size`` only for bit-fields.
+
+    ``name`` is empty for an anonymous member.
+    """
+
+    name: str
+    type: TypeRef
+    offset: int
+    bit_size: int | None = None
+    access: Access = "public"
+    mutable: bool = False
+
+
+class Base(msgspec.Struct, frozen=True, array_like=True):
+    """One direct base class. ``offset`` is in bits, and ``None`` for a virtual base (it depends on the complete object)."""
+
+    type: TypeRef
+    offset: int | None
+    virtual: bool = False
+    access: Access = "public"
+
+
+class VirtualMethod(msgspec.Struct, frozen=True, array_like=True):
+    """One virtual method that a class declares, new or overriding, in slot order.
+
+    ``symbol`` is the mangled name where recorded, else empty. A destructor's one entry stands for its two slots.
+    """
+
+    display: str
+    symbol: str
+    slot: int | None
+    result: TypeRef
+    parameters: tuple[TypeRef, ...] = ()
+    pure: bool = False
+    access: Access = "public"
+
+
+class Record(Shape, frozen=True, array_like=True, tag="Record"):
+    """A complete struct, class or union.
+
+    ``alignment`` is only what ``alignas`` (or an attribute) asks for; the natural one follows from the members: see
+    :mod:`abistore.model.layout`. ``passing`` is how the C++ ABI passes it by value where recorded: in registers like
+    its members (``value``), or by invisible reference. ``deleted`` are the special and other members declared
+    ``= delete``; ``arguments`` the template arguments, a value as its spelling in a :class:`Special`.
+    ``has_vptr`` tells that this very class introduces the vtable pointer.
+    """
+
+    sort: Literal["struct", "class", "union"]
+    size: int
+    fields: tuple[Field, ...] = ()
+    bases: tuple[Base, ...] = ()
+    virtuals: tuple[VirtualMethod, ...] = ()
+    alignment: int | None = None
+    passing: Literal["value", "reference"] | None = None
+    deleted: tuple[str, ...] = ()
+    arguments: tuple[TypeRef, ...] = ()
+    has_vptr: bool = False
+
+
+class Opaque(Shape, frozen=True, array_like=True, tag="Opaque"):
+    """A record or enum that is declared and never defined in the evidence: its users can only hold pointers to it."""
+
+    sort: Literal["struct", "class", "union", "enum"]
+
+
+class Foreign(Shape, frozen=True, array_like=True, tag="Foreign"):
+    """A type of the standard library or the compiler's runtime: not this library's own ABI.
+
+    Recorded by size and alignment (bytes; ``None`` where only declared) and its template arguments.
+    """
+
+    sort: Literal["struct", "class", "union", "enum"]
+    size: int | None
+    alignment: int | None
+    arguments: tuple[TypeRef, ...] = ()
+
+
+class Enumerator(msgspec.Struct, frozen=True, array_like=True):
+    """One named value; ``value`` is exact, signed or unsigned as the underlying type is, of any width."""
+
+    name: str
+    value: int
+
+
+class Enum(Shape, frozen=True, array_like=True, tag="Enum"):
+    """An enumeration; enumerators in declaration order. ``underlying`` is ``None`` where not recorded."""
+
+    size: int
+    enumerators: tuple[Enumerator, ...] = ()
+    underlying: TypeRef | None = None
+    scoped: bool = False
+
+
+class Alias(Shape, frozen=True, array_like=True, tag="Alias"):
+    """A ``typedef`` or ``using`` of a type that has (or needs) another name."""
+
+    target: TypeRef
+
+
+AnyShape: TypeAlias = Union[
+    Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias
+]
+"""Every shape that an entry can hold. Match and close with ``assert_never``."""

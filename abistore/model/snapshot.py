@@ -1,0 +1,105 @@
+"""One library's ABI at one moment: what each kind of evidence saw, and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from abistore.model.names import Facet, Name
+from abistore.model.shapes import AnyShape
+
+Variants: TypeAlias = tuple[AnyShape, ...]
+"""The shapes that one name has in one facet: one, or several where units disagree or a symbol has several versions.
+
+Sorted by their canonical encoding (see :func:`abistore.model.digest.sort_variants`), without repetition.
+"""
+
+Entries: TypeAlias = Mapping[Facet, Mapping[Name, Variants]]
+"""What was seen. A facet that is missing was not observed at all; an empty one was, and nothing was there."""
+
+
+class Target(msgspec.Struct, frozen=True):
+    """The platform a binary is for. Binaries of two targets are never compared.
+
+    ``machine`` is the conventional lower-case name (``x86_64 i386 aarch64 arm riscv64 ppc64le s390x``).
+    """
+
+    format: Literal["elf", "pe", "macho"]
+    machine: str
+    bits: Literal[32, 64]
+    endianness: Literal["little", "big"]
+    os_abi: str = "sysv"
+
+    def __str__(self) -> str:
+        return f"{self.format}-{self.machine}-{self.bits}-{self.endianness}"
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """How much one facet could see.
+
+    ``state``: ``full`` (all that is exported is described), ``partial`` (``described`` of ``expected`` exports are),
+    ``missing`` (nothing is). ``reason`` is a stable code (``no-debug-info``, ``stale-debug-file``,
+    ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for people.
+    ``source`` tells where it was found: ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``, ``split``.
+    """
+
+    facet: Facet
+    state: Literal["full", "partial", "missing"]
+    reason: str = ""
+    detail: str = ""
+    hint: str = ""
+    source: str = ""
+    described: int = 0
+    expected: int = 0
+
+
+class Location(msgspec.Struct, frozen=True, array_like=True):
+    """Where a declaration stands: the file as the compiler recorded it, without its compilation folder, and the line."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Provenance(msgspec.Struct, frozen=True):
+    """What identifies the input and the tools. Never part of a digest; file names are base names."""
+
+    file: str = ""
+    sha256: str = ""
+    size: int = 0
+    build_id: str | None = None
+    reader: str = ""
+    abistore: str = ""
+    compilers: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    debug_files: tuple[str, ...] = ()
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The ABI of one binary. ``library`` is its lineage name (the SONAME's stem, e.g. ``libz``) unless the caller says.
+
+    ``locations`` are for reports only and never part of a digest.
+    """
+
+    library: str
+    version: str | None
+    target: Target
+    entries: Entries
+    evidence: tuple[Evidence, ...] = ()
+    provenance: Provenance = Provenance()
+    locations: Mapping[Name, Location] = {}
+
+    def evidence_of(self, facet: Facet) -> Evidence:
+        """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
+        for evidence in self.evidence:
+            if evidence.facet == facet:
+                return evidence
+        return Evidence(facet, "missing", "not-requested")
+
+    def variants(self, facet: Facet, name: Name) -> Variants:
+        """The shapes of ``name`` in ``facet``; empty where it was not seen."""
+        return self.entries.get(facet, {}).get(name, ())

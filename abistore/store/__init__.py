@@ -1,0 +1,1 @@
+"""Snapshots in SQL: a temporal, content-addressed history."""
