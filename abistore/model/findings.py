@@ -60,7 +60,8 @@ class Finding:
     """One change of one kind, with its effect.
 
     ``kind`` is the rule's name (``func_removed``); ``part`` names the field, enumerator or parameter of ``name`` that
-    changed, or is empty. ``old_value`` and ``new_value`` are spelled for a C or C++ programmer, ``None`` where a side has none.
+    changed, or is empty. ``old_value`` and ``new_value`` are spelled for a C or C++ programmer, ``None`` where a side
+    has none.
     ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
     that follow from this one: they have no weight of their own.
     """

@@ -57,7 +57,7 @@ class Array(Node, frozen=True, array_like=True, tag="a"):
 
 
 class Qualified(Node, frozen=True, array_like=True, tag="q"):
-    """A qualified type. ``qualifiers`` is a sorted, comma-free subset: ``atomic``, ``const``, ``restrict``, ``volatile``.
+    """A qualified type. ``qualifiers`` is a sorted subset of ``atomic``, ``const``, ``restrict``, ``volatile``.
 
     Never nested directly: ``const (volatile T)`` is one node. Arrays carry their qualifiers on the element.
     """
@@ -226,7 +226,7 @@ class Field(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True):
-    """One direct base class. ``offset`` is in bits, and ``None`` for a virtual base (it depends on the complete object)."""
+    """One direct base class. ``offset`` is in bits, ``None`` for a virtual base (the complete object decides)."""
 
     type: TypeRef
     offset: int | None
@@ -311,7 +311,5 @@ class Alias(Shape, frozen=True, array_like=True, tag="Alias"):
     target: TypeRef
 
 
-AnyShape: TypeAlias = Union[
-    Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias
-]
+AnyShape: TypeAlias = Union[Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias]
 """Every shape that an entry can hold. Match and close with ``assert_never``."""

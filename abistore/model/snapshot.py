@@ -41,8 +41,8 @@ class Evidence(msgspec.Struct, frozen=True):
 
     ``state``: ``full`` (all that is exported is described), ``partial`` (``described`` of ``expected`` exports are),
     ``missing`` (nothing is). ``reason`` is a stable code (``no-debug-info``, ``stale-debug-file``,
-    ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for people.
-    ``source`` tells where it was found: ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``, ``split``.
+    ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for
+    people. ``source`` tells where it was found: ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
     """
 
     facet: Facet
@@ -56,7 +56,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Location(msgspec.Struct, frozen=True, array_like=True):
-    """Where a declaration stands: the file as the compiler recorded it, without its compilation folder, and the line."""
+    """Where a declaration stands: the file as recorded, relative to its compilation folder, and the line."""
 
     file: str
     line: int

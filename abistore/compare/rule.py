@@ -1,0 +1,112 @@
+"""The registry of change kinds: a rule is one decorated function, and everything else derives from it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from abistore.compare.context import Context
+from abistore.model.deltas import Delta
+from abistore.model.findings import Action, Element, Impact
+from abistore.model.names import Facet
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a rule states about a delta: the fact that differs, and its two values as people write them.
+
+    ``description`` completes the finding's sentence; ``None`` where a side has no value.
+    """
+
+    description: str
+    old: str | None = None
+    new: str | None = None
+
+
+Check = Callable[..., Iterator[Note]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of change. ``subject`` is the delta it looks at, e.g. ``(Changed, Record)``."""
+
+    kind: str
+    impact: Impact
+    evidence: Facet
+    element: Element
+    action: Action
+    subject: tuple[type, type]
+    title: str
+    why: str
+    fix: str
+    aliases: tuple[str, ...]
+    takes_context: bool
+    check: Check
+
+    def notes(self, delta: Delta[Any], context: Context) -> Iterator[Note]:
+        """What this rule has to say about ``delta``."""
+        return self.check(delta, context) if self.takes_context else self.check(delta)
+
+
+RULES: dict[str, Rule] = {}
+"""Every rule by its kind. Filled by :func:`load`."""
+
+
+def rule(
+    impact: Impact, *, evidence: Facet, element: Element, action: Action, aliases: tuple[str, ...] = ()
+) -> Callable[[Check], Check]:
+    """Register a function as the rule of its name.
+
+    Its first parameter's annotation (``Changed[Record]``) is its subscription; a second parameter receives the
+    :class:`Context`. Its docstring is data: the first line is the title, the paragraphs after it say what happens to
+    a built consumer, the last one begins with ``Fix:``.
+    """
+
+    def register(check: Check) -> Check:
+        title, why, fix = _sections(check)
+        subject, takes_context = _subscription(check)
+        kind = check.__name__
+        if kind in RULES:
+            raise ValueError(f"two rules are called {kind}")
+        RULES[kind] = Rule(
+            kind, impact, evidence, element, action, subject, title, why, fix, aliases, takes_context, check
+        )
+        return check
+
+    return register
+
+
+def _sections(check: Check) -> tuple[str, str, str]:
+    text = inspect.getdoc(check) or ""
+    match = re.fullmatch(r"(?P<title>[^\n]+)\n\n(?P<why>.+)\n\nFix: (?P<fix>.+)", text, re.DOTALL)
+    if match is None:
+        raise ValueError(f"{check.__name__}: the docstring needs a title, a reason and a last paragraph 'Fix: ...'")
+    return match["title"], _paragraphs(match["why"]), _paragraphs(match["fix"])
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _subscription(check: Check) -> tuple[tuple[type, type], bool]:
+    hints = typing.get_type_hints(check)
+    parameters = list(inspect.signature(check).parameters)
+    annotation = hints[parameters[0]]
+    (subject,) = typing.get_args(annotation)
+    return (typing.get_origin(annotation), subject), len(parameters) == 2
+
+
+@cache
+def load() -> dict[str, Rule]:
+    """Import every module of :mod:`abistore.compare.rules` and return the registry."""
+    package = import_module("abistore.compare.rules")
+    for module in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return RULES

@@ -1,0 +1,65 @@
+"""Build a shared library from source text with a real compiler, cached by the content of everything that goes in."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+CACHE = Path(os.environ.get("ABISTORE_TEST_CACHE", Path(__file__).parent.parent / ".cache" / "build"))
+
+SUFFIXES = {"c": ".c", "c++": ".cc"}
+
+
+@cache
+def _compiler_version(compiler: str) -> str:
+    return subprocess.run([*compiler.split(), "--version"], check=True, capture_output=True, text=True).stdout
+
+
+def build_library(
+    source: str,
+    *,
+    language: str = "c",
+    compiler: str | None = None,
+    flags: Sequence[str] = ("-g", "-O1"),
+    soname: str | None = "libcase.so.1",
+    files: Mapping[str, str] | None = None,
+    name: str = "libcase.so",
+) -> Path:
+    """The path of a shared library built from ``source``.
+
+    ``files`` are further files by name (headers, ``more.c``, version scripts) laid beside the source; flags refer to
+    them by bare name, further sources are named in ``flags``. The compiler runs in its own folder, so that the debug
+    information holds no path but relative ones.
+    """
+    compiler = compiler or {"c": "gcc", "c++": "g++"}[language]
+    main = "case" + SUFFIXES[language]
+    inputs = {main: source, **(files or {})}
+    command = [*compiler.split(), "-shared", "-fPIC", *flags, main, "-o", name]
+    if soname:
+        command.append(f"-Wl,-soname,{soname}")
+    key = hashlib.sha256(repr((sorted(inputs.items()), command, _compiler_version(compiler))).encode()).hexdigest()[:24]
+    folder = CACHE / key
+    built = folder / name
+    if not built.exists():
+        _build(folder, inputs, command, name)
+    return built
+
+
+def _build(folder: Path, inputs: Mapping[str, str], command: Sequence[str], name: str) -> None:
+    work = folder.with_name(f"{folder.name}.{os.getpid()}")
+    work.mkdir(parents=True, exist_ok=True)
+    for file, text in inputs.items():
+        (work / file).write_text(text)
+    done = subprocess.run([*command, f"-ffile-prefix-map={work.resolve()}=."], cwd=work, capture_output=True, text=True)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(command)}\n{done.stderr}")
+    try:
+        work.rename(folder)
+    except OSError:  # another worker built the same content first
+        for file in sorted(work.rglob("*"), reverse=True):
+            file.unlink()
+        work.rmdir()
