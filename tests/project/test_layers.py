@@ -1,0 +1,53 @@
+"""Imports go one way: errors, model <- extract | store | compare | report <- service <- cli, mcp_server."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "abistore"
+
+BELOW: dict[str, set[str]] = {
+    "errors": set(),
+    "model": {"errors"},
+    "extract": {"errors", "model"},
+    "store": {"errors", "model"},
+    "compare": {"errors", "model"},
+    "report": {"errors", "model"},
+    "service": {"errors", "model", "extract", "store", "compare", "report"},
+    "cli": {"errors", "model", "report", "service"},
+}
+"""What each layer may import besides itself and the package's version."""
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem in BELOW)
+
+
+def layer(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            if node.module == "abistore":
+                yield from (f"abistore.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_from_the_layers_below_it(path: Path) -> None:
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    allowed = BELOW[own] | {own, "", "__version__"}
+    wrong = {module for module in imported(path) if module.split(".")[0] == "abistore" and layer(module) not in allowed}
+    assert not wrong
+
+
+def test_every_folder_of_the_package_is_a_known_layer() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name not in {"__pycache__"}}
+    assert folders <= set(BELOW) | {"migrations"}
