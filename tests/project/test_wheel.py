@@ -1,0 +1,49 @@
+"""The wheel alone is a working tool: it creates, fills and upgrades a database from any folder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.build import build_library
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ``bin`` folder of an empty environment with nothing but the wheel and what it requires."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    venv.create(folder / "venv", with_pip=True)
+    scripts = folder / "venv" / "bin"
+    subprocess.run([scripts / "pip", "install", "-q", "--disable-pip-version-check", wheel], check=True)
+    return scripts
+
+
+def test_an_installed_wheel_ingests_and_upgrades_from_another_folder(installed: Path, tmp_path: Path) -> None:
+    library = build_library("int answer(void) { return 42; }\n")
+    database = tmp_path / "abi.db"
+
+    def run(*words: str | Path) -> dict[str, object]:
+        done = subprocess.run(
+            [installed / "abistore", *words, "--db", database, "--json"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        assert isinstance(answer, dict)
+        return answer
+
+    run("ingest", library, "--version", "1.0")
+    run("db", "upgrade")
+    run("db", "check")
+    assert "libcase" in json.dumps(run("list"))
