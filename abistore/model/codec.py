@@ -1,0 +1,233 @@
+"""Snapshots as JSON: versioned, deterministic, loss-free and small, because everything repeated is said once.
+
+A file is one object. ``names``, ``types`` and ``shapes`` are tables, one row a line; rows mention rows by their number,
+types only earlier ones. ``entries`` lists, for each facet, rows of a name's number and its shapes' numbers. Trailing
+fields of a row that have their default value are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from abistore.errors import SnapshotError
+from abistore.model.digest import sort_variants
+from abistore.model.names import FACETS, Facet, Name
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Enum,
+    Foreign,
+    Function,
+    Import,
+    Library,
+    Opaque,
+    Record,
+    Symbol,
+    TypeRef,
+    Variable,
+)
+from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.wire import MAX_DEPTH, RowReader, RowWriter, resolve
+
+FORMAT_NAME: Final = "abistore-snapshot"
+FORMAT_VERSION: Final = 1
+
+HINT: Final = "write it again with `abistore dump`"
+
+ALLOWED: Final[frozenset[tuple[bool, str, type]]] = frozenset(
+    [
+        *((True, kind, Symbol) for kind in ("function", "variable")),
+        (True, "import", Import),
+        (True, "library", Library),
+        (False, "function", Function),
+        (False, "variable", Variable),
+        *((False, "record", shape) for shape in (Record, Opaque, Foreign)),
+        *((False, "enum", shape) for shape in (Enum, Opaque, Foreign)),
+        *((False, "alias", shape) for shape in (Alias, Opaque, Foreign)),
+    ]
+)
+"""Which shapes an entry may hold: (in the symbol facet, kind of its name, class of the shape)."""
+
+
+class Header(msgspec.Struct):
+    """What tells a snapshot from any other JSON, read before all else."""
+
+    format: str = ""
+    version: int = 0
+
+
+class File(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole file, as far as its rows are not understood yet."""
+
+    format: str
+    version: int
+    library: str
+    release: str | None
+    target: Target
+    evidence: tuple[Evidence, ...]
+    provenance: Provenance
+    names: list[Name]
+    types: list[list[Any]]
+    shapes: list[list[Any]]
+    entries: dict[Facet, list[list[int]]]
+    files: list[str]
+    locations: list[tuple[int, int, int]]
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """The tables of one file while it is written. Numbers are given in the order of first mention."""
+
+    def __init__(self) -> None:
+        self.names: dict[Name, int] = {}
+        self.types: list[bytes] = []
+        self.shapes: dict[bytes, int] = {}
+        self._known_types: dict[TypeRef, int] = {}
+        self._seen_types: dict[int, int] = {}
+        self._seen_shapes: dict[int, int] = {}
+        self._depth = 0
+        self._encode = msgspec.json.Encoder().encode
+        self._rows = RowWriter(self.type_number, self.name_number)
+
+    def name_number(self, name: Name) -> int:
+        return self.names.setdefault(name, len(self.names))
+
+    def type_number(self, reference: TypeRef) -> int:
+        """Identity is asked first: it is several times cheaper than hashing a nested type."""
+        number = self._seen_types.get(id(reference))
+        if number is None:
+            self._depth += 1
+            if self._depth > MAX_DEPTH:
+                raise SnapshotError("a type nests deeper than a snapshot can hold", f"the limit is {MAX_DEPTH} levels")
+            number = self._known_types.get(reference)
+            if number is None:
+                row = self._encode(self._rows.row(reference))
+                number = self._known_types[reference] = len(self.types)
+                self.types.append(row)
+            self._seen_types[id(reference)] = number
+            self._depth -= 1
+        return number
+
+    def shape_number(self, shape: AnyShape) -> int:
+        number = self._seen_shapes.get(id(shape))
+        if number is None:
+            row = self._encode(self._rows.row(shape))
+            number = self._seen_shapes[id(shape)] = self.shapes.setdefault(row, len(self.shapes))
+        return number
+
+
+def to_json(snapshot: Snapshot) -> bytes:
+    """``snapshot`` as UTF-8 JSON; equal snapshots give equal bytes.
+
+    Raises :class:`SnapshotError` where a type nests deeper than :data:`MAX_DEPTH`.
+    """
+    writer = _Writer()
+    encode = msgspec.json.Encoder(order="deterministic").encode
+    entries = {facet: _entry_rows(writer, snapshot, facet) for facet in FACETS if facet in snapshot.entries}
+    files = {file: number for number, file in enumerate(sorted({place.file for place in snapshot.locations.values()}))}
+    locations = (
+        (writer.name_number(name), files[place.file], place.line) for name, place in sorted(snapshot.locations.items())
+    )
+    parts = [
+        ("format", encode(FORMAT_NAME)),
+        ("version", encode(FORMAT_VERSION)),
+        ("library", encode(snapshot.library)),
+        ("release", encode(snapshot.version)),
+        ("target", encode(snapshot.target)),
+        ("evidence", encode(snapshot.evidence)),
+        ("provenance", encode(snapshot.provenance)),
+        ("entries", b"{%b}" % b",\n".join(b'"%b":%b' % (facet.encode(), rows) for facet, rows in entries.items())),
+        ("locations", _lines(map(encode, locations))),
+        ("files", _lines(map(encode, files))),
+        ("names", _lines(map(encode, writer.names))),
+        ("types", _lines(writer.types)),
+        ("shapes", _lines(writer.shapes)),
+    ]
+    return b"{%b}\n" % b",\n".join(b'"%b":%b' % (key.encode(), value) for key, value in parts)
+
+
+def _entry_rows(writer: _Writer, snapshot: Snapshot, facet: Facet) -> bytes:
+    encode = msgspec.json.Encoder().encode
+    entries = snapshot.entries[facet]
+    return _lines(
+        encode([writer.name_number(name), *map(writer.shape_number, entries[name])]) for name in sorted(entries)
+    )
+
+
+def _lines(rows: Iterable[bytes]) -> bytes:
+    return b"[%b]" % b",\n".join(rows)
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def from_json(data: bytes) -> Snapshot:
+    """The snapshot that :func:`to_json` wrote.
+
+    Raises :class:`SnapshotError` for anything else: other JSON, a truncated file, a newer format.
+    """
+    try:
+        return _snapshot(_file(data))
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SnapshotError(f"malformed snapshot: {error}", HINT) from error
+    except RecursionError as error:
+        raise SnapshotError("malformed snapshot: nested too deeply", HINT) from error
+    except SnapshotError as error:
+        error.hint = error.hint or HINT
+        raise
+
+
+def _file(data: bytes) -> File:
+    header = msgspec.json.decode(data, type=Header)
+    if header.format != FORMAT_NAME:
+        raise SnapshotError("not an abistore snapshot", "snapshots are written with `abistore dump`")
+    if header.version != FORMAT_VERSION:
+        raise SnapshotError(
+            f"snapshot format {header.version} is not known here (this abistore reads {FORMAT_VERSION})",
+            "upgrade abistore, or write the snapshot again with this version",
+        )
+    return msgspec.json.decode(data, type=File)
+
+
+def _snapshot(file: File) -> Snapshot:
+    shapes = _shapes(file)
+    entries = {
+        facet: dict(_entry(facet, row, file.names, shapes) for row in file.entries[facet])
+        for facet in FACETS
+        if facet in file.entries
+    }
+    locations = {
+        resolve(file.names, name): Location(resolve(file.files, place), line) for name, place, line in file.locations
+    }
+    return Snapshot(
+        library=file.library,
+        version=file.release,
+        target=file.target,
+        entries=entries,
+        evidence=file.evidence,
+        provenance=file.provenance,
+        locations=locations,
+    )
+
+
+def _shapes(file: File) -> list[AnyShape]:
+    reader = RowReader(file.names)
+    for row in file.types:
+        reader.add_type(row)
+    return [reader.shape(row) for row in file.shapes]
+
+
+def _entry(facet: Facet, row: list[int], names: Sequence[Name], shapes: Sequence[AnyShape]) -> tuple[Name, Variants]:
+    if len(row) < 2:
+        raise SnapshotError(f"malformed snapshot: an entry without a shape: {row}")
+    name: Name = resolve(names, row[0])
+    variants = sort_variants(resolve(shapes, number) for number in row[1:])
+    for shape in variants:
+        if (facet == "symbol", name.kind, type(shape)) not in ALLOWED:
+            raise SnapshotError(f"malformed snapshot: a {type(shape).__name__} as the {facet} of {name}")
+    return name, variants
