@@ -1,0 +1,157 @@
+"""How the example libraries are built: which release comes in which package, and the compiler's command line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from examples.obtain import CACHE, require, run, source
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One library. ``releases`` are (the library's version, the version of the package that carries its sources).
+
+    ``sources`` and ``unwanted`` are globs below ``root``, itself a glob below the unpacked package; ``flags`` are as in
+    the library's own build files. ``build`` is all that differs from ``gcc -shared -fPIC -g -O2``.
+    """
+
+    library: str
+    soname: str
+    language: str
+    origin: str
+    package: str
+    releases: tuple[tuple[str, str], ...]
+    sources: tuple[str, ...]
+    root: str = "."
+    unwanted: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    def version_numbers(self) -> tuple[str, ...]:
+        """The library's versions, oldest first."""
+        return tuple(version for version, _ in self.releases)
+
+
+LZ4 = Recipe(
+    library="liblz4",
+    soname="liblz4.so.1",
+    language="c",
+    origin="pypi",
+    package="lz4",
+    releases=(
+        ("1.8.0", "0.19.2"),
+        ("1.8.1", "1.1.0"),
+        ("1.8.2", "2.0.0"),
+        ("1.8.3", "2.1.2"),
+        ("1.9.1", "2.1.10"),
+        ("1.9.2", "2.2.1"),
+        ("1.9.3", "3.1.3"),
+        ("1.9.4", "4.3.3"),
+    ),
+    root="lz4libs",
+    sources=("lz4.c", "lz4hc.c", "lz4frame.c", "xxhash.c"),
+    flags=("-fvisibility=hidden", "-DXXH_NAMESPACE=LZ4_"),
+)
+
+ZSTD = Recipe(
+    library="libzstd",
+    soname="libzstd.so.1",
+    language="c",
+    origin="pypi",
+    package="zstd",
+    releases=(
+        ("1.4.8", "1.4.8.1"),
+        ("1.4.9", "1.4.9.1"),
+        ("1.5.0", "1.5.0.4"),
+        ("1.5.1", "1.5.1.0"),
+        ("1.5.2", "1.5.2.6"),
+        ("1.5.4", "1.5.4.1"),
+        ("1.5.5", "1.5.5.1"),
+        ("1.5.6", "1.5.6.8"),
+        ("1.5.7", "1.5.7.2"),
+    ),
+    root="zstd/lib",
+    sources=("common/*.c", "compress/*.c", "decompress/*.[cS]", "dictBuilder/*.c", "legacy/zstd_v0[567].c"),
+    flags=(
+        *("-fvisibility=hidden", "-I.", "-Icommon", "-Ilegacy", "-pthread"),
+        *("-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=5", "-DZSTD_MULTITHREAD"),
+    ),
+)
+
+JSONNET = Recipe(
+    library="libjsonnet",
+    soname="libjsonnet.so.0",
+    language="c++",
+    origin="pypi",
+    package="jsonnet",
+    releases=(
+        ("0.11.2", "0.11.2"),
+        ("0.12.1", "0.12.1"),
+        ("0.13.0", "0.13.0"),
+        ("0.14.0", "0.14.0"),
+        ("0.15.0", "0.15.0"),
+        ("0.16.0", "0.16.0"),
+        ("0.17.0", "0.17.0"),
+        ("0.18.0", "0.18.0"),
+        ("0.19.1", "0.19.1"),
+        ("0.20.0", "0.20.0"),
+    ),
+    sources=("core/*.cpp", "third_party/md5/*.cpp", "third_party/rapidyaml/*.cpp"),
+    unwanted=("core/*_test.cpp",),
+    flags=("-std=c++17", "-Iinclude", "-Icpp", "-Ithird_party/md5", "-Ithird_party/json", "-Ithird_party/rapidyaml"),
+)
+
+RE2 = Recipe(
+    library="libre2",
+    soname="libre2.so.9",
+    language="c++",
+    origin="npm",
+    package="re2",
+    releases=tuple(
+        (f"node-{carrier}", carrier)
+        for carrier in (
+            "1.6.0",
+            "1.8.0",
+            "1.10.0",
+            "1.13.1",
+            "1.15.4",
+            "1.15.8",
+            "1.15.9",
+            "1.17.1",
+            "1.17.4",
+            "1.19.0",
+        )
+    ),
+    root="vendor",
+    sources=("re2/*.cc", "util/rune.cc", "util/strutil.cc"),
+    flags=("-std=c++14", "-I.", "-DNDEBUG", "-pthread"),
+)
+
+RECIPES = {recipe.library: recipe for recipe in (LZ4, ZSTD, JSONNET, RE2)}
+
+
+def build(recipe: Recipe, version: str) -> Path:
+    """The shared library of one release with debug information, built once; the folder's name is the version."""
+    built = CACHE / "built" / recipe.library / version / recipe.soname
+    if not built.exists():
+        compiler = require(*{"c": ("gcc", "gcc"), "c++": ("g++", "g++")}[recipe.language])
+        root = _root(recipe, version)
+        partial = built.with_name(f"{built.name}.{os.getpid()}")
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        link = ["-shared", f"-Wl,-soname,{recipe.soname}", "-o", partial]
+        run([compiler, "-fPIC", "-g", "-O2", "-w", *recipe.flags, *_files(recipe, root), *link], root)
+        shutil.move(partial, built)
+    return built
+
+
+def _root(recipe: Recipe, version: str) -> Path:
+    return source(recipe.origin, recipe.package, dict(recipe.releases)[version]) / recipe.root
+
+
+def _files(recipe: Recipe, root: Path) -> list[Path]:
+    """The sources relative to ``root``, so that no folder of this machine goes into the debug information's names."""
+    unwanted = {path for pattern in recipe.unwanted for path in root.glob(pattern)}
+    found = {path for pattern in recipe.sources for path in root.glob(pattern)} - unwanted
+    return sorted(path.relative_to(root) for path in found)
