@@ -1,0 +1,218 @@
+"""Where a library's debug information is: in the file, in a separate one found as debuggers do, or nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from abistore.errors import InputError, LimitExceeded
+from abistore.extract.elf.container import ElfFile
+from abistore.extract.reader import ExtractOptions
+
+SYSTEM_DIRS = (Path("/usr/lib/debug"),)
+
+Source = Literal["", "file", "build-id", "debuglink", "debug-dir", "debuginfod"]
+
+_HINT = "build with -g, pass --debug-dir, install the -dbgsym package, or allow --debuginfod"
+
+
+@dataclass(frozen=True, slots=True)
+class DebugSearch:
+    """The outcome of a search: the file that describes the library, or a stable reason why there is none.
+
+    ``reason`` is ``no-debug-info`` (none is in the file and nothing tells where else), ``debug-file-missing`` (it was
+    split off and is not here), ``stale-debug-file`` (what is here belongs to another build), ``incomplete-debug-info``
+    (sections that it needs are absent), ``unreadable-debug-file``, or ``debuginfod-failed``.
+    """
+
+    file: ElfFile | None
+    source: Source = ""
+    reason: str = ""
+    detail: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    path: Path
+    source: Source
+    crc: int | None = None
+
+
+def find_debug(elf: ElfFile, options: ExtractOptions) -> DebugSearch:
+    """The file with the debug information of ``elf``: itself, or a separate one that is proven to be of its build.
+
+    Asked in this order: the file, the build-id trees, the debug link beside the file and in the debug directories
+    (the caller's before the system's), debuginfod where allowed.
+    """
+    lacking = _lacking(elf)
+    if not lacking:
+        return DebugSearch(elf, "file")
+    refused: list[DebugSearch] = []
+    for candidate in _candidates(elf, options):
+        search = _examine(elf, candidate)
+        if search.file is not None:
+            return search
+        if search.reason:
+            refused.append(search)
+    if options.debuginfod and elf.build_id:
+        search = _ask_servers(elf, elf.build_id, options)
+        if search.file is not None:
+            return search
+        refused.append(search)
+    return refused[0] if refused else _nothing(elf, lacking)
+
+
+def _lacking(elf: ElfFile) -> tuple[str, ...]:
+    """What is missing for types to be read at all; empty where the information is complete."""
+    return tuple(name for name in (".debug_info", ".debug_abbrev") if not elf.has(name))
+
+
+def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> DebugSearch:
+    present = [s.name for s in elf.sections if s.name.startswith((".debug_", ".zdebug_"))]
+    if present and len(lacking) < 2:
+        detail = f"{', '.join(lacking)} is missing beside {', '.join(sorted(present))}"
+        return DebugSearch(None, "file", "incomplete-debug-info", detail, _HINT)
+    if elf.debuglink:
+        return DebugSearch(None, "", "debug-file-missing", f"it was split off into {elf.debuglink[0]}", _HINT)
+    if elf.build_id and not present:
+        detail = f"none is in the file, and no separate file has its build-id {elf.build_id}"
+        return DebugSearch(None, "", "no-debug-info", detail, _HINT)
+    detail = (
+        f"only {', '.join(sorted(present))}" if present else "none is in the file, and it has no build-id or debug link"
+    )
+    return DebugSearch(None, "", "no-debug-info", detail, _HINT)
+
+
+# --- candidates ---------------------------------------------------------------------------------------------------
+
+
+def _candidates(elf: ElfFile, options: ExtractOptions) -> Iterator[_Candidate]:
+    own = tuple(options.debug_dirs)
+    seen: set[Path] = {elf.path}
+    for candidate in (*_by_build_id(elf, own), *_by_link(elf, own)):
+        if candidate.path not in seen and candidate.path.is_file():
+            seen.add(candidate.path)
+            yield candidate
+
+
+def _by_build_id(elf: ElfFile, own: tuple[Path, ...]) -> Iterator[_Candidate]:
+    if elf.build_id and len(elf.build_id) > 2:
+        for folder in (*own, *SYSTEM_DIRS):
+            yield _Candidate(build_id_path(folder, elf.build_id), "debug-dir" if folder in own else "build-id")
+
+
+def build_id_path(folder: Path, build_id: str) -> Path:
+    """Where ``folder`` keeps the debug file of ``build_id``."""
+    return folder / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+
+
+def _by_link(elf: ElfFile, own: tuple[Path, ...]) -> Iterator[_Candidate]:
+    if elf.debuglink is None:
+        return
+    name, crc = Path(elf.debuglink[0]).name, elf.debuglink[1]
+    beside = elf.path.absolute().parent
+    yield _Candidate(beside / name, "debuglink", crc)
+    yield _Candidate(beside / ".debug" / name, "debuglink", crc)
+    for folder in (*own, *SYSTEM_DIRS):
+        source: Source = "debug-dir" if folder in own else "debuglink"
+        yield _Candidate(folder / beside.relative_to(beside.anchor) / name, source, crc)
+        yield _Candidate(folder / name, source, crc)
+
+
+def _examine(elf: ElfFile, candidate: _Candidate) -> DebugSearch:
+    """Whether a candidate is of the same build and complete."""
+    name, source = candidate.path.name, candidate.source
+    try:
+        debug = ElfFile(candidate.path, elf.max_bytes)
+        mismatch = _mismatch(elf, debug, candidate.crc)
+    except LimitExceeded:
+        raise
+    except InputError as error:
+        return DebugSearch(
+            None, source, "unreadable-debug-file", f"{name}: {error.message}", "fetch the debug file again"
+        )
+    if mismatch:
+        hint = "pass the --debug-dir that was made by the same build"
+        return DebugSearch(None, source, "stale-debug-file", f"{name}: {mismatch}", hint)
+    if lacking := _lacking(debug):
+        detail = f"{name}: {' and '.join(lacking)} missing"
+        return DebugSearch(None, source, "incomplete-debug-info", detail, "fetch the debug file again")
+    return DebugSearch(debug, source)
+
+
+def _mismatch(elf: ElfFile, debug: ElfFile, crc: int | None) -> str:
+    if (elf.machine, elf.bits, elf.little) != (debug.machine, debug.bits, debug.little):
+        return "is for another machine"
+    if elf.build_id != debug.build_id and elf.build_id and debug.build_id:
+        return f"build-id {debug.build_id} is not the library's {elf.build_id}"
+    if crc is not None and debug.crc32() != crc:
+        return f"checksum is not {crc:08x}, which the library asks for"
+    if crc is None and debug.build_id != elf.build_id:
+        return "has no build-id"
+    return ""
+
+
+# --- dwz ----------------------------------------------------------------------------------------------------------
+
+
+def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
+    """The file that ``dwz`` moved common entries to, by its recorded name, in the build-id trees, or by debuginfod.
+
+    ``None`` where none is recorded, or none with the recorded build-id is found.
+    """
+    if debug.alternate_link is None:
+        return None
+    name, build_id = debug.alternate_link
+    for path in _alternates(debug, name, build_id, options):
+        found = _alternate_at(path, build_id, debug.max_bytes)
+        if found is not None:
+            return found
+    if options.debuginfod and build_id:
+        from abistore.extract.debuginfod import fetch
+
+        fetched = fetch(build_id, options.max_bytes)
+        return _alternate_at(fetched.path, build_id, debug.max_bytes) if fetched.path else None
+    return None
+
+
+def _alternates(debug: ElfFile, name: str, build_id: str, options: ExtractOptions) -> Iterator[Path]:
+    folders = (*options.debug_dirs, *SYSTEM_DIRS)
+    beside = debug.path.resolve().parent
+    recorded = Path(name)
+    yield beside / recorded
+    yield beside / recorded.name
+    for folder in folders:
+        if len(build_id) > 2:
+            yield build_id_path(folder, build_id)
+        for system in SYSTEM_DIRS:
+            if recorded.is_relative_to(system):
+                yield folder / recorded.relative_to(system)
+        yield folder / ".dwz" / recorded.name
+        yield folder / recorded.name
+
+
+def _alternate_at(path: Path, build_id: str, max_bytes: int) -> ElfFile | None:
+    if not path.is_file():
+        return None
+    try:
+        found = ElfFile(path, max_bytes)
+        return found if found.build_id == build_id and found.has(".debug_info") else None
+    except LimitExceeded:
+        raise
+    except InputError:
+        return None  # the next place may have a good one; the missing alternate is reported by who needs it
+
+
+# --- debuginfod ---------------------------------------------------------------------------------------------------
+
+
+def _ask_servers(elf: ElfFile, build_id: str, options: ExtractOptions) -> DebugSearch:
+    from abistore.extract.debuginfod import fetch  # urllib, for the few who ask for it
+
+    fetched = fetch(build_id, options.max_bytes)
+    if fetched.path is None:
+        return DebugSearch(None, "debuginfod", "debuginfod-failed", fetched.detail, fetched.hint)
+    return _examine(elf, _Candidate(fetched.path, "debuginfod"))

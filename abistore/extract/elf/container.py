@@ -1,0 +1,262 @@
+"""An ELF file's header, section and segment tables, and the bytes behind them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import weakref
+import zlib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
+from abistore.extract.elf.compressed import expand, expand_old
+from abistore.extract.elf.notes import Note, build_id, read_notes
+from abistore.extract.regular import open_regular, read_range
+
+MAGIC = b"\x7fELF"
+SHT_NOTE, SHT_NOBITS = 7, 8
+SHF_COMPRESSED = 0x800
+_PIECE = 1 << 20
+PT_LOAD, PT_NOTE = 1, 4
+_INDEX_ELSEWHERE, _PHNUM_ELSEWHERE = 0xFFFF, 0xFFFF  # SHN_XINDEX, PN_XNUM
+
+_HEADER = {32: "HHIIIIIHHHHHH", 64: "HHIQQQIHHHHHH"}
+_SECTION = {32: "IIIIIIIIII", 64: "IIQQQQIIQQ"}
+_SEGMENT = {32: "IIIIIIII", 64: "IIQQQQQQ"}
+
+
+class Section(NamedTuple):
+    """One entry of the section table; ``offset`` and ``size`` are in bytes of the file, as stored."""
+
+    name: str
+    type: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    entry_size: int
+    alignment: int
+
+
+class Segment(NamedTuple):
+    """One entry of the program header table; sizes in bytes."""
+
+    type: int
+    flags: int
+    offset: int
+    address: int
+    file_size: int
+    memory_size: int
+    alignment: int
+
+
+class ElfFile:
+    """One ELF file. The tables are read at once, section contents on demand and not kept.
+
+    Raises :class:`UnknownFormat` where the magic is missing, :class:`ExtractError` where the file is truncated or
+    contradicts itself, :class:`LimitExceeded` above ``max_bytes``. Field names follow the gABI, chapters 4 and 5.
+    """
+
+    def __init__(self, path: Path, max_bytes: int = 4 << 30) -> None:
+        self.path = path
+        self.max_bytes = max_bytes
+        self._descriptor, self.size = open_regular(path, max_bytes)
+        self.close = weakref.finalize(self, os.close, self._descriptor)
+        try:
+            self._read_tables()
+        except BaseException:
+            self.close()
+            raise
+
+    def _read_tables(self) -> None:
+        if self.size == 0:
+            raise ExtractError(f"{self.path}: the file is empty")
+        ident = self.read_at(0, min(16, self.size))
+        if ident[:4] != MAGIC:
+            raise UnknownFormat(f"{self.path}: not an ELF file")
+        if len(ident) < 16 or ident[4] not in (1, 2) or ident[5] not in (1, 2):
+            raise ExtractError(f"{self.path}: not a valid ELF header")
+        self.bits: Literal[32, 64] = 32 if ident[4] == 1 else 64
+        self.little = ident[5] == 1
+        self.order = "<" if self.little else ">"
+        self.os_abi = ident[7]
+        layout = struct.Struct(self.order + _HEADER[self.bits])
+        header = layout.unpack(self.read_at(16, layout.size))
+        self.type, self.machine, _version, self.entry, segment_offset, section_offset, self.flags = header[:7]
+        _header_size, segment_entry, segment_count, section_entry, section_count, names = header[7:]
+        first = self._section_zero(section_offset, section_entry)
+        if first is not None:
+            section_count = section_count or first.size
+            names = first.link if names == _INDEX_ELSEWHERE else names
+            segment_count = first.info if segment_count == _PHNUM_ELSEWHERE else segment_count
+        self.sections = self._sections(section_offset, section_entry, section_count, names) if first else ()
+        self.segments = self._segments(segment_offset, segment_entry, segment_count)
+        self._by_name: dict[str, Section] = {}
+        for section in self.sections:
+            self._by_name.setdefault(section.name, section)
+
+    def _section_zero(self, offset: int, entry: int) -> Section | None:
+        layout = struct.Struct(self.order + _SECTION[self.bits])
+        if offset == 0:
+            return None
+        if entry != layout.size:
+            raise ExtractError(f"{self.path}: section table entries of {entry} bytes")
+        return Section("", *layout.unpack(self.read_at(offset, layout.size))[1:])
+
+    def _sections(self, offset: int, entry: int, count: int, names: int) -> tuple[Section, ...]:
+        table = self._table(offset, entry, count, "section")
+        rows = list(struct.iter_unpack(self.order + _SECTION[self.bits], table))
+        if names >= len(rows):
+            raise ExtractError(f"{self.path}: no section {names} for the section names")
+        _, kind, _, _, start, size, *_ = rows[names]
+        strings = self.read_at(start, size) if kind != SHT_NOBITS else b""
+        return tuple(Section(text_at(strings, row[0]), *row[1:]) for row in rows)
+
+    def _segments(self, offset: int, entry: int, count: int) -> tuple[Segment, ...]:
+        layout = struct.Struct(self.order + _SEGMENT[self.bits])
+        if not count or not offset:
+            return ()
+        if entry != layout.size:
+            raise ExtractError(f"{self.path}: program header entries of {entry} bytes")
+        rows = layout.iter_unpack(self._table(offset, entry, count, "program header"))
+        if self.bits == 64:
+            return tuple(Segment(t, flags, o, va, fs, ms, al) for t, flags, o, va, _, fs, ms, al in rows)
+        return tuple(Segment(t, flags, o, va, fs, ms, al) for t, o, va, _, fs, ms, flags, al in rows)
+
+    def _table(self, offset: int, entry: int, count: int, what: str) -> bytes:
+        if offset + entry * count > self.size:
+            raise ExtractError(
+                f"{self.path}: truncated: its {what} table ends at byte {offset + entry * count:,}"
+                f" and the file at {self.size:,}",
+                "copy or download the file again",
+            )
+        return self.read_at(offset, entry * count)
+
+    # --- bytes ----------------------------------------------------------------------------------------------------
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """``size`` bytes at a file offset. Raises :class:`ExtractError` where they are not all there."""
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise ExtractError(
+                f"{self.path}: truncated: {size:,} bytes at offset {offset:,} of {self.size:,}",
+                "copy or download the file again",
+            )
+        return read_range(self._descriptor, offset, size, self.path)
+
+    def sha256(self) -> str:
+        """The SHA-256 of the whole file, in hexadecimal."""
+        state = hashlib.sha256()
+        for piece in self._pieces():
+            state.update(piece)
+        return state.hexdigest()
+
+    def crc32(self) -> int:
+        """The CRC-32 of the whole file, as ``.gnu_debuglink`` records it."""
+        value = 0
+        for piece in self._pieces():
+            value = zlib.crc32(piece, value)
+        return value
+
+    def _pieces(self) -> Iterator[bytes]:
+        for offset in range(0, self.size, _PIECE):
+            yield self.read_at(offset, min(_PIECE, self.size - offset))
+
+    def at_address(self, address: int, size: int | None = None) -> bytes:
+        """The file's bytes at a link-time address: ``size`` of them, or all up to the end of the segment.
+
+        Raises :class:`ExtractError` where no loaded segment has them.
+        """
+        for segment in self.segments:
+            if segment.type == PT_LOAD and segment.address <= address < segment.address + segment.file_size:
+                rest = segment.address + segment.file_size - address
+                if size is None or size <= rest:
+                    return self.read_at(segment.offset + address - segment.address, rest if size is None else size)
+        raise ExtractError(f"{self.path}: no loaded segment holds address {address:#x}")
+
+    def has(self, name: str) -> bool:
+        """Whether the file holds the contents of section ``name``, plain or compressed."""
+        section = self._find(name)
+        return section is not None and section.type != SHT_NOBITS and section.size > 0
+
+    def section(self, name: str) -> bytes:
+        """The decompressed contents of section ``name``; empty where it is absent or has none in this file.
+
+        Raises :class:`ExtractError` where it is cut off or corrupt, :class:`LimitExceeded` where it is too large.
+        """
+        section = self._find(name)
+        return b"" if section is None else self.contents(section)
+
+    def sections_named(self, name: str) -> Iterator[bytes]:
+        """The contents of every section ``name``: a ``.dwo`` file has one ``.debug_types.dwo`` for each type."""
+        for section in self.sections:
+            if section.name == name:
+                yield self.contents(section)
+
+    def contents(self, section: Section) -> bytes:
+        """The decompressed contents of ``section``."""
+        if section.type == SHT_NOBITS or not section.size:
+            return b""
+        data = self.read_at(section.offset, section.size)
+        try:
+            if section.flags & SHF_COMPRESSED:
+                return expand(data, bits=self.bits, little=self.little, max_bytes=self.max_bytes)
+            return expand_old(data, self.max_bytes) if section.name.startswith(".zdebug_") else data
+        except (ExtractError, LimitExceeded) as error:
+            raise type(error)(f"{self.path}: {section.name}: {error.message}", error.hint) from error
+
+    def _find(self, name: str) -> Section | None:
+        section = self._by_name.get(name)
+        if section is None and name.startswith(".debug_"):
+            section = self._by_name.get(".z" + name[1:])
+        return section
+
+    # --- identity -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """All notes, from the sections where there are any, else from the segments."""
+        pieces = [(s.offset, s.size, s.alignment) for s in self.sections if s.type == SHT_NOTE]
+        if not self.sections:
+            pieces = [(p.offset, p.file_size, p.alignment) for p in self.segments if p.type == PT_NOTE]
+        return tuple(
+            note
+            for offset, size, alignment in pieces
+            for note in read_notes(self.read_at(offset, size), self.order, alignment)
+        )
+
+    @cached_property
+    def build_id(self) -> str | None:
+        """The GNU build-id in lower-case hexadecimal."""
+        return build_id(self.notes)
+
+    @cached_property
+    def debuglink(self) -> tuple[str, int] | None:
+        """The file name and CRC-32 of ``.gnu_debuglink``."""
+        data = self.section(".gnu_debuglink")
+        end = data.find(b"\0")
+        start = (end + 4) & ~3
+        if end < 1 or start + 4 > len(data):
+            return None
+        return text_at(data, 0), int(struct.unpack_from(self.order + "I", data, start)[0])
+
+    @cached_property
+    def alternate_link(self) -> tuple[str, str] | None:
+        """The file name and build-id of ``.gnu_debugaltlink``, which ``dwz`` writes."""
+        data = self.section(".gnu_debugaltlink")
+        end = data.find(b"\0")
+        return None if end < 1 else (text_at(data, 0), data[end + 1 :].hex())
+
+
+def text_at(strings: bytes, offset: int) -> str:
+    """The zero-terminated text at ``offset`` of a string table; empty where there is none.
+
+    Bytes that are not UTF-8 are spelled ``\\xNN``, so that any name can be stored and printed.
+    """
+    end = strings.find(b"\0", offset)
+    return strings[offset : end if end >= 0 else len(strings)].decode("utf-8", "backslashreplace")

@@ -1,0 +1,220 @@
+"""The dynamic symbol table: what a library exports, and what it imports."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from abistore.errors import ExtractError
+from abistore.extract.elf.container import PT_LOAD, ElfFile, text_at
+from abistore.extract.elf.dynamic import (
+    DT_FINI,
+    DT_GNU_HASH,
+    DT_HASH,
+    DT_INIT,
+    DT_SYMTAB,
+    DT_VERSYM,
+    Dynamic,
+)
+from abistore.extract.elf.noise import is_noise
+from abistore.extract.elf.versions import Versions
+from abistore.model.names import Name
+from abistore.model.shapes import Import, Symbol
+
+SHT_DYNSYM = 11
+SHN_UNDEF, SHN_ABS = 0, 0xFFF1
+EM_ARM = 40
+PF_X = 1
+
+NOTYPE, FUNCTION, TLS, IFUNC, ARM_THUMB = 0, 2, 6, 10, 13
+
+Kind = Literal["function", "variable"]
+SymbolType = Literal["function", "ifunc", "object", "tls", "common", "notype"]
+Binding = Literal["global", "weak", "unique"]
+
+_TYPES: dict[int, SymbolType] = {1: "object", FUNCTION: "function", 5: "common", TLS: "tls", IFUNC: "ifunc"}
+_BINDINGS: dict[int, Binding] = {1: "global", 2: "weak", 10: "unique"}
+_VISIBILITIES: dict[int, Literal["default", "protected"]] = {0: "default", 3: "protected"}
+
+
+class Row(NamedTuple):
+    """One row of the dynamic symbol table, decoded. ``version`` is the raw .gnu.version value (1: unversioned)."""
+
+    name: str
+    value: int
+    size: int
+    type: int
+    binding: int
+    visibility: int
+    section: int
+    version: int
+
+
+@dataclass
+class Exports:
+    """Where the exported symbols lie, to join them with what the debug information says.
+
+    Addresses are link-time virtual addresses, with the ARM Thumb bit cleared; TLS offsets count from the start of the
+    TLS segment. Names at one address are sorted. An IFUNC is in ``kinds`` alone: its address is its resolver's.
+    """
+
+    by_address: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    tls_by_offset: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    kinds: dict[str, Kind] = field(default_factory=dict)
+
+
+def read_rows(dynamic: Dynamic) -> Iterator[Row]:
+    """The rows of the dynamic symbol table, without the null row. Raises :class:`ExtractError`."""
+    elf = dynamic.elf
+    address = dynamic.get(DT_SYMTAB)
+    if address is None:
+        return
+    layout = struct.Struct(elf.order + ("IIIBBH" if elf.bits == 32 else "IBBHQQ"))
+    count = _count(dynamic, address, layout.size)
+    table = elf.at_address(address, count * layout.size)
+    versions = _version_indices(dynamic, count)
+    strings = dynamic.strings
+    for index, row in enumerate(layout.iter_unpack(table)):
+        if elf.bits == 64:
+            name, info, other, section, value, size = row
+        else:
+            name, value, size, info, other, section = row
+        if index and name:
+            yield Row(text_at(strings, name), value, size, info & 15, info >> 4, other & 3, section, versions[index])
+
+
+def _version_indices(dynamic: Dynamic, count: int) -> tuple[int, ...]:
+    address = dynamic.get(DT_VERSYM)
+    if address is None:
+        return (1,) * count
+    return struct.unpack(f"{dynamic.elf.order}{count}H", dynamic.elf.at_address(address, count * 2))
+
+
+def _count(dynamic: Dynamic, address: int, entry_size: int) -> int:
+    """How many symbols there are: the section table says, else the hash tables tell, as for the loader."""
+    elf = dynamic.elf
+    for section in elf.sections:
+        if section.type == SHT_DYNSYM and section.address == address:
+            return section.size // entry_size
+    if (hash_address := dynamic.get(DT_HASH)) is not None:
+        # 64-bit s390 and Alpha have 8-byte words in this one table.
+        word = "Q" if elf.bits == 64 and elf.machine in (22, 0x9026) else "I"
+        layout = struct.Struct(f"{elf.order}2{word}")
+        return int(layout.unpack(elf.at_address(hash_address, layout.size))[1])
+    if (hash_address := dynamic.get(DT_GNU_HASH)) is not None:
+        return _count_by_gnu_hash(elf, hash_address)
+    raise ExtractError(f"{elf.path}: neither a section table nor a hash table tells the number of symbols")
+
+
+def _count_by_gnu_hash(elf: ElfFile, address: int) -> int:
+    """The highest chained symbol plus one: the last symbol of the last chain, whose lowest bit ends it."""
+    table = elf.at_address(address)
+    if len(table) < 16:
+        raise ExtractError(f"{elf.path}: the symbol hash table is cut off")
+    buckets, first, bloom, _shift = struct.unpack_from(elf.order + "4I", table)
+    start = 16 + bloom * (elf.bits // 8)
+    chains = start + 4 * buckets
+    if chains > len(table):
+        raise ExtractError(f"{elf.path}: the symbol hash table is corrupt")
+    last: int = max(struct.unpack_from(f"{elf.order}{buckets}I", table, start), default=0)
+    if last < first:
+        return int(first)
+    word = struct.Struct(elf.order + "I")
+    for position in range(chains + 4 * (last - first), len(table) - 3, 4):
+        if word.unpack_from(table, position)[0] & 1:
+            return last + 1
+        last += 1
+    raise ExtractError(f"{elf.path}: the symbol hash table does not end")
+
+
+# --- exports ------------------------------------------------------------------------------------------------------
+
+
+def exported(dynamic: Dynamic, rows: list[Row], versions: Versions) -> Iterator[tuple[Row, Name, Symbol]]:
+    """The rows that other files can bind to, each with its name and shape.
+
+    Left out are local and hidden symbols, the absolute symbols that stand for a version definition, data that an
+    executable copied from another library (its version is a required one), and :func:`is_noise`.
+    """
+    version_names = frozenset(versions.defined.values())
+    executable = _executable_places(dynamic.elf)
+    entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
+    for row in rows:
+        binding, visibility = _BINDINGS.get(row.binding), _VISIBILITIES.get(row.visibility)
+        if row.section == SHN_UNDEF or binding is None or visibility is None:
+            continue
+        if row.section == SHN_ABS and row.name in version_names:
+            continue
+        if (row.version & 0x7FFF) in versions.required or is_noise(
+            row.name, typed=row.type != NOTYPE or row.size > 0, entry=row.value in entries
+        ):
+            continue
+        kind = _kind(row, executable)
+        version = versions.defined.get(row.version & 0x7FFF)
+        yield (
+            row,
+            Name(kind, row.name),
+            Symbol(
+                type="function"
+                if row.type == ARM_THUMB and dynamic.elf.machine == EM_ARM
+                else _TYPES.get(row.type, "notype"),
+                binding=binding,
+                visibility=visibility,
+                size=row.size if kind == "variable" else 0,
+                version=version,
+                default=version is None or not row.version & 0x8000,
+            ),
+        )
+
+
+def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:
+    """Address ranges of code: executable sections, or executable segments where there is no section table."""
+    if elf.sections:
+        return tuple((s.address, s.address + s.size) for s in elf.sections if s.flags & 4 and s.address)
+    return tuple((s.address, s.address + s.memory_size) for s in elf.segments if s.type == PT_LOAD and s.flags & PF_X)
+
+
+def _kind(row: Row, executable: tuple[tuple[int, int], ...]) -> Kind:
+    if row.type in (FUNCTION, IFUNC, ARM_THUMB):
+        return "function"
+    if row.type == NOTYPE and row.section != SHN_ABS and any(low <= row.value < high for low, high in executable):
+        return "function"
+    return "variable"
+
+
+def index_exports(dynamic: Dynamic, found: list[tuple[Row, Name, Symbol]]) -> Exports:
+    """The address index of what :func:`exported` gave."""
+    thumb = dynamic.elf.machine == EM_ARM
+    addresses: dict[int, set[str]] = {}
+    offsets: dict[int, set[str]] = {}
+    exports = Exports()
+    for row, name, _ in found:
+        exports.kinds[row.name] = "function" if name.kind == "function" else "variable"
+        if row.type == TLS:
+            offsets.setdefault(row.value, set()).add(row.name)
+        elif row.type != IFUNC and row.section != SHN_ABS:
+            code = thumb and name.kind == "function"
+            addresses.setdefault(row.value & ~1 if code else row.value, set()).add(row.name)
+    exports.by_address = {address: tuple(sorted(names)) for address, names in addresses.items()}
+    exports.tls_by_offset = {offset: tuple(sorted(names)) for offset, names in offsets.items()}
+    return exports
+
+
+# --- imports ------------------------------------------------------------------------------------------------------
+
+
+def imported(rows: list[Row], versions: Versions) -> Iterator[tuple[Name, Import]]:
+    """The undefined symbols, each with the version and the library that it is bound to."""
+    for row in rows:
+        if row.section == SHN_UNDEF and row.binding in _BINDINGS:
+            required = versions.required.get(row.version & 0x7FFF)
+            yield (
+                Name("import", row.name),
+                Import(
+                    weak=row.binding == 2,
+                    version=required.version if required else None,
+                    library=required.library if required else None,
+                ),
+            )
