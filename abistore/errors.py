@@ -15,6 +15,7 @@
     │   ├── VersionTaken     another binary is stored under this version (68)
     │   ├── SchemaMismatch   the database is of another schema, or not one of ours
     │   └── StoreBusy        locked for longer than the busy timeout
+    ├── OutputError          the answer cannot be written (73)
     └── PolicyError          a rule, policy or suppression is wrong (64)
 
 A verdict's exit code (0, 2, 4) never collides with these: all of them are 64 or above
@@ -120,6 +121,13 @@ class StoreBusy(StoreError):
     """Another process held the database locked for longer than the busy timeout."""
 
     code = "busy"
+
+
+class OutputError(AbistoreError):
+    """The answer cannot be written: no such folder, no permission, no space left."""
+
+    code = "output"
+    exit_code = 73
 
 
 class PolicyError(AbistoreError):

@@ -1,1 +1,30 @@
 """A comparison as text for people and machines."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from abistore.errors import UsageError
+
+if TYPE_CHECKING:
+    from abistore.report.outline import Report
+    from abistore.report.style import Style
+
+SUPPORT = frozenset({"outline", "plain", "style"})
+"""The modules of this package that are not formats."""
+
+
+def formats() -> tuple[str, ...]:
+    """The names of all report formats: each is a module here with ``render(report, style) -> str``."""
+    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name not in SUPPORT))
+
+
+def render(report: Report, format: str, style: Style) -> str:
+    """The report in one of :func:`formats`. Raises :class:`UsageError`."""
+    if format not in formats():
+        raise UsageError(f"no report format is called {format}", f"one of: {', '.join(formats())}")
+    module = import_module(f"{__name__}.{format}")
+    text: str = module.render(report, style)
+    return text

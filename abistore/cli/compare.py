@@ -1,0 +1,47 @@
+"""``compare``: two operands in, a verdict out."""
+
+from __future__ import annotations
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.rendering import fail_on_option, report_options, show_report
+
+
+@click.command("compare")
+@click.argument("old")
+@click.argument("new")
+@report_options
+@fail_on_option
+@line_options
+@extract_options
+@store_option
+@output_options
+@pass_settings
+def compare_command(
+    settings: Settings,
+    /,
+    *,
+    old: str,
+    new: str,
+    format: str,
+    full: bool,
+    fail_on: str,
+    target: str | None,
+    profile: str | None,
+    extracting: Extracting,
+) -> int:
+    """Compare OLD with NEW and judge the difference.
+
+    Each is a library, a JSON snapshot, a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
+    libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. A file wins over a reference of its name.
+
+    Exits with 0 (no break), 2 (source break), 4 (binary break), or 64 and above where there is no verdict.
+    """
+    from abistore.service.judging import compare
+    from abistore.service.operands import Selection
+
+    selection = Selection(target, profile, extracting.options())
+    report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on)  # type: ignore[arg-type]
+    return show_report(settings, report, format, full)

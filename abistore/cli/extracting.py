@@ -1,0 +1,62 @@
+"""The options of every command that reads libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from abistore.service.snapshots import ExtractOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Extracting:
+    """What the options say about reading files."""
+
+    debug_dirs: tuple[Path, ...]
+    debuginfod: bool
+    symbols_only: bool
+
+    def options(self, library: str | None = None, version: str | None = None) -> ExtractOptions:
+        """The extraction that is asked for."""
+        from abistore.service.snapshots import ExtractOptions
+
+        return ExtractOptions(
+            library=library,
+            version=version,
+            debug_dirs=self.debug_dirs,
+            debuginfod=self.debuginfod,
+            layout=not self.symbols_only,
+        )
+
+
+def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options, and pass their values as ``extracting``."""
+
+    @wraps(command)
+    def wrapped(*positional: Any, **named: Any) -> Any:
+        extracting = Extracting(
+            named.pop("debug_dir"),
+            named.pop("debuginfod"),
+            named.pop("symbols_only"),
+        )
+        return command(*positional, **named, extracting=extracting)
+
+    for option in (
+        click.option("--symbols-only", is_flag=True, help="Read the symbol tables only, no debug information."),
+        click.option("--debuginfod", is_flag=True, help="Ask the servers of DEBUGINFOD_URLS for debug information."),
+        click.option(
+            "--debug-dir",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            metavar="FOLDER",
+            help="Search separate debug files here too, as below /usr/lib/debug. May be repeated.",
+        ),
+    ):
+        wrapped = option(wrapped)
+    return wrapped

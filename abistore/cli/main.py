@@ -1,0 +1,177 @@
+"""The entry point: finds the command, and turns every outcome into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import pairwise
+from typing import NoReturn
+
+import click
+
+from abistore import __version__
+from abistore.cli.options import Settings, output_options, store_option
+from abistore.errors import AbistoreError, OutputError, UsageError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "baseline": ("abistore.cli.baseline", "Set and list the releases that others are judged against."),
+    "changes": ("abistore.cli.changes", "List the kinds of change that are detected."),
+    "compare": ("abistore.cli.compare", "Compare two snapshots and judge the difference."),
+    "completion": ("abistore.cli.completion", "Print the completion script of a shell."),
+    "db": ("abistore.cli.db", "Create, upgrade, check and back up the database."),
+    "dump": ("abistore.cli.dump", "Write the snapshot of a library as JSON, without a database."),
+    "explain": ("abistore.cli.changes", "Explain one kind of change: what happens, why, how to fix it."),
+    "export": ("abistore.cli.transfer", "Write a stored snapshot as JSON."),
+    "history": ("abistore.cli.history", "Show the releases of a library, with their verdicts."),
+    "import": ("abistore.cli.transfer", "Store JSON snapshots."),
+    "ingest": ("abistore.cli.ingest", "Store the snapshots of libraries, and judge them against a baseline."),
+    "list": ("abistore.cli.show", "List what is stored."),
+    "log": ("abistore.cli.history", "Show every release in which a symbol or type appeared, changed or vanished."),
+    "show": ("abistore.cli.show", "Show a snapshot, or one of its declarations as C or C++."),
+    "verdict": ("abistore.cli.verdict", "Show the verdict about a stored release."),
+}
+"""Every command: its module, which is imported when the command runs, and its line in the overview."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, or ``None`` where there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(COMMANDS[cmd_name][0])
+        command: click.Command = vars(module)[f"{cmd_name}_command"]
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the overview without importing the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Answer ``--version``."""
+    if value and not ctx.resilient_parsing:
+        as_json = wants_json(sys.argv[1:])
+        click.echo(f'{{"status":"ok","version":"{__version__}"}}' if as_json else f"abistore {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_version,
+    help="Show the version and exit.",
+)
+@store_option
+@output_options
+def cli() -> None:
+    """Remember the ABI of every release of a C or C++ shared library, and answer from that memory.
+
+    A REFERENCE is a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
+    libfoo@baseline:CHANNEL) or the first six or more digits of a snapshot's digest. Where a command takes an
+    OPERAND, a library or a JSON snapshot on disk will do as well.
+
+    Exit codes: 0, 2 and 4 are verdicts (compatible, source break, binary break); 64 and above are failures.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; what goes wrong is printed, never raised."""
+    as_json = wants_json(arguments)
+    try:
+        result = cli.main(args=list(arguments), prog_name="abistore", standalone_mode=False, obj=Settings())
+        sys.stdout.flush()
+    except AbistoreError as error:
+        return fail(error, as_json)
+    except click.exceptions.NoArgsIsHelpError as error:
+        return fail(UsageError("no command given", "see `abistore --help`"), True) if as_json else show_help(error)
+    except click.ClickException as error:
+        return fail(usage_error(error), as_json)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        discard_output()
+        return BROKEN_PIPE
+    except OSError as error:
+        if error.filename is None and not debugging(arguments):
+            discard_output()
+            return fail(OutputError(f"the answer cannot be written: {error.strerror}"), as_json=False)
+        return internal(error, arguments)
+    except Exception as error:
+        return internal(error, arguments)
+    return result if isinstance(result, int) else 0
+
+
+def main() -> NoReturn:
+    """The ``abistore`` command."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the words ask for JSON, known even where they cannot be parsed."""
+    words = list(arguments)
+    if "--" in words:
+        words = words[: words.index("--")]
+    pairs = pairwise(words)
+    return "--json" in words or "--format=json" in words or ("--format", "json") in pairs
+
+
+def usage_error(error: click.ClickException) -> AbistoreError:
+    """A click exception in our own words."""
+    context = getattr(error, "ctx", None)
+    hint = f"see `{context.command_path} --help`" if context is not None else "see `abistore --help`"
+    return UsageError(error.format_message(), hint)
+
+
+def show_help(error: click.exceptions.NoArgsIsHelpError) -> int:
+    """Answer a group without a command with its help."""
+    click.echo(error.format_message(), err=True)
+    return UsageError.exit_code
+
+
+def fail(error: AbistoreError, as_json: bool) -> int:
+    """Print an expected error, in two lines or as one JSON object."""
+    if as_json:
+        from abistore.cli.output import error_document, write_json
+
+        write_json(error_document(error))
+    else:
+        click.echo(f"error: {error.message}", err=True)
+        if error.hint:
+            click.echo(f"hint: {error.hint}", err=True)
+    return error.exit_code
+
+
+def debugging(arguments: Sequence[str]) -> bool:
+    """Whether the traceback of a bug is wanted."""
+    return bool(os.environ.get("ABISTORE_DEBUG")) or "-vv" in arguments
+
+
+def internal(error: Exception, arguments: Sequence[str]) -> int:
+    """Print a bug: one line, and the traceback where it was asked for."""
+    if debugging(arguments):
+        import traceback
+
+        traceback.print_exception(error, file=sys.stderr)
+    what = f"internal error: {type(error).__name__}: {error}"
+    hint = "this is a defect of abistore; run again with ABISTORE_DEBUG=1 for the traceback, and report it"
+    return fail(AbistoreError(what, hint), wants_json(arguments))
+
+
+def discard_output() -> None:
+    """Let the interpreter's last flush go nowhere: the reader of our output has left, or there is no room for it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,79 @@
+"""The options that commands share, and where their values live during a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Settings:
+    """What the shared options say. ``verbosity``: -1 quiet, 0 normal, 1 and more for detail."""
+
+    json: bool = False
+    database: str | None = None
+    verbosity: int = 0
+
+
+pass_settings = click.make_pass_decorator(Settings, ensure=True)
+
+
+def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    ctx.ensure_object(Settings).json |= value
+
+
+def _set_database(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    settings = ctx.ensure_object(Settings)
+    settings.database = value or settings.database
+
+
+def _set_quiet(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Settings).verbosity = -1
+
+
+def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> None:
+    ctx.ensure_object(Settings).verbosity += value
+
+
+def output_options(command: Decorated) -> Decorated:
+    """Add ``--json``, ``-q`` and ``-v``."""
+    for option in (
+        click.option("-v", "--verbose", count=True, expose_value=False, callback=_set_verbose, help="Say more."),
+        click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Say less."),
+        click.option(
+            "--json",
+            is_flag=True,
+            expose_value=False,
+            callback=_set_json,
+            help="Print exactly one JSON object on standard output, for errors too.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def store_option(command: Decorated) -> Decorated:
+    """Add ``--db``."""
+    return click.option(
+        "--db",
+        metavar="PATH|URL",
+        envvar="ABISTORE_DB",
+        show_envvar=True,
+        expose_value=False,
+        callback=_set_database,
+        help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
+    )(command)
+
+
+def line_options(command: Decorated) -> Decorated:
+    """Add ``--target`` and ``--profile``, which choose among the lines of a library."""
+    command = click.option("--profile", help="The build profile meant, where a library has several.")(command)
+    return click.option(
+        "--target", help="The platform meant, where a library has several: elf-x86_64-64-little, or just x86_64."
+    )(command)

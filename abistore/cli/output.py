@@ -1,0 +1,83 @@
+"""Writing answers: one JSON object, or text."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from abistore.cli.options import Settings
+from abistore.errors import AbistoreError, OutputError
+
+
+def error_document(error: AbistoreError) -> dict[str, Any]:
+    """An error as ``--json`` shows it."""
+    return {"status": "error", "code": error.code, "error": error.message, "hint": error.hint}
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """Print one JSON object on standard output."""
+    import json
+
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
+    """Print a result: ``value`` with ``--json``, otherwise ``text()``."""
+    if settings.json:
+        from abistore.report.plain import plain
+
+        write_json({"status": "ok", **plain(value)})
+    elif rendered := text():
+        click.echo(rendered)
+
+
+def note(settings: Settings, text: str) -> None:
+    """Tell something beside the answer, on standard error; silent with ``-q`` and ``--json``."""
+    if not settings.json and settings.verbosity >= 0:
+        click.echo(text, err=True)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write ``data`` to a file, completely or not at all. Raises :class:`OutputError`."""
+    if path.exists() and not path.is_file():
+        _write_special(path, data)
+        return
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another file with -o") from error
+
+
+def _write_special(path: Path, data: bytes) -> None:
+    try:
+        with path.open("wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another file with -o") from error
+
+
+def write_bytes(data: bytes) -> None:
+    """Print bytes as they are on standard output."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def colour_wanted() -> bool:
+    """Whether standard output is a terminal whose user did not switch colour off."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """How many columns a line of text may have."""
+    import shutil
+
+    return max(60, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100

@@ -1,0 +1,221 @@
+"""A comparison arranged for its readers: what every report format renders, and what the store keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Literal, TypeAlias, cast
+
+import msgspec
+
+from abistore.model.demangle import demangle_all
+from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, Verdict
+from abistore.model.names import Facet, Kind, Name
+from abistore.model.snapshot import Evidence
+
+SCHEMA = 1
+"""Version of the report. Fields may be added under one number; none is removed or changes its meaning."""
+
+
+VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
+ImpactLabel: TypeAlias = Literal["compatible", "risk", "api_break", "breaking"]
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """How many findings have each impact; consequences are not counted."""
+
+    breaking: int
+    api_breaks: int
+    risk_changes: int
+    compatible: int
+    total_changes: int
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One finding.
+
+    ``id`` names the same change in every comparison that finds it. ``symbol`` is the declaration as the linker (or,
+    for types, the source) spells it, ``display`` as a programmer does, ``part`` the field, enumerator or parameter.
+    ``affected`` are the exports through which consumers meet the change.
+    """
+
+    id: str
+    kind: str
+    symbol: str
+    display: str
+    part: str
+    subject: Kind
+    description: str
+    impact: ImpactLabel
+    facet: Facet
+    old_value: str | None
+    new_value: str | None
+    source_location: str | None
+    affected: tuple[str, ...]
+    affected_count: int
+    consequences: tuple[Change, ...]
+
+
+class Unchecked(msgspec.Struct, frozen=True):
+    """What one side could not observe, why, and how to make it observable."""
+
+    facet: Facet
+    side: Literal["old", "new", "both"]
+    reason: str
+    detail: str
+    hint: str
+    names: tuple[str, ...]
+
+
+class SideCard(msgspec.Struct, frozen=True):
+    """One operand. ``digest`` identifies the content that was compared."""
+
+    library: str
+    version: str | None
+    digest: str
+    target: str
+    soname: str | None
+    exports: int
+    evidence: tuple[Evidence, ...]
+
+    def __str__(self) -> str:
+        return f"{self.library} {self.version}" if self.version else f"{self.library} ({self.digest[:12]})"
+
+
+class Churn(msgspec.Struct, frozen=True):
+    """How many exported names came and went, and how many declarations that both sides describe differ."""
+
+    added: int
+    removed: int
+    changed: int
+
+
+class Report(msgspec.Struct, frozen=True):
+    """A judged comparison. ``exit_code`` is what the command returns."""
+
+    status: Literal["ok"]
+    schema: int
+    verdict: VerdictName
+    exit_code: int
+    summary: Summary
+    changes: tuple[Change, ...]
+    suppressed_count: int
+    suppressed: tuple[Change, ...]
+    not_checked: tuple[Unchecked, ...]
+    notes: tuple[str, ...]
+    old: SideCard
+    new: SideCard
+    policy: str
+    engine: str
+    churn: Churn | None = None
+
+
+class Group(msgspec.Struct, frozen=True):
+    """All changes of one impact, in report order."""
+
+    impact: Impact
+    changes: tuple[Change, ...]
+
+
+def outline(comparison: Comparison, *, churn: Churn | None = None) -> Report:
+    """Arrange a comparison for rendering."""
+    displays = demangle_all(sorted(set(_linker_names((*comparison.findings, *comparison.suppressed)))))
+    return Report(
+        status="ok",
+        schema=SCHEMA,
+        verdict=cast(VerdictName, comparison.verdict.name),
+        exit_code=comparison.verdict.exit_code,
+        summary=_summary(comparison),
+        changes=_changes(comparison.findings, displays),
+        suppressed_count=len(comparison.suppressed),
+        suppressed=_changes(comparison.suppressed, displays),
+        not_checked=tuple(map(_unchecked, comparison.not_checked)),
+        notes=comparison.notes,
+        old=_card(comparison.old),
+        new=_card(comparison.new),
+        policy=comparison.policy,
+        engine=comparison.engine,
+        churn=churn,
+    )
+
+
+def groups(report: Report) -> tuple[Group, ...]:
+    """The report's changes by impact, worst first; impacts that nothing has are left out."""
+    by_impact: dict[str, list[Change]] = {}
+    for change in report.changes:
+        by_impact.setdefault(change.impact, []).append(change)
+    worst_first = sorted(Impact, reverse=True)
+    return tuple(Group(impact, tuple(by_impact[impact.label])) for impact in worst_first if impact.label in by_impact)
+
+
+def verdict_of(report: Report) -> Verdict:
+    """The report's verdict as the model's."""
+    return Verdict[report.verdict]
+
+
+def _linker_names(findings: Iterable[Finding]) -> Iterable[str]:
+    for finding in findings:
+        if finding.name.kind in {"function", "variable", "import"}:
+            yield finding.name.spelling
+        yield from _linker_names(finding.consequences)
+
+
+def _summary(comparison: Comparison) -> Summary:
+    return Summary(
+        breaking=comparison.count(Impact.BREAKING),
+        api_breaks=comparison.count(Impact.API_BREAK),
+        risk_changes=comparison.count(Impact.RISK),
+        compatible=comparison.count(Impact.COMPATIBLE),
+        total_changes=len(comparison.findings),
+    )
+
+
+def _changes(findings: Sequence[Finding], displays: dict[str, str]) -> tuple[Change, ...]:
+    seen: dict[str, int] = {}
+    changes = []
+    for finding in findings:
+        identity = _identity(finding)
+        seen[identity] = seen.get(identity, 0) + 1
+        suffix = f"-{seen[identity]}" if seen[identity] > 1 else ""
+        changes.append(_change(finding, identity + suffix, displays))
+    return tuple(changes)
+
+
+def _identity(finding: Finding) -> str:
+    words = "\0".join((finding.kind, finding.name.kind, finding.name.spelling, finding.part))
+    return blake2b(words.encode(), digest_size=6).hexdigest()
+
+
+def _change(finding: Finding, identity: str, displays: dict[str, str]) -> Change:
+    return Change(
+        id=identity,
+        kind=finding.kind,
+        symbol=finding.name.spelling,
+        display=_display(finding.name, displays),
+        part=finding.part,
+        subject=finding.name.kind,
+        description=finding.description,
+        impact=cast(ImpactLabel, finding.impact.label),
+        facet=finding.facet,
+        old_value=finding.old_value,
+        new_value=finding.new_value,
+        source_location=str(finding.location) if finding.location else None,
+        affected=tuple(name.spelling for name in finding.affected),
+        affected_count=len(finding.affected),
+        consequences=_changes(finding.consequences, displays),
+    )
+
+
+def _display(name: Name, displays: dict[str, str]) -> str:
+    return displays.get(name.spelling, name.spelling) or "the library"
+
+
+def _unchecked(item: NotChecked) -> Unchecked:
+    names = tuple(name.spelling for name in item.names)
+    return Unchecked(item.facet, item.side, item.reason, item.detail, item.hint, names)
+
+
+def _card(side: Side) -> SideCard:
+    return SideCard(
+        side.library, side.version, side.digest, side.target, side.soname, side.exports, tuple(side.evidence)
+    )

@@ -1,0 +1,21 @@
+"""How a report is to look: colour, width and length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CODES = {"breaking": "1;31", "api_break": "33", "risk": "35", "compatible": "32", "bold": "1", "dim": "2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """``limit`` is how many changes of one impact are shown (``None``: all); ``width`` is in columns."""
+
+    colour: bool = False
+    width: int = 100
+    limit: int | None = 20
+    detail: bool = False
+
+    def paint(self, text: str, tone: str) -> str:
+        """``text`` in one of :data:`CODES`'s tones, where colour is wanted."""
+        return f"\x1b[{CODES[tone]}m{text}\x1b[0m" if self.colour else text

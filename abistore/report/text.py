@@ -1,0 +1,154 @@
+"""A report for the terminal: the verdict first, the worst changes next, and what nobody could check last."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from abistore.model.demangle import demangle
+from abistore.report.outline import Change, Group, Report, Unchecked, groups
+from abistore.report.style import Style
+
+NAMES_SHOWN = 3
+CONSEQUENCES_SHOWN = 3
+TONES = {
+    "NO_CHANGE": "compatible",
+    "COMPATIBLE": "compatible",
+    "COMPATIBLE_WITH_RISK": "risk",
+    "API_BREAK": "api_break",
+    "BREAKING": "breaking",
+}
+HEADINGS = {"breaking": "Breaking", "api_break": "Source breaks", "risk": "Risks", "compatible": "Compatible"}
+
+
+def render(report: Report, style: Style) -> str:
+    """The report as lines of text, without a newline at its end."""
+    return "\n".join(_lines(report, style))
+
+
+def _lines(report: Report, style: Style) -> Iterator[str]:
+    yield headline(report, style)
+    yield from _sides(report, style)
+    for group in groups(report):
+        yield ""
+        yield from _group(group, style)
+    if report.not_checked:
+        yield ""
+        yield style.paint("Not checked", "bold")
+        for item in report.not_checked:
+            yield from _unchecked(item, style)
+    for remark in report.notes:
+        yield from _wrapped(f"note: {remark}", "", style)
+    yield ""
+    yield closing(report)
+
+
+def headline(report: Report, style: Style) -> str:
+    """The two operands and the verdict, in one line."""
+    verdict = style.paint(report.verdict, TONES[report.verdict])
+    return f"{report.old} -> {report.new}: {verdict}"
+
+
+def closing(report: Report) -> str:
+    """The counts and the exit code, in one line."""
+    summary = report.summary
+    counts = (
+        (summary.breaking, "breaking"),
+        (summary.api_breaks, "source breaks"),
+        (summary.risk_changes, "risks"),
+        (summary.compatible, "compatible"),
+        (report.suppressed_count, "suppressed"),
+    )
+    said = ", ".join(f"{count} {word}" for count, word in counts if count) or "no changes"
+    unchecked = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
+    return f"{said}{unchecked}; exit code {report.exit_code}"
+
+
+def _sides(report: Report, style: Style) -> Iterator[str]:
+    old, new = report.old, report.new
+    soname = old.soname if old.soname == new.soname else f"{old.soname or 'none'} -> {new.soname or 'none'}"
+    exports = f"{old.exports}" if old.exports == new.exports else f"{old.exports} -> {new.exports}"
+    yield style.paint(f"  {new.target}, SONAME {soname or 'none'}, {exports} exports", "dim")
+
+
+def _group(group: Group, style: Style) -> Iterator[str]:
+    label = group.impact.label
+    yield style.paint(f"{HEADINGS[label]} ({len(group.changes)})", label)
+    shown = len(group.changes) if style.limit is None else style.limit
+    for change in islice(group.changes, shown):
+        yield from _change(change, style)
+    if len(group.changes) > shown:
+        yield f"  and {len(group.changes) - shown} more (--full shows all)"
+
+
+def _change(change: Change, style: Style) -> Iterator[str]:
+    subject = f"{change.display}: {change.part}" if change.part else change.display
+    yield from _wrapped(f"{style.paint(change.kind, 'bold')}  {subject}", "  ", style)
+    if change.description:
+        yield from _wrapped(change.description, "      ", style)
+    if change.old_value is not None or change.new_value is not None:
+        yield from _values(change.old_value, change.new_value, style)
+    if change.source_location:
+        yield style.paint(f"      at {change.source_location}", "dim")
+    if change.affected and change.affected != (change.symbol,):
+        yield from _wrapped(_affected(change, style), "      ", style)
+    yield from _consequences(change.consequences, style)
+
+
+def _values(old: str | None, new: str | None, style: Style) -> Iterator[str]:
+    """Both values in one line where they fit, else one below the other."""
+    line = " -> ".join(value if value is not None else "(none)" for value in (old, new))
+    if "\n" not in line and len(line) + 6 <= style.width:
+        yield f"      {line}"
+        return
+    for sign, value in (("-", old), ("+", new)):
+        for text in (value or "").splitlines():
+            yield f"      {sign} {text}"
+
+
+def _affected(change: Change, style: Style) -> str:
+    shown = change.affected if style.detail else change.affected[:NAMES_SHOWN]
+    names = ", ".join(demangle(name) for name in shown)
+    more = change.affected_count - len(shown)
+    count = f"{change.affected_count} export{'s' if change.affected_count > 1 else ''}"
+    return f"affects {count}: {names}" + (f" and {more} more" if more else "")
+
+
+def _consequences(consequences: Sequence[Change], style: Style) -> Iterator[str]:
+    shown = len(consequences) if style.detail else CONSEQUENCES_SHOWN
+    for change in consequences[:shown]:
+        subject = f"{change.display}: {change.part}" if change.part else change.display
+        values = f" {change.old_value} -> {change.new_value}" if change.old_value is not None else ""
+        yield from _wrapped(f"hence {change.kind}  {subject}{values}", "      ", style)
+    if len(consequences) > shown:
+        yield f"      and {len(consequences) - shown} more consequences (-v shows all)"
+
+
+def _unchecked(item: Unchecked, style: Style) -> Iterator[str]:
+    side = "both sides" if item.side == "both" else f"the {item.side} side"
+    reason = item.detail or item.reason
+    yield from _wrapped(f"{item.facet} of {side}: {reason} ({item.reason})", "  ", style)
+    if item.names:
+        shown = item.names if style.detail else item.names[:NAMES_SHOWN]
+        more = len(item.names) - len(shown)
+        names = ", ".join(demangle(name) for name in shown)
+        yield from _wrapped(names + (f" and {more} more" if more else ""), "      ", style)
+    if item.hint:
+        yield from _wrapped(f"hint: {item.hint}", "      ", style)
+
+
+def _wrapped(text: str, indent: str, style: Style) -> Iterator[str]:
+    yield from textwrap.wrap(
+        text,
+        style.width,
+        initial_indent=indent,
+        subsequent_indent=indent + "    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def tone(verdict: str) -> str:
+    """The tone in which a verdict is painted."""
+    return TONES[verdict]

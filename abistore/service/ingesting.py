@@ -1,0 +1,232 @@
+"""Storing the snapshots of files, one release each, and judging them on their way in."""
+
+from __future__ import annotations
+
+import getpass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from abistore.errors import AbistoreError, Incomparable, SnapshotNotFound, UsageError
+from abistore.model.history import IngestRequest, Release
+from abistore.model.names import SELF
+from abistore.model.shapes import Library
+from abistore.model.snapshot import Snapshot, Target
+from abistore.report.outline import Report
+from abistore.service.database import open_store
+from abistore.service.judging import FailOn, gated
+from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, read_head
+from abistore.service.verdicts import counterpart, judged, save
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
+"""Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
+
+VERSION_FROM: tuple[VersionFrom, ...] = ("filename", "folder", "soname")
+Progress: TypeAlias = Callable[[str, float], None]
+DEFAULT_CHANNEL = "release"
+
+IN_FILE_NAME = (
+    re.compile(r"\.so\.(\d[\w.+~-]*)$"),
+    re.compile(r"[-_]v?(\d[\w.+~-]*?)(?:\.so|\.abi)?(?:\.json|\.\d+)*$"),
+)
+IN_FOLDER_NAME = re.compile(r"(?:^|[-_v])(\d[\w.+~-]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestPlan:
+    """What holds for every file of one call.
+
+    ``target`` refuses files of another platform. ``channel`` is the baseline that moves to each stored release whose
+    gate passes. ``against`` is what each is judged against: ``baseline[:channel]``, ``prev`` or a version.
+    """
+
+    library: str | None = None
+    version: str | None = None
+    version_from: VersionFrom | None = None
+    target: str | None = None
+    profile: str = "default"
+    replace: bool = False
+    revision: str | None = None
+    url: str | None = None
+    released: datetime | None = None
+    channel: str | None = None
+    against: str | None = None
+    fail_on: FailOn = "api_break"
+    actor: str = ""
+    options: ExtractOptions = field(default_factory=ExtractOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of one file.
+
+    ``status``: ``stored``, ``replaced``, ``known`` (the very file was there: nothing was read or written) or
+    ``failed`` with the error's ``code``, ``error`` and ``hint``. A file that was stored and could not be judged is
+    ``failed`` with a ``release``.
+    """
+
+    path: str
+    status: Literal["stored", "replaced", "known", "failed"]
+    exit_code: int = 0
+    release: Release | None = None
+    verdict: Report | None = None
+    baseline: str | None = None
+    entries_written: int = 0
+    shapes_written: int = 0
+    code: str = ""
+    error: str = ""
+    hint: str = ""
+
+
+def ingest(
+    paths: Sequence[Path],
+    plan: IngestPlan,
+    *,
+    database: str | Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[Ingested, ...]:
+    """Store each file as a release of its library; a file that fails leaves the others stored.
+
+    Raises :class:`AbistoreError` itself only where the whole call is wrong or the database cannot be opened.
+    """
+    results = []
+    with open_store(database, write=True, create=True) as store:
+        for number, path in enumerate(paths):
+            if progress:
+                progress(path.name, number / len(paths))
+            results.append(_ingest_safely(store, path, plan))
+    return tuple(results)
+
+
+def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
+    outcome: Ingested | None = None
+    try:
+        outcome = _ingest_file(store, path, plan)
+        assert outcome.release is not None
+        return _settle(store, outcome, outcome.release, plan)
+    except AbistoreError as error:
+        return Ingested(
+            path=str(path),
+            status="failed",
+            exit_code=error.exit_code,
+            release=outcome.release if outcome else None,
+            code=error.code,
+            error=error.message,
+            hint=error.hint,
+        )
+
+
+def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
+    if not is_json(read_head(path)) and (known := _known(store, path, plan)):
+        _check_target(known.target, path, plan)
+        return Ingested(str(path), "known", release=known)
+    snapshot = capture(path, options=plan.options)
+    _check_target(snapshot.target, path, plan)
+    outcome = store.ingest(snapshot, _request(snapshot, path, plan))
+    status: Literal["known", "replaced", "stored"] = (
+        "known" if outcome.known else "replaced" if outcome.replaced else "stored"
+    )
+    return Ingested(
+        str(path),
+        status,
+        release=outcome.release,
+        entries_written=outcome.entries_written,
+        shapes_written=outcome.shapes_written,
+    )
+
+
+def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
+    version = plan.version or _version_of_path(path, plan.version_from)
+    return store.known(file_digest(path), version, plan.profile, plan.options.library or plan.library)
+
+
+def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:
+    return IngestRequest(
+        version=_version(snapshot, path, plan),
+        profile=plan.profile,
+        library=plan.library,
+        replace=plan.replace,
+        revision=plan.revision,
+        url=plan.url,
+        actor=plan.actor or user(),
+        released=plan.released,
+    )
+
+
+def _version(snapshot: Snapshot, path: Path, plan: IngestPlan) -> str:
+    found = plan.version or _version_of_path(path, plan.version_from)
+    if not found and plan.version_from == "soname":
+        found = _version_of_soname(snapshot)
+    found = found or snapshot.version
+    if not found:
+        tried = f" (--version-from {plan.version_from} finds none)" if plan.version_from else ""
+        raise UsageError(
+            f"{path}: no version given{tried}",
+            "pass --version, or --version-from filename, folder or soname",
+        )
+    return found
+
+
+def _version_of_path(path: Path, source: VersionFrom | None) -> str | None:
+    if source == "filename":
+        name = path.resolve().name
+        matches = (pattern.search(name) for pattern in IN_FILE_NAME)
+        return next((match[1] for match in matches if match), None)
+    if source == "folder":
+        match = IN_FOLDER_NAME.search(path.absolute().parent.name)
+        return match[1] if match else None
+    return None
+
+
+def _version_of_soname(snapshot: Snapshot) -> str | None:
+    shapes = snapshot.variants("symbol", SELF)
+    soname = next((shape.soname for shape in shapes if isinstance(shape, Library)), None)
+    match = IN_FILE_NAME[0].search(soname or "")
+    return match[1] if match else None
+
+
+def _check_target(target: Target, path: Path, plan: IngestPlan) -> None:
+    if plan.target and plan.target not in {str(target), target.machine}:
+        raise Incomparable(f"{path}: built for {target}, not for {plan.target}", "name the binary of that platform")
+
+
+def _settle(store: Store, outcome: Ingested, release: Release, plan: IngestPlan) -> Ingested:
+    """Judge a stored release, and move the baseline where the gate lets it pass."""
+    report, code = None, 0
+    if plan.against:
+        other = _other(store, release, plan)
+        if other is not None:
+            judgement = judged(store, other, release)
+            save(store, [judgement])
+            report = gated(judgement.report, plan.fail_on)
+            code = report.exit_code
+    moved = None
+    if plan.channel and code == 0:
+        moved = plan.channel
+        store.set_baseline(release.line, moved, release.version, plan.actor or user(), "ingest")
+    return replace(outcome, exit_code=code, verdict=report, baseline=moved)
+
+
+def _other(store: Store, release: Release, plan: IngestPlan) -> Release | None:
+    """What a release is judged against; ``None`` where it is itself about to become the first baseline."""
+    against = plan.against or ""
+    try:
+        return counterpart(store, release, against)
+    except SnapshotNotFound:
+        if against.startswith("baseline") and plan.channel == (against.partition(":")[2] or DEFAULT_CHANNEL):
+            return None
+        raise
+
+
+def user() -> str:
+    """Who runs this process, for the audit."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""

@@ -1,0 +1,79 @@
+"""Comparing two snapshots, judging the difference, and remembering the judgement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from abistore.model.findings import Verdict
+from abistore.model.names import Name
+from abistore.model.snapshot import Snapshot
+from abistore.report.outline import Churn, Report, outline, verdict_of
+from abistore.service.operands import Selection, operands
+
+FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
+"""The mildest impact that makes a command fail."""
+
+FAIL_ON: tuple[FailOn, ...] = ("breaking", "api_break", "risk", "never")
+
+THRESHOLD: dict[FailOn, Verdict | None] = {
+    "breaking": Verdict.BREAKING,
+    "api_break": Verdict.API_BREAK,
+    "risk": Verdict.COMPATIBLE_WITH_RISK,
+    "never": None,
+}
+RISK_EXIT_CODE = 2
+"""What a risk returns when it is asked to fail: it has no exit code of its own."""
+
+
+def compare(
+    old: str,
+    new: str,
+    *,
+    database: str | Path | None = None,
+    selection: Selection | None = None,
+    fail_on: FailOn = "api_break",
+) -> Report:
+    """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
+    with operands(database, selection) as reader:
+        first, second = reader.pair(old, new)
+    return gated(judge(first.snapshot, second.snapshot), fail_on)
+
+
+def judge(old: Snapshot, new: Snapshot) -> Report:
+    """The judged difference of two snapshots. Raises :class:`Incomparable`."""
+    from abistore.compare.comparison import compare as compare_snapshots
+
+    return outline(compare_snapshots(old, new), churn=churn(old, new))
+
+
+def gated(report: Report, fail_on: FailOn) -> Report:
+    """The report with the exit code that ``fail_on`` gives its verdict."""
+    return msgspec.structs.replace(report, exit_code=exit_code(verdict_of(report), fail_on))
+
+
+def exit_code(verdict: Verdict, fail_on: FailOn) -> int:
+    """0 where the verdict is milder than ``fail_on``; else the verdict's own code, 2 for a mere risk."""
+    threshold = THRESHOLD[fail_on]
+    if threshold is None or verdict < threshold:
+        return 0
+    return verdict.exit_code or RISK_EXIT_CODE
+
+
+def churn(old: Snapshot, new: Snapshot) -> Churn:
+    """Exported names that came and went, and names that differ in a facet which saw them on both sides."""
+    before, after = exported(old), exported(new)
+    changed = {
+        name
+        for facet in old.entries.keys() & new.entries.keys()
+        for name, shapes in old.entries[facet].items()
+        if name.kind != "import" and shapes != new.entries[facet].get(name, shapes)
+    }
+    return Churn(added=len(after - before), removed=len(before - after), changed=len(changed))
+
+
+def exported(snapshot: Snapshot) -> set[Name]:
+    """The functions and variables that the binary's tables export."""
+    return {name for name in snapshot.entries.get("symbol", ()) if name.kind in {"function", "variable"}}

@@ -1,0 +1,113 @@
+"""What a user may name as one side of a comparison: a file, or something stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abistore.errors import InputError, SnapshotNotFound
+from abistore.model.history import Release
+from abistore.model.snapshot import Snapshot
+from abistore.service.database import open_store
+from abistore.service.snapshots import ExtractOptions, capture
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+DIGEST_PREFIX = re.compile(r"[0-9a-fA-F]{6,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One side: its snapshot, and its release where it is a stored one."""
+
+    snapshot: Snapshot
+    release: Release | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How operands are read: the line meant where a library has several, and how files are extracted."""
+
+    target: str | None = None
+    profile: str | None = None
+    options: ExtractOptions = field(default_factory=ExtractOptions)
+
+
+def is_reference(text: str) -> bool:
+    """Whether an operand names something stored. A file of that name wins; ``/`` always means a file."""
+    if os_path_exists(text) or "/" in text or text.startswith("."):
+        return False
+    return "@" in text or DIGEST_PREFIX.fullmatch(text) is not None
+
+
+def os_path_exists(text: str) -> bool:
+    """Whether a file has this name; impossible names have none."""
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+class Operands:
+    """Reads operands one after the other, and opens the database once, when the first of them is a reference."""
+
+    def __init__(self, stack: ExitStack, database: str | Path | None, selection: Selection) -> None:
+        self._stack = stack
+        self._database = database
+        self._selection = selection
+        self._store: Store | None = None
+
+    @property
+    def store(self) -> Store:
+        """The store, opened for reading."""
+        if self._store is None:
+            self._store = self._stack.enter_context(open_store(self._database))
+        return self._store
+
+    def read(self, text: str) -> Operand:
+        """The operand called ``text``. Raises :class:`InputError` or :class:`SnapshotNotFound`."""
+        if is_reference(text):
+            release = self.release(text)
+            return Operand(self.store.load(release), release)
+        return Operand(self._captured(text))
+
+    def pair(self, old: str, new: str) -> tuple[Operand, Operand]:
+        """Both sides. A file's target chooses the line of a stored other side that would be ambiguous."""
+        if is_reference(old) and not is_reference(new):
+            second = Operand(self._captured(new))
+            return self._beside(old, second), second
+        first = self.read(old)
+        if is_reference(new) and not is_reference(old):
+            return first, self._beside(new, first)
+        return first, self.read(new)
+
+    def release(self, text: str, target: str | None = None) -> Release:
+        """The stored release that ``text`` names."""
+        return self.store.resolve(text, target=target or self._selection.target, profile=self._selection.profile)
+
+    def _beside(self, text: str, other: Operand) -> Operand:
+        try:
+            release = self.release(text, self._selection.target or str(other.snapshot.target))
+        except SnapshotNotFound:
+            release = self.release(text)
+        return Operand(self.store.load(release), release)
+
+    def _captured(self, text: str) -> Snapshot:
+        if not os_path_exists(text) and "/" not in text:
+            raise InputError(
+                f"{text}: no such file, and not a reference",
+                f"name a file, a stored release ({text}@latest) or six digits of a digest; see `abistore list`",
+            )
+        return capture(Path(text), options=self._selection.options)
+
+
+@contextmanager
+def operands(database: str | Path | None = None, selection: Selection | None = None) -> Iterator[Operands]:
+    """A reader of operands that closes the database it opened."""
+    with ExitStack() as stack:
+        yield Operands(stack, database, selection or Selection())

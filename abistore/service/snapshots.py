@@ -1,0 +1,73 @@
+"""From a file to a snapshot: a library of any known format, or a JSON snapshot."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from abistore.errors import InputError, SnapshotError
+from abistore.extract import regular
+from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.model.codec import from_json, to_json
+from abistore.model.snapshot import Snapshot
+
+__all__ = ["ExtractOptions", "capture", "file_digest", "is_json", "to_json"]
+
+
+PLAIN = ExtractOptions()
+"""An extraction without special wishes."""
+
+
+def capture(path: Path, *, options: ExtractOptions = PLAIN) -> Snapshot:
+    """The snapshot of a library, or the one that a JSON file holds.
+
+    ``options.library`` and ``options.version`` win over what the file says. Time and memory are bounded by the file's
+    size. Raises :class:`InputError` and its kinds.
+    """
+    head = read_head(path)
+    if is_json(head):
+        return _relabelled(_load(path, options.max_bytes), options)
+    return reader_for(head, path).read(path, options)
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a regular file. Raises :class:`InputError` for anything else; never blocks on a FIFO."""
+    head = regular.read_head(path, HEAD_BYTES)
+    if not head:
+        raise InputError(f"{path}: the file is empty", "name a shared library or a JSON snapshot")
+    return head
+
+
+def is_json(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is meant as JSON."""
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal. Raises :class:`InputError`."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}", "check the path and its permissions") from error
+
+
+def _load(path: Path, max_bytes: int) -> Snapshot:
+    size = path.stat().st_size
+    if size > max_bytes:
+        raise SnapshotError(f"{path}: {size:,} bytes are more than the {max_bytes:,} allowed")
+    from abistore.extract.limits import limits_for
+
+    try:
+        with limits_for(size):
+            return from_json(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except SnapshotError as error:
+        raise SnapshotError(f"{path}: {error.message}", error.hint) from error
+
+
+def _relabelled(snapshot: Snapshot, options: ExtractOptions) -> Snapshot:
+    return msgspec.structs.replace(
+        snapshot, library=options.library or snapshot.library, version=options.version or snapshot.version
+    )

@@ -1,0 +1,122 @@
+"""Verdicts about stored releases: remembered ones, or judged now and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from abistore.errors import SnapshotNotFound, StoreError
+from abistore.model.history import Release, StoredVerdict
+from abistore.report.json import encode, read
+from abistore.report.outline import Report, SideCard, verdict_of
+from abistore.service.database import open_store
+from abistore.service.judging import FailOn, gated, judge
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+POLICY = "strict_abi"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A report about two stored releases; ``remembered`` where it was read back and not judged now."""
+
+    report: Report
+    judged: datetime
+    remembered: bool
+
+
+def verdict(
+    reference: str,
+    *,
+    against: str = "prev",
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+    fail_on: FailOn = "api_break",
+) -> Judgement:
+    """The verdict about a stored release against ``prev``, ``baseline[:channel]`` or a version of its line.
+
+    Judged now and stored where it was not before. Raises :class:`SnapshotNotFound`.
+    """
+    with open_store(database) as store:
+        release = store.resolve(reference, target=target, profile=profile)
+        other = counterpart(store, release, against)
+        judgement = judged(store, other, release)
+    remember(database, [judgement])
+    return replace(judgement, report=gated(judgement.report, fail_on))
+
+
+def counterpart(store: Store, release: Release, against: str) -> Release:
+    """The release of the same line that another one is judged against. Raises :class:`SnapshotNotFound`."""
+    line = release.line
+    if against not in {"prev", "previous"}:
+        return store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
+    previous = store.previous(release)
+    if previous is None:
+        raise SnapshotNotFound(
+            f"{line.library} {release.version} is the first release of its line: nothing precedes it",
+            "pass --against with a version, or ingest an older release",
+        )
+    return previous
+
+
+def judged(store: Store, old: Release, new: Release) -> Judgement:
+    """The verdict about two stored releases by the rules of today, from the store where it has it."""
+    from abistore.compare.comparison import engine_digest
+
+    found = store.find_verdict(old.digest, new.digest, POLICY, engine_digest())
+    if found is not None and found.comparison:
+        return Judgement(_relabelled(read(found.comparison), old, new), found.judged, True)
+    return Judgement(judge(store.load(old), store.load(new)), datetime.now(UTC), False)
+
+
+def remember(database: str | Path | None, judgements: Sequence[Judgement]) -> bool:
+    """Store the judgements that were made now; false where the database cannot be written, which is no failure."""
+    if all(judgement.remembered for judgement in judgements):
+        return True
+    try:
+        with open_store(database, write=True) as store:
+            save(store, judgements)
+    except StoreError:
+        return False
+    return True
+
+
+def save(store: Store, judgements: Sequence[Judgement]) -> None:
+    """Store the judgements that were made now."""
+    for judgement in judgements:
+        if not judgement.remembered:
+            store.save_verdict(_row(judgement))
+
+
+def _row(judgement: Judgement) -> StoredVerdict:
+    report = judgement.report
+    return StoredVerdict(
+        old_digest=report.old.digest,
+        new_digest=report.new.digest,
+        policy=report.policy,
+        engine=report.engine,
+        verdict=verdict_of(report),
+        breaking=report.summary.breaking,
+        api_breaks=report.summary.api_breaks,
+        risk_changes=report.summary.risk_changes,
+        compatible=report.summary.compatible,
+        judged=judgement.judged,
+        comparison=encode(report),
+    )
+
+
+def _relabelled(report: Report, old: Release, new: Release) -> Report:
+    """A remembered report under the names asked for: releases of equal content share one verdict."""
+    return msgspec.structs.replace(report, old=_labelled(report.old, old), new=_labelled(report.new, new))
+
+
+def _labelled(side: SideCard, release: Release) -> SideCard:
+    return msgspec.structs.replace(side, library=release.line.library, version=release.version)
