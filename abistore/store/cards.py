@@ -1,0 +1,73 @@
+"""A stored snapshot's card: everything of a release but its entries."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from abistore.model.history import LineKey, Release
+from abistore.model.names import FACETS, SELF, Facet
+from abistore.model.shapes import Library
+from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+from abistore.store.database import Database, Row
+
+COLUMNS = (
+    "library.name, line.target, line.profile, snapshot.version, snapshot.sequence, snapshot.digest, snapshot.target, "
+    "snapshot.soname, snapshot.exports, snapshot.declarations, snapshot.ingested, snapshot.released, "
+    "snapshot.revision, snapshot.url, snapshot.provenance, snapshot.evidence"
+)
+SOURCES = "snapshot JOIN line ON line.id = snapshot.line_id JOIN library ON library.id = line.library_id"
+
+encode = msgspec.json.Encoder(order="deterministic").encode
+_target = msgspec.json.Decoder(Target).decode
+_provenance = msgspec.json.Decoder(Provenance).decode
+_evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode
+facet_counts = msgspec.json.Decoder(dict[Facet, int]).decode
+
+
+def find(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Release]:
+    """The releases that ``condition`` selects, in the order of ingestion."""
+    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition} ORDER BY snapshot.id"
+    return [_release(row) for row in database.rows(statement, parameters)]
+
+
+def soname(snapshot: Snapshot) -> str | None:
+    """The SONAME that the snapshot's library carries."""
+    for shape in snapshot.variants("symbol", SELF):
+        if isinstance(shape, Library):
+            return shape.soname
+    return None
+
+
+def exports(snapshot: Snapshot) -> int:
+    """How many function and variable names the binary exports."""
+    return sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", {}))
+
+
+def declarations(snapshot: Snapshot) -> int:
+    """How many declarations of its own any facet saw: all names but imports and the library itself."""
+    names = {name for facet in FACETS for name in snapshot.entries.get(facet, {})}
+    return sum(name.kind not in {"import", "library"} for name in names)
+
+
+def _release(row: Row) -> Release:
+    (library, target, profile, version, sequence, digest, platform, soname, exports, declarations) = row[:10]
+    (ingested, released, revision, url, provenance, evidence) = row[10:]
+    return Release(
+        line=LineKey(library, target, profile),
+        version=version,
+        sequence=sequence,
+        digest=digest.hex(),
+        target=_target(platform),
+        soname=soname,
+        exports=exports,
+        declarations=declarations,
+        ingested=datetime.fromisoformat(ingested),
+        released=datetime.fromisoformat(released) if released else None,
+        revision=revision,
+        url=url,
+        provenance=_provenance(provenance),
+        evidence=_evidence(evidence),
+    )

@@ -1,0 +1,210 @@
+"""Opening a database: finding out whether it is a store of this schema, and creating it where there is none."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from sqlalchemy import URL, create_engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+
+from abistore.errors import SchemaMismatch, StoreBusy, StoreError, UsageError
+from abistore.store.audit import record
+from abistore.store.database import Database
+from abistore.store.failures import failure
+from abistore.store.tables import APPLICATION_ID, HEAD, VERSION_TABLE, metadata
+
+_CREATION_LOCK = 0x61626973
+"""Key of PostgreSQL's advisory lock that creation and upgrades hold."""
+
+
+def open_store(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
+    """Open a store of this schema; see :meth:`abistore.store.store.Store.open`."""
+    database = connect(url_or_path, write=write, create=create, busy_seconds=busy_seconds)
+    try:
+        found = revision(database)
+        if found is None:
+            if not (create and database.writable):
+                raise StoreError(f"{database.where}: the database is empty", "create it with `abistore db init`")
+            create_schema(database)
+        elif found != HEAD:
+            raise SchemaMismatch(f"{database.where}: schema {found}, this abistore reads {HEAD}")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def connect(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
+    """Open a database, of whatever content. Raises :class:`StoreError` where that cannot be done."""
+    url = _url(url_or_path)
+    if url.get_backend_name() == "sqlite":
+        return _connect_sqlite(Path(url.database or ""), write=write, create=create, busy_seconds=busy_seconds)
+    return _connect_postgresql(url, write=write, busy_seconds=busy_seconds)
+
+
+def revision(database: Database) -> str | None:
+    """The schema revision that the database carries; ``None`` where it is empty.
+
+    Raises :class:`SchemaMismatch` where it is not a store.
+    """
+    if database.is_sqlite:
+        (identity,) = database.rows("PRAGMA application_id")[0]
+        tables = {row[0] for row in database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        foreign = identity not in {0, APPLICATION_ID} or (tables and VERSION_TABLE not in tables)
+    else:
+        statement = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema()"
+        tables = {row[0] for row in database.rows(statement)}
+        foreign = bool(tables) and VERSION_TABLE not in tables
+    if foreign:
+        raise SchemaMismatch(f"{database.where}: a database of another program", "give the path of a store")
+    if not tables:
+        return None
+    rows = database.rows(f"SELECT version_num FROM {VERSION_TABLE}")
+    if len(rows) != 1 or not (len(rows[0][0]) == 4 and rows[0][0].isdecimal()):
+        raise SchemaMismatch(f"{database.where}: the schema's revision is not readable", "restore a backup")
+    return str(rows[0][0])
+
+
+def create_schema(database: Database) -> bool:
+    """Make an empty database a store; false where another process was faster."""
+    if database.is_sqlite:
+        _use_write_ahead_log(database)
+    with database.transaction():
+        if not database.is_sqlite:
+            database.run("SELECT pg_advisory_xact_lock(?)", (_CREATION_LOCK,))
+        if revision(database) is not None:
+            return False
+        if database.is_sqlite:
+            database.run(f"PRAGMA application_id = {APPLICATION_ID}")
+        with database.translated():
+            metadata.create_all(database.connection, checkfirst=False)
+        database.run(
+            f"CREATE TABLE {VERSION_TABLE} "
+            f"(version_num VARCHAR(32) NOT NULL, CONSTRAINT {VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
+        )
+        database.run(f"INSERT INTO {VERSION_TABLE} (version_num) VALUES (?)", (HEAD,))
+        record(database, "", "create", "store", f"schema {HEAD}")
+    return True
+
+
+def _url(url_or_path: str | Path) -> URL:
+    text = os.fspath(url_or_path)
+    if "://" not in text:
+        return URL.create("sqlite", database=text)
+    try:
+        url = make_url(text)
+    except ArgumentError as error:
+        raise UsageError(f"not a database URL: {text}", "e.g. postgresql://user@host/database, or a path") from error
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() != "sqlite":
+        raise UsageError(
+            f"{url.get_backend_name()} databases are not supported", "use SQLite (a path) or postgresql://"
+        )
+    return url
+
+
+def _connect_sqlite(path: Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
+    if not path.name or path.name == ":memory:":
+        raise UsageError("a store needs a file", "give a path")
+    if path.is_dir():
+        raise StoreError(f"{path}: is a folder", "give the path of a database file")
+    exists = path.exists()
+    if not exists and not create:
+        raise StoreError(
+            f"{path}: no such database", "create it with `abistore db init`, or by a first `abistore ingest`"
+        )
+    if not exists:
+        _make_folder(path.parent)
+    empty = not exists or path.stat().st_size == 0
+    if write or (empty and create) or _writable(path):
+        return _open_sqlite(path, "rwc" if create else "rw", busy_seconds, writable=write or (empty and create))
+    return _open_unwritable(path, busy_seconds)
+
+
+def _open_unwritable(path: Path, busy_seconds: float) -> Database:
+    database = _open_sqlite(path, "ro", busy_seconds, writable=False)
+    try:
+        database.rows("SELECT count(*) FROM sqlite_master")
+    except SchemaMismatch:
+        database.close()
+        raise
+    except StoreError:
+        database.close()
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+        # a write-ahead-log database in a read-only folder has no place for its index; without a log it needs none
+        return _open_sqlite(path, "ro&immutable=1", busy_seconds, writable=False)
+    return database
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{folder}: the database's folder cannot be created ({error.strerror})"
+        raise StoreError(message, "give another path with --db") from error
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _open_sqlite(path: Path, mode: str, busy_seconds: float, *, writable: bool) -> Database:
+    def opened() -> sqlite3.Connection:
+        uri = f"{path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(uri, timeout=busy_seconds, isolation_level=None, uri=True)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cache_size = -65536")
+        if not writable:
+            connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    engine = create_engine("sqlite://", creator=opened, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    where = os.fspath(path)
+    try:
+        return Database(engine, engine.connect(), where, path, writable)
+    except DBAPIError as error:
+        known = failure(error, where)
+        if known is None:
+            raise
+        raise known from error
+
+
+def _connect_postgresql(url: URL, *, write: bool, busy_seconds: float) -> Database:
+    where = url.render_as_string(hide_password=True)
+    try:
+        engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+        database = Database(engine, engine.connect(), where, None, write)
+    except (ModuleNotFoundError, NoSuchModuleError) as error:
+        message = "the driver for PostgreSQL is not installed"
+        raise StoreError(message, "pip install 'abistore[postgres]'") from error
+    except DBAPIError as error:
+        known = failure(error, where)
+        if known is None:
+            raise
+        raise known from error
+    database.run(f"SET lock_timeout = {int(busy_seconds * 1000)}")
+    if not write:
+        database.run("SET default_transaction_read_only = on")
+    return database
+
+
+def _use_write_ahead_log(database: Database) -> None:
+    """Switch the journal; the driver does not wait for other processes that do the same at this moment."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            database.rows("PRAGMA journal_mode = WAL")
+            return
+        except StoreBusy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)

@@ -1,0 +1,104 @@
+"""One open connection to a store's database: statements, transactions, and errors that a user can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from abistore.errors import StoreError
+from abistore.store.failures import failure
+
+Row = Sequence[Any]
+
+CHUNK = 900
+"""How many values one ``IN`` list carries: below every database's limit of parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A connection in autocommit mode. Statements are written with ``?`` for parameters, whatever the driver wants.
+
+    ``where`` is the database as messages call it: a path, or a URL without its password.
+    """
+
+    engine: Engine
+    connection: Connection
+    where: str
+    path: Path | None
+    writable: bool
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the database is an SQLite file."""
+        return self.engine.dialect.name == "sqlite"
+
+    def rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> Sequence[Row]:
+        """All rows that ``statement`` gives."""
+        with self.translated():
+            return self.connection.exec_driver_sql(self._native(statement), parameters).all()
+
+    def run(self, statement: str, parameters: tuple[Any, ...] = ()) -> None:
+        """Execute a statement without a result."""
+        with self.translated():
+            self.connection.exec_driver_sql(self._native(statement), parameters).close()
+
+    def many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        """Execute ``statement`` once a row."""
+        if rows:
+            with self.translated():
+                self.connection.exec_driver_sql(self._native(statement), rows).close()
+
+    def insert(self, statement: str, parameters: tuple[Any, ...]) -> int:
+        """Execute an ``INSERT`` of one row and return its ``id``."""
+        return int(self.rows(f"{statement} RETURNING id", parameters)[0][0])
+
+    def within(self, statement: str, values: Sequence[Any], *leading: Any) -> Iterator[Row]:
+        """The rows of ``statement``, whose ``{}`` stands for a list of ``values``, however many these are."""
+        for start in range(0, len(values), CHUNK):
+            chunk = values[start : start + CHUNK]
+            yield from self.rows(statement.format(",".join("?" * len(chunk))), (*leading, *chunk))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; on SQLite the one writer from its first statement on."""
+        if not self.writable:
+            raise StoreError(f"{self.where}: the database was opened for reading only")
+        self.run("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn a driver's error into a :class:`StoreError` where a user can do something about it."""
+        try:
+            yield
+        except DBAPIError as error:
+            known = failure(error, self.where)
+            if known is None:
+                raise
+            raise known from error
+
+    def close(self) -> None:
+        """Release the connection."""
+        self.connection.close()
+        self.engine.dispose()
+
+    def _native(self, statement: str) -> str:
+        return statement if self.is_sqlite else statement.replace("?", "%s")
+
+    def _roll_back(self) -> None:
+        # SQLite ends the transaction itself on a full disk, and a broken connection has none any more
+        try:
+            self.connection.exec_driver_sql("ROLLBACK").close()
+        except DBAPIError:
+            self.connection.invalidate()

@@ -1,0 +1,61 @@
+"""What a database driver's error means to a user."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError
+
+from abistore.errors import SchemaMismatch, StoreBusy, StoreError
+
+_READ_ONLY = "make the file and its folder writable, or give another database with --db"
+_FULL = "free some space; the store is as it was before"
+
+
+def failure(error: DBAPIError, where: str) -> StoreError | None:
+    """The store error for ``error`` of the database called ``where``; ``None`` where it can only be a bug of ours."""
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        return _sqlite(cause, where)
+    return _postgresql(getattr(cause, "sqlstate", None), str(cause).strip().splitlines()[0], where)
+
+
+def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
+    match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreBusy(f"{where}: another process keeps the database locked", "wait for it, and run this again")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return StoreError(f"{where}: the database is read-only", _READ_ONLY)
+        case sqlite3.SQLITE_FULL:
+            return StoreError(f"{where}: no space left for the database", _FULL)
+        case sqlite3.SQLITE_IOERR:
+            return StoreError(f"{where}: the database cannot be read or written ({cause})", "check the disk; " + _FULL)
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_AUTH:
+            return StoreError(f"{where}: the database cannot be opened ({cause})", "check the path and its permissions")
+        case sqlite3.SQLITE_NOTADB:
+            return SchemaMismatch(
+                f"{where}: not a database", "give the path of a store, or of a file yet to be created"
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(
+                f"{where}: the database is damaged ({cause})",
+                "restore a backup; `abistore db check` tells what is wrong",
+            )
+        case sqlite3.SQLITE_TOOBIG:
+            return StoreError(f"{where}: a value is larger than the database can hold ({cause})")
+    return None
+
+
+def _postgresql(state: str | None, text: str, where: str) -> StoreError | None:
+    match state:
+        case "55P03" | "40P01" | "57014":
+            return StoreBusy(f"{where}: another session keeps the database locked", "wait for it, and run this again")
+        case "25006" | "42501":
+            return StoreError(f"{where}: the database may not be written ({text})", "ask for the right to write to it")
+        case "53100":
+            return StoreError(f"{where}: no space left for the database", _FULL)
+        case "XX001" | "XX002":
+            return StoreError(f"{where}: the database is damaged ({text})", "restore a backup")
+    if state is None or state[:2] in {"08", "28", "3D", "53", "57"}:
+        return StoreError(f"{where}: no connection ({text})", "check the URL, and that the server runs")
+    return None

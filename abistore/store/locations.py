@@ -1,0 +1,41 @@
+"""Packing a snapshot's source locations into one small value: lines move in every release, so rows would not pay."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from itertools import accumulate
+
+import msgspec
+
+from abistore.model.names import Name
+from abistore.model.snapshot import Location
+
+
+class Packed(msgspec.Struct, frozen=True, array_like=True):
+    """The columns of the locations, in the order of name ids; ``steps`` are the differences of these."""
+
+    files: list[str]
+    steps: list[int]
+    file: list[int]
+    line: list[int]
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Packed).decode
+
+
+def pack(locations: Mapping[Name, Location], identifiers: Mapping[Name, int]) -> bytes:
+    """``locations`` as bytes; every name must have one of the ``identifiers``."""
+    rows = sorted((identifiers[name], location.file, location.line) for name, location in locations.items())
+    files = sorted({row[1] for row in rows})
+    index = {file: position for position, file in enumerate(files)}
+    steps = [row[0] - previous for row, previous in zip(rows, [0, *(row[0] for row in rows)], strict=False)]
+    return zlib.compress(_encode(Packed(files, steps, [index[row[1]] for row in rows], [row[2] for row in rows])), 6)
+
+
+def unpack(body: bytes) -> dict[int, Location]:
+    """The locations in ``body``, by name id."""
+    packed = _decode(zlib.decompress(body))
+    places = zip(accumulate(packed.steps), packed.file, packed.line, strict=True)
+    return {identifier: Location(packed.files[file], line) for identifier, file, line in places}

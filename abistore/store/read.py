@@ -1,0 +1,141 @@
+"""Loading releases: their entries from the temporal rows, every shape decoded once."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import msgspec
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.digest import sort_variants
+from abistore.model.history import Release
+from abistore.model.names import FACETS, Facet, Name
+from abistore.model.shapes import AnyShape
+from abistore.model.snapshot import Location, Snapshot, Variants
+from abistore.store import cards
+from abistore.store.database import Database, Row
+from abistore.store.locations import unpack
+
+_decode = msgspec.json.Decoder(AnyShape).decode
+
+Table = dict[Name, list[AnyShape]]
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a store has decoded so far: names and shapes by their row's id, shared by all snapshots that it loads."""
+
+    names: dict[int, Name] = field(default_factory=dict)
+    shapes: dict[int, AnyShape] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    identifier: int
+    line: int
+    counts: dict[Facet, int]
+
+
+def load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
+    """The snapshots of ``releases``, as they were ingested, under the release's library and version."""
+    cards_ = [_card(database, release) for release in releases]
+    tables: dict[tuple[int, int], dict[int, Table]] = {}
+    with _without_collection():
+        for line in sorted({card.line for card in cards_}):
+            pairs = zip(cards_, releases, strict=True)
+            sequences = sorted({release.sequence for card, release in pairs if card.line == line})
+            for sequence, table in zip(sequences, _tables(database, line, sequences, memory), strict=True):
+                tables[line, sequence] = table
+        return tuple(
+            _snapshot(database, release, card, tables[card.line, release.sequence], memory)
+            for card, release in zip(cards_, releases, strict=True)
+        )
+
+
+def _card(database: Database, release: Release) -> _Card:
+    statement = (
+        f"SELECT snapshot.id, snapshot.line_id, snapshot.facets FROM {cards.SOURCES} "
+        "WHERE library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
+    )
+    line = release.line
+    rows = database.rows(statement, (line.library, line.target, line.profile, release.sequence))
+    if not rows:
+        raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
+    identifier, line_id, facets = rows[0]
+    return _Card(identifier, line_id, cards.facet_counts(facets))
+
+
+def _tables(database: Database, line: int, sequences: Sequence[int], memory: Memory) -> list[dict[int, Table]]:
+    """For each of ``sequences``, by facet: the shapes of each name. One pass over the rows of all of them."""
+    tables: list[dict[int, Table]] = [{code: {} for code in range(len(FACETS))} for _ in sequences]
+    numbered = list(zip(sequences, tables, strict=True))
+    for facet, name_id, shape_id, first, last, kind, spelling, body in _rows(database, line, sequences):
+        name = memory.names.get(name_id)
+        if name is None:
+            name = memory.names[name_id] = Name(kind, spelling)
+        shape = memory.shapes.get(shape_id)
+        if shape is None:
+            shape = memory.shapes[shape_id] = _decode(body)
+        for sequence, table in numbered:
+            if first <= sequence <= last:
+                table[facet].setdefault(name, []).append(shape)
+    return tables
+
+
+def _rows(database: Database, line: int, sequences: Sequence[int]) -> Iterable[Row]:
+    holds = " OR ".join("(entry.first_seq <= ? AND entry.last_seq >= ?)" for _ in sequences)
+    statement = (
+        "SELECT entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq, "
+        "name.kind, name.spelling, shape.body FROM entry "
+        "JOIN name ON name.id = entry.name_id JOIN shape ON shape.id = entry.shape_id "
+        f"WHERE entry.line_id = ? AND entry.last_seq >= ? AND ({holds})"
+    )
+    bounds = [bound for sequence in sequences for bound in (sequence, sequence)]
+    return database.rows(statement, (line, sequences[0], *bounds))
+
+
+def _snapshot(database: Database, release: Release, card: _Card, tables: dict[int, Table], memory: Memory) -> Snapshot:
+    entries: dict[Facet, dict[Name, Variants]] = {}
+    for code, facet in enumerate(FACETS):
+        if facet in card.counts:
+            table = tables[code] if card.counts[facet] else {}
+            entries[facet] = {name: _variants(shapes) for name, shapes in table.items()}
+    return Snapshot(
+        library=release.line.library,
+        version=release.version,
+        target=release.target,
+        entries=entries,
+        evidence=release.evidence,
+        provenance=release.provenance,
+        locations=_locations(database, card, memory),
+    )
+
+
+def _variants(shapes: list[AnyShape]) -> Variants:
+    return (shapes[0],) if len(shapes) == 1 else sort_variants(shapes)
+
+
+def _locations(database: Database, card: _Card, memory: Memory) -> dict[Name, Location]:
+    rows = database.rows("SELECT body FROM location WHERE snapshot_id = ?", (card.identifier,))
+    if not rows:
+        return {}
+    places = unpack(rows[0][0])
+    unmet = sorted(places.keys() - memory.names.keys())
+    for identifier, kind, spelling in database.within("SELECT id, kind, spelling FROM name WHERE id IN ({})", unmet):
+        memory.names[identifier] = Name(kind, spelling)
+    return {memory.names[identifier]: location for identifier, location in places.items()}
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Hold back the cyclic collector: shapes hold no cycles, and it would look at all of them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

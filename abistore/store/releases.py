@@ -1,0 +1,88 @@
+"""Lines and their releases in release order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.history import LineKey, Release
+from abistore.model.versions import check_scheme, scheme_for, sort_key
+from abistore.store import cards
+from abistore.store.audit import record
+from abistore.store.database import Database
+
+
+def lines(database: Database) -> tuple[LineKey, ...]:
+    """All lines, sorted."""
+    statement = "SELECT library.name, line.target, line.profile FROM line JOIN library ON library.id = line.library_id"
+    return tuple(sorted(LineKey(*row) for row in database.rows(statement)))
+
+
+def releases(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
+    """The current releases of a library, line by line, each line in release order."""
+    condition, parameters = "snapshot.superseded = 0 AND library.name = ?", [library]
+    for column, value in (("line.target", target), ("line.profile", profile)):
+        if value is not None:
+            condition += f" AND {column} = ?"
+            parameters.append(value)
+    return in_release_order(database, cards.find(database, condition, tuple(parameters)))
+
+
+def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Release, ...]:
+    """``found``, line by line, each line under the scheme of its library."""
+    by_line: dict[LineKey, list[Release]] = {}
+    for release in found:
+        by_line.setdefault(release.line, []).append(release)
+    ordered: list[Release] = []
+    for line in sorted(by_line):
+        chosen = scheme_for((release.version for release in by_line[line]), scheme(database, line.library))
+        ordered += sorted(by_line[line], key=lambda release: sort_key(release.version, chosen))
+    return tuple(ordered)
+
+
+def previous(database: Database, release: Release) -> Release | None:
+    """The release before this one in its line; for a replaced one, that before the label it had."""
+    line = release.line
+    others = [r for r in releases(database, line.library, line.target, line.profile) if r.version != release.version]
+    ordered = in_release_order(database, [*others, release])
+    position = ordered.index(release)
+    return ordered[position - 1] if position else None
+
+
+def known(database: Database, sha256: str, version: str | None, profile: str, library: str | None) -> Release | None:
+    """The current release that was read from the very file with this SHA-256, the latest ingested of several."""
+    if not sha256:
+        return None
+    condition = "snapshot.sha256 = ? AND snapshot.superseded = 0 AND line.profile = ?"
+    parameters: list[Any] = [sha256, profile]
+    for column, value in (("snapshot.version", version), ("library.name", library)):
+        if value is not None:
+            condition += f" AND {column} = ?"
+            parameters.append(value)
+    found = cards.find(database, condition, tuple(parameters))
+    return found[-1] if found else None
+
+
+def scheme(database: Database, library: str) -> str:
+    """The version scheme declared for ``library``: ``auto`` where nobody did."""
+    rows = database.rows("SELECT scheme FROM library WHERE name = ?", (library,))
+    return str(rows[0][0]) if rows else "auto"
+
+
+def set_scheme(database: Database, library: str, chosen: str, actor: str) -> None:
+    """Declare how the versions of ``library`` are ordered.
+
+    Raises :class:`UsageError` where the scheme is unknown or does not read a stored version.
+    """
+    check_scheme(chosen)
+    with database.transaction():
+        rows = database.rows("SELECT id, scheme FROM library WHERE name = ?", (library,))
+        if not rows:
+            raise SnapshotNotFound(f"{library}: no such library in {database.where}")
+        if chosen != "auto":
+            for release in releases(database, library, None, None):
+                sort_key(release.version, chosen)
+        if rows[0][1] != chosen:
+            database.run("UPDATE library SET scheme = ? WHERE id = ?", (chosen, rows[0][0]))
+            record(database, actor, "scheme", library, f"{chosen}; was {rows[0][1]}")

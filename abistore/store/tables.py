@@ -1,0 +1,199 @@
+"""The tables of a store, as SQLAlchemy Core metadata: what a new database gets and migrations must lead to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+HEAD: Final = "0001"
+"""The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
+
+VERSION_TABLE: Final = "abistore_version"
+"""Where Alembic keeps the revision; its presence is also what tells a store from anybody else's database."""
+
+APPLICATION_ID: Final = 0x61626973
+"""SQLite's ``application_id`` of a store: ``abis``."""
+
+OPEN: Final = 2**31 - 1
+"""``last_seq`` of an entry that still held in the line's latest snapshot of its facet."""
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+Identifier = BigInteger().with_variant(Integer(), "sqlite")
+Small = SmallInteger().with_variant(Integer(), "sqlite")
+
+library = Table(
+    "library",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("scheme", Text, nullable=False),
+    comment="A lineage name, and the scheme that orders its versions",
+    sqlite_strict=True,
+)
+
+line = Table(
+    "line",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("library_id", Identifier, ForeignKey("library.id"), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("profile", Text, nullable=False),
+    UniqueConstraint("library_id", "target", "profile"),
+    comment="What has one history: a library, on one target, in one build profile",
+    sqlite_strict=True,
+)
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("line_id", Identifier, ForeignKey("line.id"), nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("superseded", Small, nullable=False, comment="1 where another binary has replaced this one"),
+    Column("digest", LargeBinary, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("build_id", Text),
+    Column("soname", Text),
+    Column("exports", Integer, nullable=False),
+    Column("declarations", Integer, nullable=False),
+    Column("facets", Text, nullable=False, comment="JSON: how many names each observed facet has"),
+    Column("target", Text, nullable=False, comment="JSON"),
+    Column("provenance", Text, nullable=False, comment="JSON"),
+    Column("evidence", Text, nullable=False, comment="JSON"),
+    Column("revision", Text),
+    Column("url", Text),
+    Column("ingested", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("released", Text, comment="ISO 8601, UTC"),
+    UniqueConstraint("line_id", "sequence"),
+    CheckConstraint("sequence >= 1", name="sequence"),
+    CheckConstraint("superseded IN (0, 1)", name="superseded"),
+    Index("ix_snapshot_digest", "digest"),
+    Index("ix_snapshot_sha256", "sha256"),
+    Index(
+        "uq_snapshot_current_version",
+        "line_id",
+        "version",
+        unique=True,
+        sqlite_where=text("superseded = 0"),
+        postgresql_where=text("superseded = 0"),
+    ),
+    sqlite_strict=True,
+)
+
+location = Table(
+    "location",
+    metadata,
+    Column("snapshot_id", Identifier, ForeignKey("snapshot.id"), primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
+    comment="Where a snapshot's declarations stand, packed: lines move in every release",
+    sqlite_strict=True,
+)
+
+name = Table(
+    "name",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("spelling", Text, nullable=False),
+    UniqueConstraint("kind", "spelling"),
+    sqlite_strict=True,
+)
+
+shape = Table(
+    "shape",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("body", Text, nullable=False, comment="The canonical JSON that the digest is of"),
+    comment="Content-addressed and append-only, shared by all lines",
+    sqlite_strict=True,
+)
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("line_id", Identifier, ForeignKey("line.id"), primary_key=True, autoincrement=False),
+    Column("last_seq", Integer, primary_key=True, autoincrement=False),
+    Column("facet", Small, primary_key=True, autoincrement=False, comment="0 symbol, 1 layout, 2 source"),
+    Column("name_id", Identifier, ForeignKey("name.id"), primary_key=True, autoincrement=False),
+    Column("shape_id", Identifier, ForeignKey("shape.id"), primary_key=True, autoincrement=False),
+    Column("first_seq", Integer, nullable=False),
+    CheckConstraint("first_seq >= 1 AND first_seq <= last_seq", name="interval"),
+    Index("ix_entry_name_id", "name_id"),
+    comment="A name had a shape in a line's snapshots first_seq..last_seq, as far as they observed the facet",
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
+baseline_move = Table(
+    "baseline_move",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("line_id", Identifier, ForeignKey("line.id"), nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("version", Text, comment="NULL where the channel was cleared"),
+    Column("moved", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("actor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Index("ix_baseline_move_line_id_channel", "line_id", "channel"),
+    comment="Append-only; a channel stands where its last move put it",
+    sqlite_strict=True,
+)
+
+verdict = Table(
+    "verdict",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("old_digest", LargeBinary, nullable=False),
+    Column("new_digest", LargeBinary, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("engine", Text, nullable=False),
+    Column("verdict", Small, nullable=False),
+    Column("breaking", Integer, nullable=False),
+    Column("api_breaks", Integer, nullable=False),
+    Column("risk_changes", Integer, nullable=False),
+    Column("compatible", Integer, nullable=False),
+    Column("judged", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("comparison", LargeBinary, nullable=False, comment="The JSON report, zlib"),
+    Index("ix_verdict_old_digest_new_digest", "old_digest", "new_digest"),
+    comment="Append-only judgements",
+    sqlite_strict=True,
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("at", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("actor", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    comment="Every mutation, written in the same transaction",
+    sqlite_strict=True,
+)
