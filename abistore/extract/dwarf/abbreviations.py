@@ -1,0 +1,310 @@
+"""Abbreviations: what kinds of entries a unit holds, and how each is decoded or stepped over (DWARF 5, section 7.5.3).
+
+An abbreviation begins with an interpreting decoder. One that is used often replaces it by generated code: that is
+three times as fast and costs as much as forty interpreted entries.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.faults import Malformed
+from abistore.extract.dwarf.forms import (
+    EMPTY,
+    SIZES,
+    VARIABLE_FORMS,
+    Format,
+    Reading,
+    Skipping,
+    fixed_forms,
+    meaning,
+    skip_function,
+)
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.units import Unit
+
+Attributes: TypeAlias = dict[int, Any]
+Decoder: TypeAlias = "Callable[[bytes, int, Unit], tuple[int, Attributes]]"
+
+HOT_DECODER = 40
+HOT_SKIPPER = 60
+"""Uses after which generating code has paid for itself."""
+
+MOST_ABBREVIATIONS = 1 << 20
+"""Bound on the codes of one table."""
+
+
+LEAF, SIBLING, NEXT, WALK, FUNCTION, NAMESPACE, RECORD, ENUM, VARIABLE = range(9)
+"""How the scan of namespace scope treats an entry: no children and fixed size; DW_AT_sibling as a 4-byte reference at
+a fixed place; ``next`` alone leads to the next sibling; children without DW_AT_sibling; and five kinds by meaning.
+Plain numbers, because every entry is compared with them."""
+
+
+class Specification(NamedTuple):
+    """One attribute of an abbreviation; ``constant`` is the value of DW_FORM_implicit_const."""
+
+    attribute: int
+    form: int
+    constant: int
+
+
+class Run(NamedTuple):
+    """Forms of fixed size in a row: one unpacking gives the raw values of the wanted ones."""
+
+    unpack: Callable[[bytes, int], tuple[Any, ...]]
+    size: int
+    wanted: tuple[tuple[int, Callable[[Any, Unit], Any] | None], ...]
+
+
+class Field(NamedTuple):
+    """One form of variable size; ``attribute`` is 0 where it is not wanted."""
+
+    attribute: int
+    read: Reading
+    skip: Skipping
+    interpret: Callable[[Any, Unit], Any] | None
+
+
+class Abbreviation:
+    """One kind of entry: its tag, its attributes and their forms.
+
+    ``attributes`` is the set of attribute codes; ``size`` the bytes of the attributes for leaves and the
+    place of DW_AT_sibling where there are children (-1: not fixed). ``decode(data, position, unit)`` takes the position
+    after the code and gives the position after the attributes, with the kept attributes. ``next(data, position, unit)``
+    gives the position after the attributes, or of the next sibling where ``leads`` says that it is recorded.
+    """
+
+    __slots__ = (
+        "_decoded", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
+        "has_children", "has_code", "is_declaration", "kind", "leads", "name_place", "next", "size", "specifications",
+        "tag",
+    )  # fmt: skip
+
+    decode: Decoder
+    next: Skipping
+
+    def __init__(self, tag: int, has_children: bool, specifications: tuple[Specification, ...], format: Format) -> None:
+        self.tag = tag
+        self.has_children = has_children
+        self.specifications = specifications
+        self.format = format
+        self.attributes = frozenset(specification.attribute for specification in specifications)
+        self.has_code = bool({dw.AT_LOW_PC, dw.AT_RANGES} & self.attributes)
+        self.is_declaration = dw.AT_DECLARATION in self.attributes
+        self.leads = has_children and dw.AT_SIBLING in self.attributes
+        self.decode = self._decode_interpreted
+        self.next = self._next_interpreted
+        self._decoded = self._skipped = 0
+        self._plan: list[Run | Field] | None = None
+        self._skip_plan: list[Run | Field] | None = None
+        places, size = _places(specifications, format)
+        self.name_place = places.get((dw.AT_NAME, dw.FORM_STRP), -1)
+        self.address_place = places.get((dw.AT_LOW_PC, dw.FORM_ADDR), -1)
+        sibling = places.get((dw.AT_SIBLING, dw.FORM_REF4), -1) if has_children else -1
+        self.kind = self._classify(size >= 0, sibling >= 0)
+        self.size = sibling if has_children else size
+
+    def _classify(self, is_fixed: bool, is_direct: bool) -> int:
+        tag, attributes = self.tag, self.attributes
+        if tag == dw.TAG_SUBPROGRAM and (self.has_children or self.has_code):
+            return FUNCTION
+        if tag == dw.TAG_VARIABLE and dw.AT_LOCATION in attributes:
+            return VARIABLE
+        if tag in (dw.TAG_NAMESPACE, dw.TAG_MODULE):
+            return NAMESPACE
+        if tag in dw.RECORD_TAGS:
+            return RECORD
+        if tag == dw.TAG_ENUMERATION_TYPE:
+            return ENUM
+        if not self.has_children:
+            return LEAF if is_fixed else NEXT
+        if self.leads:
+            return SIBLING if is_direct else NEXT
+        return WALK
+
+    def _decode_interpreted(self, data: bytes, position: int, unit: Unit) -> tuple[int, Attributes]:
+        self._decoded += 1
+        if self._decoded > HOT_DECODER:
+            from abistore.extract.dwarf.generated import generate_decoder
+
+            self.decode = generate_decoder(self)
+            return self.decode(data, position, unit)
+        plan = self._plan
+        if plan is None:
+            plan = self._plan = make_plan(self.specifications, self.format)
+        values: Attributes = {}
+        for step in plan:
+            if isinstance(step, Run):
+                for (attribute, interpret), raw in zip(step.wanted, step.unpack(data, position), strict=True):
+                    values[attribute] = raw if interpret is None else interpret(raw, unit)
+                position += step.size
+            else:
+                attribute, read, skip, interpret = step
+                if attribute:
+                    raw, position = read(data, position, unit)
+                    values[attribute] = raw if interpret is None else interpret(raw, unit)
+                else:
+                    position = skip(data, position, unit)
+        for attribute, form, constant in self.specifications:
+            if form in EMPTY and attribute in dw.KEPT:
+                values[attribute] = constant
+        return position, values
+
+    def _next_interpreted(self, data: bytes, position: int, unit: Unit) -> int:
+        self._skipped += 1
+        if self._skipped > HOT_SKIPPER:
+            from abistore.extract.dwarf.generated import generate_skipper
+
+            self.next = generate_skipper(self)
+            return self.next(data, position, unit)
+        plan = self._skip_plan
+        if plan is None:
+            kept = frozenset({dw.AT_SIBLING}) if self.leads else frozenset()
+            plan = self._skip_plan = make_plan(self.specifications, self.format, kept)
+        start = position
+        for step in plan:
+            if isinstance(step, Run):
+                if step.wanted:
+                    (raw,), interpret = step.unpack(data, position), step.wanted[0][1]
+                    return unit.forward(raw if interpret is None else interpret(raw, unit), start)
+                position += step.size
+            elif step.attribute:
+                raw, _ = step.read(data, position, unit)
+                return unit.forward(raw if step.interpret is None else step.interpret(raw, unit), start)
+            else:
+                position = step.skip(data, position, unit)
+        return position
+
+
+def _places(specifications: tuple[Specification, ...], format: Format) -> tuple[dict[tuple[int, int], int], int]:
+    """Where the (attribute, form)s before the first variable one begin, and the size of all (-1: variable)."""
+    fixed = fixed_forms(format)
+    places: dict[tuple[int, int], int] = {}
+    size = 0
+    for attribute, form, _ in specifications:
+        places[attribute, form] = size
+        if form in EMPTY:
+            continue
+        code = fixed.get(form)
+        if code is None:
+            return places, -1
+        size += SIZES[code]
+    return places, size
+
+
+def make_plan(
+    specifications: tuple[Specification, ...], format: Format, kept: frozenset[int] = dw.KEPT
+) -> list[Run | Field]:
+    """How to decode the attributes: alternating runs of fixed forms and single variable ones."""
+    fixed = fixed_forms(format)
+    plan: list[Run | Field] = []
+    stored = (specification for specification in specifications if specification.form not in EMPTY)
+    for is_fixed, group in groupby(stored, key=lambda specification: specification.form in fixed):
+        if is_fixed:
+            plan.append(_run(list(group), format, kept))
+        else:
+            for attribute, form, _ in group:
+                if form not in VARIABLE_FORMS:
+                    raise Malformed(f"unknown attribute form {form:#x}")
+                wanted = attribute if attribute in kept else 0
+                plan.append(Field(wanted, VARIABLE_FORMS[form], skip_function(form), meaning(form)))
+    return plan
+
+
+def _run(specifications: list[Specification], format: Format, kept: frozenset[int]) -> Run:
+    fixed = fixed_forms(format)
+    layout = [format.prefix]
+    size = 0
+    wanted = []
+    for attribute, form, _ in specifications:
+        code = fixed[form]
+        size += SIZES[code]
+        if attribute in kept:
+            layout.append(code)
+            wanted.append((attribute, meaning(form)))
+        else:
+            layout.append(f"{SIZES[code]}x")
+    return Run(struct.Struct("".join(layout)).unpack_from, size, tuple(wanted))
+
+
+def _unusable(data: bytes, position: int, unit: Unit) -> Any:
+    raise Malformed("an entry uses an abbreviation that is not declared")
+
+
+UNDECLARED = Abbreviation(0, False, (), Format(True, 4, 8, 4))
+"""Stands in tables where no abbreviation has the code, so that using it is an error."""
+UNDECLARED.decode = _unusable
+UNDECLARED.next = _unusable
+UNDECLARED.kind = NEXT
+
+
+class Abbreviations:
+    """All abbreviation tables of one session: equal declarations are one object, in whatever table or file they are."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Format, bytes], Abbreviation] = {}
+        self._by_format: dict[Format, dict[bytes, Abbreviation]] = {}
+
+    def table(self, data: bytes, position: int, format: Format) -> list[Abbreviation]:
+        """The table at ``position`` of an abbreviation section: a list indexed by code."""
+        known = self._by_format.setdefault(format, {})
+        table = [UNDECLARED]
+        while True:
+            code = data[position]
+            position += 1
+            if code > 127:
+                code, position = leb.unsigned(data, position - 1)
+            if not code:
+                return table
+            start = position
+            position = _declaration_end(data, position)
+            raw = data[start:position]
+            abbreviation = known.get(raw)
+            if abbreviation is None:
+                abbreviation = known[raw] = _declare(raw, format)
+            if code == len(table):
+                table.append(abbreviation)
+            elif code < MOST_ABBREVIATIONS:
+                table.extend([UNDECLARED] * (code + 1 - len(table)))
+                table[code] = abbreviation
+            else:
+                raise Malformed(f"abbreviation code {code:#x} is out of any bounds")
+
+
+def _declaration_end(data: bytes, position: int) -> int:
+    position = leb.skip(data, position) + 1
+    while True:
+        attribute = data[position]
+        position += 1
+        if attribute > 127:
+            position = leb.skip(data, position)
+        form = data[position]
+        position += 1
+        if form > 127 or form == dw.FORM_IMPLICIT_CONST:
+            position = leb.skip(data, position)
+        if not attribute and not form:
+            return position
+
+
+def _declare(raw: bytes, format: Format) -> Abbreviation:
+    tag, position = leb.unsigned(raw, 0)
+    has_children = raw[position] != 0
+    position += 1
+    specifications: list[Specification] = []
+    while True:
+        attribute, position = leb.unsigned(raw, position)
+        form, position = leb.unsigned(raw, position)
+        constant = 1
+        if form == dw.FORM_IMPLICIT_CONST:
+            constant, position = leb.signed(raw, position)
+        if not attribute and not form:
+            return Abbreviation(tag, has_children, tuple(specifications), format)
+        if attribute == dw.AT_MIPS_LINKAGE_NAME:
+            attribute = dw.AT_LINKAGE_NAME
+        specifications.append(Specification(attribute, form, constant))

@@ -1,0 +1,53 @@
+"""Where each record and enum is defined, by its plain name, over all units."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+
+from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.abbreviations import Attributes
+from abistore.extract.dwarf.faults import MALFORMED, describe
+from abistore.extract.dwarf.units import Unit
+
+
+def index_definitions(
+    units: Iterable[Unit], attributes: Callable[[int], Attributes], fault: Callable[[str], None]
+) -> dict[str, list[int]]:
+    """The handles of the definitions at namespace scope of scanned units, by DW_AT_name, in the order of the units.
+
+    A definition that carries only DW_AT_specification is listed under the name of its declaration.
+    """
+    index: dict[str, list[int]] = {}
+    for unit in units:
+        try:
+            _add_unit(unit, attributes, index)
+        except MALFORMED as error:
+            fault(f"the unit at {unit.handle:#x}: {describe(error)}")
+    return index
+
+
+def _add_unit(unit: Unit, attributes: Callable[[int], Attributes], index: dict[str, list[int]]) -> None:
+    data, base, strings = unit.data, unit.base, unit.strings
+    offset = struct.Struct(unit.format.prefix + ("I" if unit.bits == 32 else "Q")).unpack_from
+    for start in unit.classes:
+        code = data[start]
+        position = start + 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        abbreviation = unit.table[code]
+        if abbreviation.name_place >= 0:
+            name: str | None = strings[offset(data, position + abbreviation.name_place)[0]]
+        else:
+            values = abbreviation.decode(data, position, unit)[1]
+            name = values.get(dw.AT_NAME)
+            if name is None:
+                name = _specified_name(values, attributes)
+        if name:
+            index.setdefault(name, []).append(base + start)
+
+
+def _specified_name(values: Attributes, attributes: Callable[[int], Attributes]) -> str | None:
+    declaration = values.get(dw.AT_SPECIFICATION, -1)
+    return attributes(declaration).get(dw.AT_NAME) if declaration >= 0 else None

@@ -1,0 +1,248 @@
+"""The debug information of one library, entry by entry, on demand.
+
+``DebugInfo`` knows the units, finds those that describe exported places, and decodes the entries that its caller asks
+for. What an entry means for the ABI is not known here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.abbreviations import Abbreviation, Abbreviations, Attributes, Decoder
+from abistore.extract.dwarf.faults import MALFORMED, Malformed, describe
+from abistore.extract.dwarf.index import index_definitions
+from abistore.extract.dwarf.lines import file_names
+from abistore.extract.dwarf.ranges import read_aranges, unit_ranges
+from abistore.extract.dwarf.scan import Found, scan_namespaces, skip
+from abistore.extract.dwarf.scopes import Scope, Scopes, children
+from abistore.extract.dwarf.sections import Sections
+from abistore.extract.dwarf.strings import NoStrings
+from abistore.extract.dwarf.units import Context, Unit, read_units
+
+if TYPE_CHECKING:
+    from abistore.extract.elf.container import ElfFile
+    from abistore.extract.reader import ExtractOptions
+
+BASE_STEP = 1 << 40
+"""Handles of each section start at a multiple of this; no section is that large."""
+
+ALTERNATE_BASE = 1 * BASE_STEP
+
+
+class DebugInfo:
+    """The units of ``elf``, of its supplementary (dwz) file and of its split files.
+
+    ``addresses`` and ``tls_offsets`` are the places of the exported symbols: entries there are collected in ``found``.
+    ``problems`` pairs reason codes with details for people: what could not be read, while the rest could.
+
+    Entries are named by handles: whole numbers that are comparable within one section, -1 for what cannot be resolved.
+    Methods that decode raise what :data:`abistore.extract.dwarf.faults.MALFORMED` lists where a file is corrupt: the
+    outermost reader wraps itself in :func:`abistore.extract.dwarf.faults.malformed_is_an_error`.
+    """
+
+    def __init__(
+        self,
+        elf: ElfFile,
+        *,
+        alternate: ElfFile | None,
+        options: ExtractOptions,
+        addresses: Collection[int],
+        tls_offsets: Collection[int],
+    ) -> None:
+        self.problems: list[tuple[str, str]] = []
+        self.found: list[Found] = []
+        self.units: list[Unit] = []
+        self._elf = elf
+        self._options = options
+        self._addresses = addresses
+        self._tls_offsets = tls_offsets
+        self._scopes = Scopes()
+        self._starts: dict[int, tuple[list[int], list[Unit]]] = {}
+        self._next_base = 2 * BASE_STEP
+        self._definitions: dict[str, list[int]] | None = None
+        self._files: dict[tuple[int, int], list[str]] = {}
+        self._sections = Sections(elf)
+        other = Sections(alternate) if alternate is not None else None
+        self.context = Context(
+            Abbreviations(), other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1
+        )
+        self._add(self._sections, self._sections.info, 0)
+        if other is not None:
+            self._add(other, other.info, ALTERNATE_BASE)
+        elif elf.alternate_link is not None:
+            self.problem("alternate-file-missing", elf.alternate_link[0])
+        if elf.has(".debug_types"):
+            self._add(self._sections, self._sections.types, self.new_base())
+
+    def new_base(self) -> int:
+        """A base for the handles of one more section."""
+        base = self._next_base
+        self._next_base += BASE_STEP
+        return base
+
+    def problem(self, reason: str, detail: str) -> None:
+        """Records once that something could not be read."""
+        if (reason, detail) not in self.problems:
+            self.problems.append((reason, detail))
+
+    def _add(self, sections: Sections, data: bytes, base: int) -> list[Unit]:
+        def fault(detail: str) -> None:
+            self.problem("corrupt-debug-info", f"{sections.elf.path.name}: {detail}")
+
+        units = list(read_units(sections, data, base, self.context, fault))
+        for unit in units:
+            if unit.signature is not None:
+                self.context.signatures.setdefault(unit.signature, base + unit.type_position)
+        self.units += units
+        self._starts[base // BASE_STEP] = ([unit.handle for unit in units], units)
+        return units
+
+    # --- choosing units -------------------------------------------------------------------------------------------
+
+    def units_for(self, addresses: Iterable[int]) -> list[Unit]:
+        """The units that say that they cover one of ``addresses``, by .debug_aranges, or else by their own ranges.
+
+        Units that give no ranges at all are among them. GCC's .debug_aranges covers code only: see :meth:`locate`.
+        """
+        wanted = sorted(addresses)
+        starts, units = self._starts[0]
+        positions = dict(zip(starts, units, strict=True))
+        ranges = [
+            (first, end, positions[offset])
+            for first, end, offset in read_aranges(self._sections.read("aranges"), self._sections.prefix, self._fault)
+            if offset in positions
+        ]
+        covered = {unit.handle for _, _, unit in ranges}
+        chosen: dict[int, Unit] = {}
+        for unit in units:
+            if unit.handle not in covered and not unit.is_type_unit:
+                found = self._ranges(unit)
+                ranges += [(first, end, unit) for first, end in found]
+                if not found:
+                    chosen[unit.handle] = unit
+        for first, end, unit in ranges:
+            index = bisect_right(wanted, first - 1)
+            if index < len(wanted) and wanted[index] < end:
+                chosen[unit.handle] = unit
+        return [chosen[handle] for handle in sorted(chosen)]
+
+    def _ranges(self, unit: Unit) -> list[tuple[int, int]]:
+        try:
+            unit.load()
+            return list(unit_ranges(unit))
+        except MALFORMED as fault:
+            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+            return []
+
+    def _fault(self, detail: str) -> None:
+        self.problem("corrupt-debug-info", f"{self._elf.path.name}: {detail}")
+
+    def locate(self, addresses: Collection[int], tls_offsets: Collection[int]) -> None:
+        """Scans units until ``found`` has an entry at all of these places, or no unit is left.
+
+        ``addresses`` are those that ought to be described; the units that claim them come first, the remaining ones
+        only for what these did not describe.
+        """
+        for unit in self.units_for(addresses):
+            self.scan(unit)
+        places = {place for kind, place, _ in self.found if kind != "tls"}
+        offsets = {place for kind, place, _ in self.found if kind == "tls"}
+        if not (set(addresses) <= places and set(tls_offsets) <= offsets):
+            for unit in list(self.units):
+                self.scan(unit)
+
+    # --- scanning -------------------------------------------------------------------------------------------------
+
+    def scan(self, unit: Unit) -> None:
+        """Reads the namespace scope of ``unit``, once: its scopes and classes, and ``found`` grows.
+
+        A fault is recorded in ``problems``, and what was read before it holds.
+        """
+        if unit.is_scanned:
+            return
+        unit.is_scanned = True
+        unit.starts, unit.scopes, unit.classes, unit.functions = [unit.position], [None], [], []
+        try:
+            unit.load()
+            scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)
+        except MALFORMED as fault:
+            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+
+    def definitions(self, name: str) -> Sequence[int]:
+        """The records and enums of this name at namespace scope, in any unit, that are not mere declarations."""
+        if self._definitions is None:
+            for unit in list(self.units):
+                self.scan(unit)
+            self._definitions = index_definitions(self.units, self.attributes, self._fault)
+        return self._definitions.get(name, ())
+
+    def scope(self, handle: int) -> Scope:
+        """What encloses an entry, outermost first: namespaces by name, records and functions by handle."""
+        unit = self.unit(handle)
+        self.scan(unit)
+        return self._scopes.of(unit, handle - unit.base)
+
+    # --- entries --------------------------------------------------------------------------------------------------
+
+    def unit(self, handle: int) -> Unit:
+        """The unit that holds an entry."""
+        section = self._starts.get(handle // BASE_STEP) if handle >= 0 else None
+        if section is not None:
+            starts, units = section
+            index = bisect_right(starts, handle) - 1
+            if index >= 0:
+                unit = units[index]
+                position = handle - unit.base
+                if unit.position <= position < unit.limit:
+                    return unit
+        raise Malformed(f"a reference to {handle:#x} leads to no entry")
+
+    def die(self, handle: int) -> tuple[Unit, Abbreviation, int, Attributes]:
+        """An entry: its unit, its abbreviation, the position after its attributes, and its attributes."""
+        unit = self.unit(handle)
+        if not unit.is_loaded:
+            unit.load()
+        data = unit.data
+        position = handle - unit.base
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, position - 1)
+        abbreviation = unit.table[code]
+        position, attributes = abbreviation.decode(data, position, unit)
+        return unit, abbreviation, position, attributes
+
+    def attributes(self, handle: int) -> Attributes:
+        """The attributes of an entry."""
+        return self.die(handle)[3]
+
+    def children(self, unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
+        """The entries of the list at ``position``: handle, abbreviation, position after the code."""
+        return children(unit, position)
+
+    def decode(self, abbreviation: Abbreviation) -> Decoder:
+        """The decoder ``(data, position after the code, unit) -> (position after the attributes, attributes)``."""
+        return abbreviation.decode
+
+    def skip(self, abbreviation: Abbreviation, position: int, unit: Unit) -> int:
+        """The position of the next sibling of the entry whose code ends at ``position``."""
+        return skip(abbreviation, position, unit)
+
+    def file(self, unit: Unit, index: int) -> str:
+        """The file that ``DW_AT_decl_file`` means, relative to the compilation folder where below it; else empty."""
+        unit.load()
+        if unit.stmt_list is None:
+            return ""
+        key = (id(unit.sections), unit.stmt_list)
+        names = self._files.get(key)
+        if names is None:
+            try:
+                names = file_names(unit, unit.stmt_list)
+            except MALFORMED as fault:
+                self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
+                names = []
+            self._files[key] = names
+        return names[index] if 0 <= index < len(names) else ""

@@ -1,0 +1,105 @@
+"""What encloses an entry: namespaces by name, records and functions by handle."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.abbreviations import Abbreviation
+from abistore.extract.dwarf.faults import Malformed
+from abistore.extract.dwarf.scan import skip
+from abistore.extract.dwarf.units import Unit
+
+Scope: TypeAlias = tuple[str | int, ...]
+"""Outermost first: the name of a namespace, or the handle of a record or function."""
+
+CONTAINERS = frozenset({*dw.RECORD_TAGS, dw.TAG_SUBPROGRAM, dw.TAG_NAMESPACE})
+BLOCKS = frozenset({dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE})
+"""What may hold types inside a function without being a scope by name."""
+
+
+def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
+    """The entries from ``position`` to the end of their list: handle, abbreviation, position after the code."""
+    data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
+    while True:
+        start = position
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        if not code:
+            return
+        if start >= limit:
+            raise Malformed("a list of entries ends outside its unit")
+        abbreviation = table[code]
+        yield base + start, abbreviation, position
+        position = skip(abbreviation, position, unit)
+
+
+class Scopes:
+    """The enclosing scopes of entries in scanned units, remembered."""
+
+    def __init__(self) -> None:
+        self._flat: dict[tuple[int, int], Scope] = {}
+        self._extents: dict[int, tuple[list[int], list[int], list[bool]]] = {}
+
+    def of(self, unit: Unit, position: int) -> Scope:
+        """The scope of the entry at ``position``."""
+        index = bisect_right(unit.starts, position) - 1
+        key = (unit.handle, index)
+        outer = self._flat.get(key)
+        if outer is None:
+            outer = self._flat[key] = _flatten(unit.scopes[index])
+        if outer and type(outer[-1]) is int:
+            container = outer[-1] - unit.base
+            return outer + tuple(self._within(unit, container, position))
+        functions = unit.functions
+        nearest = bisect_right(functions, position) - 1
+        if nearest >= 0 and unit.starts[index] <= functions[nearest] < position:
+            function = functions[nearest]
+            if position < self._end(unit, function):
+                return (*outer, unit.base + function, *self._within(unit, function, position))
+        return outer
+
+    def _end(self, unit: Unit, position: int) -> int:
+        code, after = leb.unsigned(unit.data, position)
+        return skip(unit.table[code], after, unit)
+
+    def _within(self, unit: Unit, container: int, position: int) -> Iterator[int]:
+        while True:
+            starts, ends, named = self._extents_of(unit, container)
+            index = bisect_right(starts, position) - 1
+            if index < 0 or starts[index] == position or ends[index] <= position:
+                return
+            container = starts[index]
+            if named[index]:
+                yield unit.base + container
+
+    def _extents_of(self, unit: Unit, container: int) -> tuple[list[int], list[int], list[bool]]:
+        """Where the scopes directly inside the entry at ``container`` start and end, and which of them are named."""
+        key = unit.base + container
+        extents = self._extents.get(key)
+        if extents is None:
+            extents = self._extents[key] = ([], [], [])
+            code, position = leb.unsigned(unit.data, container)
+            abbreviation = unit.table[code]
+            position, _ = abbreviation.decode(unit.data, position, unit)
+            if abbreviation.has_children:
+                for handle, child, after in children(unit, position):
+                    if child.has_children and (child.tag in CONTAINERS or child.tag in BLOCKS):
+                        extents[0].append(handle - unit.base)
+                        extents[1].append(skip(child, after, unit))
+                        extents[2].append(child.tag in CONTAINERS)
+        return extents
+
+
+def _flatten(link: Any) -> Scope:
+    names: list[str | int] = []
+    while link is not None:
+        link, name = link
+        names.append(name)
+    names.reverse()
+    return tuple(names)
