@@ -165,7 +165,7 @@ class Reach:
         self._backward: dict[Name, list[Reference]] | None = None
         self._affected: dict[tuple[Name, bool], tuple[Name, ...]] = {}
         for facet in ("layout", "source"):
-            for name, variants in snapshot.entries.get(facet, {}).items():  # type: ignore[call-overload]
+            for name, variants in snapshot.entries.get(facet, {}).items():
                 edges = self._forward.setdefault(name, {})
                 for shape in variants:
                     for mentioned, by_value in references(shape, name):
@@ -185,7 +185,7 @@ class Reach:
         return reached
 
     def exports_reaching(self, name: Name, *, by_value: bool = False) -> tuple[Name, ...]:
-        """The exports that reach ``name`` (an export reaches itself), sorted; with ``by_value``, along such mentions only."""
+        """The exports that reach ``name`` (themselves too), sorted; with ``by_value``, along such mentions only."""
         known = self._affected.get((name, by_value))
         if known is None:
             known = self._affected[name, by_value] = self._sources(name, by_value)

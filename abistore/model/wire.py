@@ -39,7 +39,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one struct class is written: its tag, the fields that are references, and which trailing ones may be left out."""
+    """How one struct class is written: its tag, which fields are references, which trailing ones may be left out."""
 
     tag: str | None
     width: int
@@ -123,7 +123,7 @@ class RowReader:
 
     def shape(self, row: list[Any]) -> shapes.AnyShape:
         """The shape of a tagged row; raises :class:`SnapshotError` or msgspec's ``ValidationError``."""
-        return msgspec.convert(self._tagged(row, SHAPE_CLASSES, 0), shapes.AnyShape)  # type: ignore[arg-type, no-any-return]
+        return msgspec.convert(self._tagged(row, SHAPE_CLASSES, 0), shapes.AnyShape)  # type: ignore[no-any-return]
 
     def add_type(self, row: list[Any]) -> None:
         """Read the next row of the table of types; raises :class:`SnapshotError` or msgspec's ``ValidationError``."""
@@ -131,7 +131,7 @@ class RowReader:
         values = self._tagged(row, TYPE_CLASSES, 0)
         if self._deepest >= MAX_DEPTH:
             raise SnapshotError("a type nests too deeply")
-        self._types.append(msgspec.convert(values, shapes.TypeRef))  # type: ignore[arg-type]
+        self._types.append(msgspec.convert(values, shapes.TypeRef))
         self._depths.append(self._deepest + 1)
 
     def _tagged(self, row: Any, classes: tuple[type[msgspec.Struct], ...], depth: int) -> list[Any]:

@@ -32,7 +32,6 @@ from abistore.model.shapes import (
     Pointer,
     Primitive,
     Procedure,
-    Qualified,
     Record,
     Special,
     Symbol,

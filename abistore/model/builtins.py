@@ -1,0 +1,59 @@
+"""The built-in types of C and C++, and the one spelling that each has here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+QUALIFIERS: Final = {
+    "_Atomic": "_Atomic",
+    "const": "const",
+    "__const": "const",
+    "__const__": "const",
+    "volatile": "volatile",
+    "__volatile": "volatile",
+    "__volatile__": "volatile",
+    "restrict": "restrict",
+    "__restrict": "restrict",
+    "__restrict__": "restrict",
+}
+"""Every spelling of a type qualifier, and the normal one."""
+
+COMPLEX: Final = frozenset(["_Complex", "__complex__", "__complex", "complex"])
+
+BUILTIN_WORDS: Final = frozenset(
+    ["unsigned", "signed", "__signed__", "int", "long", "short", "char", "double", "float", "__int128", "bool", "_Bool"]
+    + ["_BitInt", "void", "__vector", "__float128", "_Float128"]
+)
+"""Words that make a built-in type together with others of their kind."""
+
+INTEGERS: Final = {
+    "char": 8,
+    "unsigned char": 8,
+    "signed char": -8,
+    **dict.fromkeys(
+        ["short", "unsigned short", "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long"]
+        + ["__int128", "unsigned __int128", "wchar_t", "char8_t", "char16_t", "char32_t"],
+        0,
+    ),
+}
+"""Integer types by normal spelling; where tools disagree on a literal's sign: 8 bits, negative if signed."""
+
+
+def builtin(words: Sequence[str]) -> str:
+    """The normal spelling of a built-in type given by its words in any order: ``long unsigned int`` is ``unsigned long``."""
+    rest = [
+        word for word in words if word not in ("int", "signed", "__signed__", "unsigned", "_Complex", "long", "short")
+    ]
+    rest = ["bool" if word == "_Bool" else word for word in rest]
+    vectors = [word for word in rest if word.startswith("__vector")]
+    rest = [word for word in rest if not word.startswith("__vector")]
+    signed = "signed" in words or "__signed__" in words
+    prefix = ["_Complex"] if "_Complex" in words else []
+    if "unsigned" in words:
+        prefix.append("unsigned")
+    elif signed and rest == ["char"]:
+        prefix.append("signed")
+    lengths = [word for word in ("short", "long") for _ in range(words.count(word))]
+    core = rest or ([] if lengths else ["int"])
+    return " ".join([*prefix, *lengths, *core, *vectors])
