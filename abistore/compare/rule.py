@@ -15,19 +15,21 @@ from typing import Any
 from abistore.compare.context import Context
 from abistore.model.deltas import Delta
 from abistore.model.findings import Action, Element, Impact
-from abistore.model.names import Facet
+from abistore.model.names import Facet, Name
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
     """What a rule states about a delta: the fact that differs, and its two values as people write them.
 
-    ``description`` completes the finding's sentence; ``None`` where a side has no value.
+    ``description`` is one sentence about the subject; ``None`` where a side has no value. ``affected`` names the
+    exports concerned where they are not those that reach the subject.
     """
 
     description: str
     old: str | None = None
     new: str | None = None
+    affected: tuple[Name, ...] = ()
 
 
 Check = Callable[..., Iterator[Note]]
@@ -35,7 +37,11 @@ Check = Callable[..., Iterator[Note]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of change. ``subject`` is the delta it looks at, e.g. ``(Changed, Record)``."""
+    """One kind of change. ``subject`` is the delta it looks at, e.g. ``(Changed, Record)``.
+
+    An ``effect`` often follows from another change of the same declaration or of one that it embeds, and is then folded
+    under it: a size, an alignment, an offset.
+    """
 
     kind: str
     impact: Impact
@@ -47,6 +53,7 @@ class Rule:
     why: str
     fix: str
     aliases: tuple[str, ...]
+    effect: bool
     takes_context: bool
     check: Check
 
@@ -60,7 +67,13 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    impact: Impact, *, evidence: Facet, element: Element, action: Action, aliases: tuple[str, ...] = ()
+    impact: Impact,
+    *,
+    evidence: Facet,
+    element: Element,
+    action: Action,
+    aliases: tuple[str, ...] = (),
+    effect: bool = False,
 ) -> Callable[[Check], Check]:
     """Register a function as the rule of its name.
 
@@ -76,7 +89,7 @@ def rule(
         if kind in RULES:
             raise ValueError(f"two rules are called {kind}")
         RULES[kind] = Rule(
-            kind, impact, evidence, element, action, subject, title, why, fix, aliases, takes_context, check
+            kind, impact, evidence, element, action, subject, title, why, fix, aliases, effect, takes_context, check
         )
         return check
 

@@ -1,0 +1,113 @@
+"""Two snapshots in, a judged comparison out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from abistore.compare.context import Context
+from abistore.compare.declarations import comparable, declarations, observed
+from abistore.compare.exports import EXPORTS, export_deltas
+from abistore.compare.fold import fold, order
+from abistore.compare.judge import Dispatch, dispatch, findings_of, verdict_of, worst_of
+from abistore.compare.parts import Outcome
+from abistore.compare.rule import load
+from abistore.errors import Incomparable
+from abistore.model.deltas import Changed, Delta, Subject
+from abistore.model.digest import snapshot_digest
+from abistore.model.findings import Comparison, Finding, NotChecked, Side
+from abistore.model.names import SELF, Facet
+from abistore.model.snapshot import Snapshot
+
+DECLARING: tuple[Facet, ...] = ("layout", "source")
+
+
+def compare(old: Snapshot, new: Snapshot) -> Comparison:
+    """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
+
+    Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
+    """
+    if old.target != new.target:
+        raise Incomparable(
+            f"{_label(old)} is for {old.target} and {_label(new)} for {new.target}",
+            "compare builds for the same machine, word size and byte order",
+        )
+    context = Context(old, new)
+    findings, skipped = _findings(context)
+    return Comparison(
+        old=_side(old),
+        new=_side(new),
+        verdict=verdict_of(findings),
+        findings=tuple(sorted(findings, key=order)),
+        not_checked=skipped,
+        engine=engine_digest(),
+    )
+
+
+def _findings(context: Context) -> tuple[list[Finding], tuple[NotChecked, ...]]:
+    rules = load()
+    table = dispatch(rules)
+    found: list[Finding] = []
+    skipped: list[NotChecked] = []
+    for delta in deltas(context):
+        if isinstance(delta, NotChecked):
+            skipped.append(delta)
+        else:
+            found += findings_of(delta, table, context)
+    folded = fold(found, rules, context)
+    folded += _advice(context, folded, table)
+    return folded, tuple(skipped)
+
+
+def deltas(context: Context) -> Iterator[Delta[Any] | NotChecked]:
+    """Everything that differs and that both sides could see, and what they could not see."""
+    yield from export_deltas(context)
+    for facet in DECLARING:
+        if facet != "layout" and facet not in context.old.entries and facet not in context.new.entries:
+            continue
+        yield from observed(context, facet)
+        if comparable(context, facet) and context.old.entries[facet] != context.new.entries[facet]:
+            yield from declarations(context, facet)
+
+
+def _advice(context: Context, findings: list[Finding], table: Dispatch) -> list[Finding]:
+    """What follows from the findings as a whole."""
+    old, new = context.old_library, context.new_library
+    if old is None or new is None:
+        return []
+    worst = worst_of(findings)
+    delta = Changed(Subject(SELF), Outcome(old.soname, worst), Outcome(new.soname, worst))
+    return list(findings_of(delta, table, context))
+
+
+def _label(snapshot: Snapshot) -> str:
+    return (
+        f"{snapshot.library} {snapshot.version}" if snapshot.version else snapshot.provenance.file or snapshot.library
+    )
+
+
+def _side(snapshot: Snapshot) -> Side:
+    library = next((shape for shape in snapshot.variants("symbol", SELF)), None)
+    return Side(
+        library=snapshot.library,
+        version=snapshot.version,
+        digest=snapshot_digest(snapshot).hex(),
+        target=str(snapshot.target),
+        soname=getattr(library, "soname", None),
+        evidence=snapshot.evidence,
+        exports=sum(name.kind in EXPORTS for name in snapshot.entries.get("symbol", {})),
+    )
+
+
+@cache
+def engine_digest() -> str:
+    """What judges: the digest of the comparison's code and of its rules. Stored verdicts are kept under it."""
+    state = blake2b(digest_size=8)
+    folder = Path(__file__).parent
+    for file in sorted(folder.rglob("*.py")):
+        state.update(file.relative_to(folder).as_posix().encode())
+        state.update(file.read_bytes())
+    return state.hexdigest()

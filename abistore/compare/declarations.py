@@ -1,0 +1,186 @@
+"""Pairs the declarations of a facet, and tells what could not be compared because one side did not see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from abistore.compare.context import Context
+from abistore.compare.equivalence import Sameness
+from abistore.compare.parts import Definition, TagName, Variant
+from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.findings import NotChecked
+from abistore.model.names import Facet, Name
+from abistore.model.shapes import AnyShape, Enum, Foreign, Function, Opaque, Record, Variable
+from abistore.model.snapshot import Variants
+
+TYPES = ("record", "enum", "alias")
+
+
+def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
+    """Why ``facet`` cannot be compared at all, or not completely; empty where both sides saw all of it."""
+    old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
+    found = []
+    for side, evidence in (("old", old), ("new", new)):
+        if evidence.state == "full" or (evidence.state == "missing" and evidence.reason == "nothing-to-describe"):
+            continue
+        reason = evidence.reason or f"{evidence.state}-evidence"
+        detail = evidence.detail or f"{evidence.described} of {evidence.expected} exports are described"
+        found.append((side, reason, detail, evidence.hint))
+    if len(found) == 2 and found[0][1:] == found[1][1:]:
+        return (NotChecked(facet, "both", *found[0][1:]),)
+    return tuple(
+        NotChecked(facet, "old" if side == "old" else "new", reason, detail, hint)
+        for side, reason, detail, hint in found
+    )
+
+
+def comparable(context: Context, facet: Facet) -> bool:
+    """Whether both sides saw something in ``facet``."""
+    sides = (context.old, context.new)
+    return all(facet in side.entries and side.evidence_of(facet).state != "missing" for side in sides)
+
+
+def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChecked]:
+    """The deltas of everything that ``facet`` declares on either side, in the order of names."""
+    old, new = context.old.entries[facet], context.new.entries[facet]
+    yield from _undescribed(context, facet)
+    removed = [name for name in old if name not in new and name.kind in TYPES and context.affected(name)]
+    added = [name for name in new if name not in old and name.kind in TYPES]
+    renamed = dict(_renamed(context, removed, added))
+    redefined = dict(_redefined(removed, added))
+    for name in sorted(name for name in old if name in new and old[name] != new[name]):
+        if name.kind in TYPES and not context.affected(name):
+            continue
+        yield from _compared(name, old[name], new[name])
+    for name, other in sorted({**redefined, **renamed}.items()):
+        wrap = TagName if name in renamed else Definition
+        yield Changed(Subject(name), wrap(name, old[name][0]), wrap(other, new[other][0]))
+    gone = {*renamed, *redefined}
+    come = {*renamed.values(), *redefined.values()}
+    complete = context.new.evidence_of(facet).state == "full"
+    for name in sorted(name for name in removed if name not in gone):
+        if complete or _still_seen(context, facet, name):
+            yield Removed(Subject(name), old[name][0])
+    for name in sorted(name for name in added if name not in come):
+        if name in context.new_reach.by_value or name in context.new_reach.by_pointer:
+            yield Added(Subject(name), new[name][0])
+
+
+def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
+    """Exports of both sides that only one side's evidence describes."""
+    old, new = context.old.entries[facet], context.new.entries[facet]
+    shared = [
+        name
+        for name in context.old.entries.get("symbol", {})
+        if name.kind in ("function", "variable") and context.exported(name)
+    ]
+    for side, missing in (
+        ("old", [name for name in shared if name in new and name not in old]),
+        ("new", [name for name in shared if name in old and name not in new]),
+    ):
+        if missing:
+            evidence = (context.old if side == "old" else context.new).evidence_of(facet)
+            yield NotChecked(
+                facet,
+                "old" if side == "old" else "new",
+                evidence.reason or "not-described",
+                f"{len(missing)} exports are described by the other side only",
+                evidence.hint or "build every unit of the library with -g",
+                tuple(sorted(missing)),
+            )
+
+
+def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
+    """Whether an export that used the type on the old side is described on the new side, and no longer uses it."""
+    return any(export in context.new.entries[facet] for export in context.affected(name))
+
+
+def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """Deltas of one name. Shapes that both sides have are equal whatever else the name stands for."""
+    before = [shape for shape in old if shape not in new]
+    after = [shape for shape in new if shape not in old]
+    if len(before) == len(after):
+        for first, second in _closest(before, after):
+            yield changed(name, first, second)
+    elif before:
+        for shape in before:
+            yield Removed(Subject(name), Variant(shape))
+    else:
+        for shape in after:
+            yield Added(Subject(name), Variant(shape))
+
+
+def changed(name: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
+    """The delta of one shape; of a :class:`Definition` where the two sides are not even the same kind of thing."""
+    if type(old) is type(new):
+        return Changed(Subject(name), old, new)
+    return Changed(Subject(name), Definition(name, old), Definition(name, new))
+
+
+def _closest(old: list[AnyShape], new: list[AnyShape]) -> Iterator[tuple[AnyShape, AnyShape]]:
+    """Pairs that have most parts in common first."""
+    free = list(new)
+    for first in old:
+        best = max(free, key=lambda second: _parts_in_common(first, second))
+        free.remove(best)
+        yield first, best
+
+
+def _parts_in_common(old: AnyShape, new: AnyShape) -> int:
+    match old, new:
+        case Record(), Record():
+            return len({each.name for each in old.fields} & {each.name for each in new.fields}) + (old.size == new.size)
+        case Enum(), Enum():
+            return len(set(old.enumerators) & set(new.enumerators))
+        case _:
+            return int(type(old) is type(new))
+
+
+def _renamed(context: Context, removed: Iterable[Name], added: Iterable[Name]) -> Iterator[tuple[Name, Name]]:
+    """Records and enums that vanished under one name and came under another with the same content."""
+    candidates: dict[object, list[Name]] = {}
+    for name in added:
+        shape = context.new_shape(name)
+        if isinstance(shape, Record | Enum):
+            candidates.setdefault(_outline(name, shape), []).append(name)
+    for name in removed:
+        shape = context.old_shape(name)
+        if not isinstance(shape, Record | Enum):
+            continue
+        same = candidates.get(_outline(name, shape), [])
+        matching = [other for other in same if _same_content(context, shape, context.new_shape(other))]
+        if len(matching) == 1:
+            same.remove(matching[0])
+            yield name, matching[0]
+
+
+def _outline(name: Name, shape: Record | Enum) -> object:
+    if isinstance(shape, Enum):
+        return name.kind, shape.size, len(shape.enumerators)
+    return name.kind, shape.size, tuple((each.name, each.offset) for each in shape.fields), len(shape.bases)
+
+
+def _same_content(context: Context, old: Record | Enum, new: AnyShape | None) -> bool:
+    if isinstance(old, Record):
+        substance = bool(old.fields or old.bases or old.virtuals)
+        return substance and isinstance(new, Record) and context.equivalence.same_record(old, new) <= Sameness.SPELLING
+    return isinstance(new, Enum) and bool(old.enumerators) and old == new
+
+
+def _redefined(removed: Iterable[Name], added: Iterable[Name]) -> Iterator[tuple[Name, Name]]:
+    """Spellings that stand for another kind of declaration on the other side: a struct that became an alias."""
+    by_spelling = {name.spelling: name for name in added}
+    for name in removed:
+        if name.spelling in by_spelling:
+            yield name, by_spelling[name.spelling]
+
+
+def is_declaration_of_export(shape: AnyShape) -> bool:
+    """Whether ``shape`` describes an export itself and not a type."""
+    return isinstance(shape, Function | Variable)
+
+
+def is_incomplete(shape: AnyShape) -> bool:
+    """Whether consumers cannot see into ``shape``."""
+    return isinstance(shape, Opaque | Foreign)

@@ -1,0 +1,255 @@
+"""Pairs the export tables: what vanished, what came, and what is now exported in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from abistore.compare import patterns
+from abistore.compare.context import Context
+from abistore.compare.foreign import Foreigners
+from abistore.compare.parts import (
+    DefaultVersion,
+    Dependency,
+    Feature,
+    ForeignExports,
+    NodeMove,
+    Surface,
+    SymbolVersion,
+    VersionDefinition,
+    VersionRequirement,
+)
+from abistore.compare.versions import raises_floor
+from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.names import SELF, Name
+from abistore.model.shapes import Import, Library, Symbol
+from abistore.model.snapshot import Snapshot, Variants
+
+EXPORTS = ("function", "variable")
+
+BATCH = 3
+"""So many exports that move between the same two version nodes are one move."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Both export tables by spelling, and which spellings only one side has."""
+
+    context: Context
+
+    @cached_property
+    def old(self) -> dict[str, Name]:
+        """The old side's exports."""
+        return exports(self.context.old)
+
+    @cached_property
+    def new(self) -> dict[str, Name]:
+        """The new side's exports."""
+        return exports(self.context.new)
+
+    @cached_property
+    def removed(self) -> list[str]:
+        """What only the old side exports, sorted."""
+        return sorted(self.old.keys() - self.new.keys())
+
+    @cached_property
+    def added(self) -> list[str]:
+        """What only the new side exports, sorted."""
+        return sorted(self.new.keys() - self.old.keys())
+
+
+def exports(snapshot: Snapshot) -> dict[str, Name]:
+    """The exported functions and variables of ``snapshot`` by spelling."""
+    return {name.spelling: name for name in snapshot.entries.get("symbol", {}) if name.kind in EXPORTS}
+
+
+def export_deltas(context: Context) -> Iterator[Delta[Any]]:
+    """All deltas of the symbol facet."""
+    if context.old.entries.get("symbol") == context.new.entries.get("symbol"):
+        return
+    tables = Tables(context)
+    yield from _shared(tables)
+    yield from _one_sided(tables)
+    yield from _imports(context)
+    yield from _library(tables)
+
+
+# --- exports that both sides have ---------------------------------------------------------------------------------
+
+
+def _shared(tables: Tables) -> Iterator[Delta[Any]]:
+    moves: dict[tuple[str, str], list[Changed[SymbolVersion]]] = {}
+    for spelling in sorted(tables.old.keys() & tables.new.keys()):
+        name = tables.old[spelling]
+        old = _symbols(tables.context.old.variants("symbol", name))
+        new = _symbols(tables.context.new.variants("symbol", tables.new[spelling]))
+        if old == new:
+            continue
+        before, after = bound(old), bound(new)
+        if before != after:
+            yield Changed(Subject(name), before, after)
+        for delta in _versions(name, old, new):
+            if isinstance(delta, Changed) and isinstance(delta.old, SymbolVersion):
+                nodes = (delta.old.version or "", delta.new.version or "")
+                moves.setdefault(nodes, []).append(delta)
+            else:
+                yield delta
+    for (before_node, after_node), found in sorted(moves.items()):
+        if len(found) < BATCH:
+            yield from found
+        else:
+            spellings = tuple(delta.subject.name.spelling for delta in found)
+            batch = NodeMove(tuple((each, each) for each in spellings), before_node, after_node)
+            yield Changed(Subject(SELF, f"{before_node} -> {after_node}"), batch, batch)
+
+
+def _symbols(variants: Variants) -> tuple[Symbol, ...]:
+    return tuple(shape for shape in variants if isinstance(shape, Symbol))
+
+
+def bound(symbols: Iterable[Symbol]) -> Symbol:
+    """The one of a symbol's versions that a new link binds to."""
+    return max(symbols, key=lambda symbol: (symbol.default, symbol.version or ""))
+
+
+def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
+    """A consumer asks for the version it was linked with; each that vanished is moved, or else removed."""
+    before = {symbol.version: SymbolVersion(symbol.version, symbol.default) for symbol in old}
+    after = {symbol.version: SymbolVersion(symbol.version, symbol.default) for symbol in new}
+    come = [version for version in after if version not in before]
+    for version, asked in sorted(before.items(), key=lambda item: item[0] or ""):
+        if version in after:
+            continue
+        default = next((each for each in after.values() if each.default), None)
+        moved = asked.default and default is not None and default.version in come
+        if moved and default is not None:
+            come.remove(default.version)
+            yield Changed(Subject(name), asked, default)
+        elif version is not None:
+            yield Removed(Subject(name, f"version {version}"), asked)
+    for version in sorted(come, key=lambda each: each or ""):
+        yield Added(Subject(name, f"version {version}"), after[version])
+    first = next((each for each in before.values() if each.default), None)
+    second = next((each for each in after.values() if each.default), None)
+    if first and second and first.version != second.version and first.version in after:
+        yield Changed(Subject(name), DefaultVersion(first.version), DefaultVersion(second.version))
+
+
+# --- exports that one side has ------------------------------------------------------------------------------------
+
+
+def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
+    context = tables.context
+    foreign = Foreigners(context, tables.old, tables.new)
+    gone, come = set(tables.removed), set(tables.added)
+    for batch in patterns.find(context, sorted(gone), sorted(come), foreign):
+        yield Changed(Subject(SELF, batch.part), batch.shape, batch.shape)
+        gone -= {old for old, _ in batch.shape.pairs}
+        come -= {new for _, new in batch.shape.pairs}
+    outside = foreign.among(context.old, sorted(gone))
+    if outside:
+        gone -= set(outside)
+        yield Removed(Subject(SELF, "foreign exports"), ForeignExports(tuple(outside)))
+    inside = foreign.among(context.new, sorted(come))
+    if inside:
+        come -= set(inside)
+        yield Added(Subject(SELF, "foreign exports"), ForeignExports(tuple(inside)))
+    for old, new, shape in patterns.single(context, sorted(gone), sorted(come)):
+        gone.discard(old)
+        come.discard(new)
+        yield Changed(Subject(tables.old[old]), shape(old), shape(new))
+    for spelling in sorted(gone):
+        name = tables.old[spelling]
+        yield Removed(Subject(name), bound(_symbols(context.old.variants("symbol", name))))
+    for spelling in sorted(come):
+        name = tables.new[spelling]
+        yield Added(Subject(name), bound(_symbols(context.new.variants("symbol", name))))
+
+
+def _imports(context: Context) -> Iterator[Delta[Any]]:
+    old, new = _imported(context.old), _imported(context.new)
+    for name in sorted(old.keys() | new.keys()):
+        before, after = old.get(name), new.get(name)
+        if before is None and after is not None:
+            yield Added(Subject(name), after)
+        elif before is not None and after is None:
+            yield Removed(Subject(name), before)
+        elif before != after:
+            yield Changed(Subject(name), before, after)
+
+
+def _imported(snapshot: Snapshot) -> dict[Name, Import]:
+    found = {}
+    for name, variants in snapshot.entries.get("symbol", {}).items():
+        if name.kind == "import" and variants and isinstance(variants[-1], Import):
+            found[name] = variants[-1]
+    return found
+
+
+# --- the library itself -------------------------------------------------------------------------------------------
+
+
+def _library(tables: Tables) -> Iterator[Delta[Any]]:
+    context = tables.context
+    old, new = context.old_library, context.new_library
+    surfaces = _surface(context.old, tables.old), _surface(context.new, tables.new)
+    if surfaces[0] != surfaces[1]:
+        yield Changed(Subject(SELF, "exports"), *surfaces)
+    if old is None or new is None or old == new:
+        return
+    yield Changed(Subject(SELF), old, new)
+    yield from _each(old.needed, new.needed, "needs {}", Dependency)
+    yield from _each(old.features, new.features, "feature {}", Feature)
+    yield from _nodes(context, tables.old, tables.new, old, new)
+    yield from _requirements(old, new)
+
+
+def _surface(snapshot: Snapshot, exported: Mapping[str, Name]) -> Surface:
+    versioned = sum(
+        any(symbol.version for symbol in _symbols(snapshot.variants("symbol", name))) for name in exported.values()
+    )
+    return Surface(len(exported), versioned)
+
+
+def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -> Iterator[Delta[Any]]:
+    before, after = set(old), set(new)
+    for value in sorted(before - after):
+        yield Removed(Subject(SELF, part.format(value)), shape(value))
+    for value in sorted(after - before):
+        yield Added(Subject(SELF, part.format(value)), shape(value))
+
+
+def _nodes(
+    context: Context, exported: Mapping[str, Name], exporting: Mapping[str, Name], old: Library, new: Library
+) -> Iterator[Delta[Any]]:
+    before = set(old.version_definitions) - {old.soname}
+    after = set(new.version_definitions) - {new.soname}
+    for version in sorted(before - after):
+        symbols = _living_in(context.old, exported, version)
+        yield Removed(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
+    for version in sorted(after - before):
+        symbols = _living_in(context.new, exporting, version)
+        yield Added(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
+
+
+def _living_in(snapshot: Snapshot, exported: Mapping[str, Name], version: str) -> tuple[str, ...]:
+    return tuple(
+        sorted(
+            spelling
+            for spelling, name in exported.items()
+            if any(symbol.version == version for symbol in _symbols(snapshot.variants("symbol", name)))
+        )
+    )
+
+
+def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
+    before, after = set(old.version_requirements), set(new.version_requirements)
+    for library, version in sorted(before - after):
+        subject = Subject(SELF, f"requires {version} of {library}")
+        yield Removed(subject, VersionRequirement(library, version, False))
+    for library, version in sorted(after - before):
+        higher = raises_floor(version, [each for owner, each in before if owner == library])
+        subject = Subject(SELF, f"requires {version} of {library}")
+        yield Added(subject, VersionRequirement(library, version, higher))

@@ -1,0 +1,141 @@
+"""Puts consequences under their cause, so that one change is one finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from abistore.compare.context import Context
+from abistore.compare.rule import Rule
+from abistore.model.findings import Finding
+from abistore.model.names import Name
+from abistore.model.reach import embedded
+
+SECONDARY = ("_ZTI", "_ZTS", "_ZTT", "_ZTC")
+"""Prefixes of what the compiler emits beside a class's vtable."""
+
+
+def fold(findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context) -> list[Finding]:
+    """The findings that stand for themselves, each with what follows from it.
+
+    An *effect* (a size, an offset) belongs under a cause of the same record that weighs as much, or else under the
+    change of a record that this one embeds. A fold never hides weight: a cause that weighs less than its effect
+    leaves it alone.
+    """
+    parents = _Parents(findings, rules, context)
+    children: dict[int, list[Finding]] = {}
+    roots: list[int] = []
+    for index in range(len(findings)):
+        root = parents.root(index)
+        if root == index:
+            roots.append(index)
+        else:
+            children.setdefault(root, []).append(findings[index])
+    return [_with(findings[index], children.get(index, [])) for index in roots]
+
+
+def _with(cause: Finding, effects: Iterable[Finding]) -> Finding:
+    consequences = tuple(sorted(effects, key=order))
+    if not consequences:
+        return cause
+    affected = {*cause.affected, *(name for each in consequences for name in each.affected)}
+    return replace(cause, consequences=(*cause.consequences, *consequences), affected=tuple(sorted(affected)))
+
+
+def order(finding: Finding) -> tuple[object, ...]:
+    """Worst first, then by name, part and kind."""
+    values = (finding.old_value or "", finding.new_value or "")
+    return (-finding.impact, finding.name, finding.part, finding.kind, *values)
+
+
+class _Parents:
+    """Which finding each finding follows from."""
+
+    def __init__(self, findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context) -> None:
+        self._findings = findings
+        self._context = context
+        self._effect = [rules[finding.kind].effect for finding in findings]
+        self._of: dict[Name, list[int]] = {}
+        for index, finding in enumerate(findings):
+            self._of.setdefault(finding.name, []).append(index)
+
+    def root(self, index: int) -> int:
+        """The finding that ``index`` follows from in the end; itself where it is a cause."""
+        seen = {index}
+        while (parent := self._parent(index)) is not None and parent not in seen:
+            seen.add(parent)
+            index = parent
+        return index
+
+    def _parent(self, index: int) -> int | None:
+        finding = self._findings[index]
+        if finding.name.kind in ("function", "variable"):
+            return self._companion(finding)
+        if not self._effect[index]:
+            return None
+        return self._cause_within(index) if self._has_cause(index) else self._embedded_cause(index)
+
+    def _companion(self, finding: Finding) -> int | None:
+        """The first of what is emitted for one class or one constructor stands for the others."""
+        first = primary(finding.name.spelling)
+        if first == finding.name.spelling:
+            return None
+        for kind in ("function", "variable"):
+            for other in self._of.get(Name(kind, first), ()):
+                if self._findings[other].kind == finding.kind:
+                    return other
+        return None
+
+    def _has_cause(self, index: int) -> bool:
+        return any(not self._effect[other] for other in self._of[self._findings[index].name])
+
+    def _cause_within(self, index: int) -> int | None:
+        finding = self._findings[index]
+        causes = [
+            other
+            for other in self._of[finding.name]
+            if not self._effect[other] and self._findings[other].impact >= finding.impact
+        ]
+        if causes:
+            return min(causes, key=lambda other: order(self._findings[other]))
+        return self._strongest_effect(index)
+
+    def _strongest_effect(self, index: int) -> int | None:
+        """Of several effects without a cause that weighs enough, the one that reads best stands for the others."""
+        finding = self._findings[index]
+        effects = [
+            other
+            for other in self._of[finding.name]
+            if self._effect[other] and self._findings[other].impact >= finding.impact
+        ]
+        first = min(effects, key=lambda other: (bool(self._findings[other].part), order(self._findings[other])))
+        return None if first == index else first
+
+    def _embedded_cause(self, index: int) -> int | None:
+        finding = self._findings[index]
+        shape = self._context.old_shape(finding.name)
+        for name in sorted(set(embedded(shape))) if shape is not None else ():
+            resolved = self._context.equivalence.old_side.record_behind(name) or name
+            for other in self._of.get(resolved, ()):
+                weighs = self._findings[other].impact >= finding.impact
+                if weighs and resolved != finding.name and self._changes_size(resolved):
+                    return other
+        return self._strongest_effect(index)
+
+    def _changes_size(self, name: Name) -> bool:
+        old, new = self._context.old_shape(name), self._context.new_shape(name)
+        return getattr(old, "size", None) != getattr(new, "size", None) or getattr(old, "alignment", None) != getattr(
+            new, "alignment", None
+        )
+
+
+def primary(symbol: str) -> str:
+    """The symbol that stands for ``symbol``: a class's vtable for its typeinfo, ``C1`` and ``D1`` for their kind."""
+    if symbol.startswith(SECONDARY):
+        return "_ZTV" + symbol[4:] if not symbol.startswith("_ZTC") else symbol
+    for variants, first in ((("C2E", "C3E"), "C1E"), (("D0E", "D2E"), "D1E")):
+        for variant in variants:
+            if symbol.startswith("_ZN") and variant in symbol:
+                head, _, tail = symbol.rpartition(variant)
+                return head + first + tail
+    return symbol

@@ -1,0 +1,93 @@
+"""Which exports are other libraries' templates and inline functions, emitted here because this library uses them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from abistore.compare.context import Context
+from abistore.model.demangle import demangle
+from abistore.model.names import Name
+from abistore.model.shapes import Symbol
+from abistore.model.snapshot import Snapshot
+
+STANDARD = ("std", "__gnu_cxx", "__cxxabiv1", "__gnu_debug", "__gnu_parallel", "abi")
+"""Top-level namespaces of the language runtime."""
+
+PREFIX = re.compile(
+    r"^(?:vtable for |VTT for |typeinfo (?:name )?for |guard variable for |construction vtable for "
+    r"|(?:non-virtual|virtual|covariant return) thunk to |TLS (?:init|wrapper) function for )+"
+)
+
+
+def entity(demangled: str) -> str:
+    """The qualified name that a demangled symbol is about: without ``vtable for``, result type and parameters."""
+    text = PREFIX.sub("", demangled)
+    depth, start = 0, 0
+    for index, char in enumerate(text):
+        if char == "<":
+            depth += 1
+        elif char == ">" and not (index and text[index - 1] == "-"):
+            depth -= 1
+        elif depth == 0 and char == " " and not text[start:index].endswith("operator"):
+            start = index + 1
+        elif depth == 0 and char == "(" and not text.startswith("(anonymous namespace)", index):
+            return text[start:index]
+    return text[start:]
+
+
+def top_level(demangled: str) -> str:
+    """The outermost namespace or class of a demangled symbol; empty for a name at global scope."""
+    return _outermost(entity(demangled))
+
+
+def _outermost(qualified: str) -> str:
+    match = re.match(r"[A-Za-z_]\w*", qualified)
+    rest = qualified[match.end() :] if match else ""
+    return match[0] if match and (rest.startswith("::") or rest.startswith("<")) else ""
+
+
+class Foreigners:
+    """Tells exports that are not the library's own.
+
+    So are weak symbols whose outermost namespace belongs to the language runtime, or holds no strong symbol of the
+    library while other namespaces do: both sides' consumers compiled their own copies.
+    """
+
+    def __init__(self, context: Context, old: Mapping[str, Name], new: Mapping[str, Name]) -> None:
+        self._context = context
+        self._sides = ((context.old, old), (context.new, new))
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        own: set[str] = set()
+        for snapshot, names in self._sides:
+            own.update(
+                top_level(demangle(spelling))
+                for spelling, name in names.items()
+                if spelling.startswith("_Z") and not is_weak(snapshot, name)
+            )
+        return frozenset(own)
+
+    def is_foreign(self, snapshot: Snapshot, name: Name) -> bool:
+        """Whether the export ``name`` of ``snapshot`` belongs to another library."""
+        if self._context.is_runtime or not name.spelling.startswith("_Z") or not is_weak(snapshot, name):
+            return False
+        outermost = top_level(demangle(name.spelling))
+        if outermost in STANDARD or not outermost:
+            return outermost in STANDARD
+        own = self._own - {""}
+        return bool(own) and outermost not in own and "<" in demangle(name.spelling)
+
+    def among(self, snapshot: Snapshot, spellings: Iterable[str]) -> list[str]:
+        """Those of ``spellings`` that are foreign exports of ``snapshot``."""
+        names = dict(self._sides[0][1] if snapshot is self._context.old else self._sides[1][1])
+        return [each for each in spellings if self.is_foreign(snapshot, names[each])]
+
+
+def is_weak(snapshot: Snapshot, name: Name) -> bool:
+    """Whether every version of ``name`` is weak or unique: code that others may have compiled too."""
+    return all(
+        isinstance(shape, Symbol) and shape.binding in ("weak", "unique") for shape in snapshot.variants("symbol", name)
+    )

@@ -1,0 +1,204 @@
+"""The differing parts of a declaration of both sides: fields, bases, virtual methods, enumerators, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from abistore.compare.context import Context
+from abistore.compare.equivalence import Sameness
+from abistore.compare.parts import InnerField, Parameter, Result
+from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.names import Name
+from abistore.model.shapes import (
+    Base,
+    Enum,
+    Enumerator,
+    Field,
+    Function,
+    Inline,
+    Named,
+    Record,
+    TypeRef,
+    VirtualMethod,
+)
+
+P = TypeVar("P")
+
+
+def children(delta: Changed[Any], context: Context) -> Iterator[Delta[Any]]:
+    """The deltas of the parts of ``delta``'s declaration, with ``delta`` as their ``within``."""
+    match delta.old, delta.new:
+        case Function(), Function():
+            yield from _signature(delta)
+        case Record(), Record():
+            yield from _fields(delta, context)
+            yield from _bases(delta, context)
+            yield from _virtuals(delta)
+        case Enum(), Enum():
+            yield from _enumerators(delta)
+
+
+def _signature(delta: Changed[Function]) -> Iterator[Delta[Any]]:
+    old, new, name = delta.old, delta.new, delta.subject.name
+    if old.result != new.result:
+        yield Changed(Subject(name, "result"), Result(old.result), Result(new.result), delta)
+    if len(old.parameters) == len(new.parameters):
+        for position, (before, after) in enumerate(zip(old.parameters, new.parameters, strict=True), 1):
+            if before != after:
+                subject = Subject(name, f"parameter {position}")
+                yield Changed(subject, Parameter(position, before), Parameter(position, after), delta)
+
+
+# --- fields -------------------------------------------------------------------------------------------------------
+
+
+def flat_fields(record: Record) -> list[Field | InnerField]:
+    """The fields of ``record``, with those of its anonymous members in their place at offsets in ``record``.
+
+    An unnamed bit-field is left out, an empty anonymous member too.
+    """
+    return [field if depth == 0 else InnerField(field) for field, depth in _flatten(record, 0, 0)]
+
+
+def _flatten(record: Record, start: int, depth: int) -> Iterator[tuple[Field, int]]:
+    for field in record.fields:
+        placed = Field(
+            field.name, field.type, start + field.offset, field.bit_size, field.access, field.mutable
+        ) if start else field  # fmt: skip
+        if field.name:
+            yield placed, depth
+        elif isinstance(field.type, Inline) and isinstance(field.type.shape, Record):
+            yield from _flatten(field.type.shape, placed.offset, depth + 1)
+
+
+def plain(field: Field | InnerField) -> Field:
+    """The field itself, wherever it is declared."""
+    return field.field if isinstance(field, InnerField) else field
+
+
+def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
+    old, new = _by_key(flat_fields(delta.old), _field_name), _by_key(flat_fields(delta.new), _field_name)
+    gone = [field for key, field in old.items() if key not in new]
+    come = [field for key, field in new.items() if key not in old]
+    renamed = list(_same_place(gone, come, context))
+    for key, before in old.items():
+        if key in new and plain(before) != plain(new[key]):
+            yield _change(delta, before, new[key])
+    for before, after in renamed:
+        gone.remove(before)
+        come.remove(after)
+        yield _change(delta, before, after)
+    for field in gone:
+        yield Removed(_part(delta, plain(field).name), field, delta)
+    for field in come:
+        yield Added(_part(delta, plain(field).name), field, delta)
+
+
+def _change(delta: Changed[Record], old: Field | InnerField, new: Field | InnerField) -> Changed[Any]:
+    subject = _part(delta, plain(old).name)
+    if isinstance(old, InnerField) and isinstance(new, InnerField):
+        return Changed(subject, old, new, delta)
+    return Changed(subject, plain(old), plain(new), delta)
+
+
+def _field_name(field: Field | InnerField) -> str:
+    return plain(field).name
+
+
+def _same_place(
+    gone: Sequence[Field | InnerField], come: Sequence[Field | InnerField], context: Context
+) -> Iterator[tuple[Field | InnerField, Field | InnerField]]:
+    """Old and new fields of different names that are one field renamed: same offset, same width, same type."""
+    free = list(come)
+    for before in gone:
+        for after in free:
+            old, new = plain(before), plain(after)
+            same_place = (old.offset, old.bit_size) == (new.offset, new.bit_size)
+            if same_place and context.stored(old.type, new.type) <= Sameness.QUALIFIERS:
+                free.remove(after)
+                yield before, after
+                break
+
+
+# --- bases, virtual methods, enumerators ----------------------------------------------------------------------------
+
+
+def _bases(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
+    old, new = _by_key(delta.old.bases, _base_type), _by_key(delta.new.bases, _base_type)
+    yield from _paired(delta, old, new, lambda base: f"base {_spelled(base.type)}")
+
+
+def _base_type(base: Base) -> TypeRef:
+    return base.type
+
+
+def _spelled(type: TypeRef) -> str:
+    return type.name.spelling if isinstance(type, Named) else "(anonymous)"
+
+
+def _virtuals(delta: Changed[Record]) -> Iterator[Delta[Any]]:
+    """Virtual methods pair by name and symbol, so that one that only moved is changed and not removed."""
+    old = _by_key(delta.old.virtuals, _virtual_key)
+    new = _by_key(delta.new.virtuals, _virtual_key)
+    yield from _paired(delta, old, new, lambda method: method.display)
+
+
+def _virtual_key(method: VirtualMethod) -> tuple[str, str]:
+    return method.display, method.symbol
+
+
+def _enumerators(delta: Changed[Enum]) -> Iterator[Delta[Any]]:
+    old = {each.name: each for each in delta.old.enumerators}
+    new = {each.name: each for each in delta.new.enumerators}
+    come: dict[int, list[Enumerator]] = {}
+    for each in new.values():
+        if each.name not in old:
+            come.setdefault(each.value, []).append(each)
+    kept_values = {new[name].value for name in old if name in new}
+    renamed: dict[str, Enumerator] = {}
+    for each in old.values():
+        if each.name not in new and each.value not in kept_values and come.get(each.value):
+            renamed[each.name] = come[each.value].pop(0)
+    taken = {each.name for each in renamed.values()}
+    for name, each in old.items():
+        after = new.get(name) or renamed.get(name)
+        if after is None:
+            yield Removed(_part(delta, name), each, delta)
+        elif after != each:
+            yield Changed(_part(delta, name), each, after, delta)
+    for name, each in new.items():
+        if name not in old and name not in taken:
+            yield Added(_part(delta, name), each, delta)
+
+
+# --- pairing by key -------------------------------------------------------------------------------------------------
+
+
+def _by_key(parts: Iterable[P], key: Callable[[P], object]) -> dict[object, P]:
+    """``parts`` by ``key`` and, for those that share one, by their turn among them."""
+    found: dict[object, P] = {}
+    turns: dict[object, int] = {}
+    for part in parts:
+        own = key(part)
+        turn = turns[own] = turns.get(own, -1) + 1
+        found[own, turn] = part
+    return found
+
+
+def _paired(
+    delta: Changed[Any], old: Mapping[object, P], new: Mapping[object, P], spell: Callable[[P], str]
+) -> Iterator[Delta[Any]]:
+    for key, before in old.items():
+        if key not in new:
+            yield Removed(_part(delta, spell(before)), before, delta)
+        elif before != new[key]:
+            yield Changed(_part(delta, spell(before)), before, new[key], delta)
+    for key, after in new.items():
+        if key not in old:
+            yield Added(_part(delta, spell(after)), after, delta)
+
+
+def _part(delta: Changed[Any], part: str) -> Subject:
+    name: Name = delta.subject.name
+    return Subject(name, part)

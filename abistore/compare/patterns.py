@@ -1,0 +1,230 @@
+"""Systematic changes of many exports: renames, moved inline namespaces, flipped ABI tags; and single renames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from abistore.compare.context import Context
+from abistore.compare.foreign import Foreigners, entity
+from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagFlip
+from abistore.model.demangle import demangle
+from abistore.model.names import Name
+from abistore.model.shapes import Function
+
+FEWEST = 3
+"""So many exports must change in the same way to be one change."""
+
+SHARE = 0.3
+"""And so large a part of the removed exports: a few coincidences in a large release are no pattern."""
+
+VERSION_SPACE = re.compile(r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\w*|\w*_?\d+_\d+\w*|\w+\d{3,}")
+"""How inline namespaces that carry a version are called."""
+
+SIMILAR = 0.6
+"""How alike two names of equal signature are that are taken for a rename (1: equal)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One pattern, and what it is called among the library's changes."""
+
+    part: str
+    shape: Batch
+
+
+def find(context: Context, removed: Sequence[str], added: Sequence[str], foreign: Foreigners) -> Iterator[Found]:
+    """The systematic changes that turn some of ``removed`` into some of ``added``; every export is in one at most."""
+    gone, come = list(removed), list(added)
+    for detect in (_tag_flips, _namespace_moves, _affixes):
+        for found in detect(gone, come):
+            gone = [each for each in gone if each not in {old for old, _ in found.shape.pairs}]
+            come = [each for each in come if each not in {new for _, new in found.shape.pairs}]
+            yield found
+
+
+# --- ABI tags -----------------------------------------------------------------------------------------------------
+
+TAG = re.compile(r"\[abi:[^\]]*\]")
+OLD_STRING = "std::basic_string<char, std::char_traits<char>, std::allocator<char>>"
+
+
+def _untagged(symbol: str) -> str:
+    text = TAG.sub("", demangle(symbol)).replace("__cxx11::", "").replace(" >", ">")
+    return text.replace(OLD_STRING, "std::string")
+
+
+def _tag_flips(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+    pairs = _by_key(
+        [each for each in gone if each.startswith("_Z")], [each for each in come if each.startswith("_Z")], _untagged
+    )
+    marked = [(old, new) for old, new in pairs if _is_tagged(old) != _is_tagged(new)]
+    if len(marked) >= FEWEST:
+        before, after = ("cxx11", "") if _is_tagged(marked[0][0]) else ("", "cxx11")
+        yield Found("ABI tag cxx11", TagFlip(tuple(sorted(marked)), before, after))
+
+
+def _is_tagged(symbol: str) -> bool:
+    return "cxx11" in symbol
+
+
+# --- inline namespaces --------------------------------------------------------------------------------------------
+
+
+def _namespace_moves(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+    """Groups of C++ exports that become equal when one version namespace is left out."""
+    mangled_gone = [each for each in gone if each.startswith("_Z")]
+    mangled_come = [each for each in come if each.startswith("_Z")]
+    spaces = _version_spaces(mangled_gone) | _version_spaces(mangled_come)
+    if not spaces:
+        return
+    elided = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, spaces), key=len, reverse=True)) + r")::")
+    pairs = _by_key(mangled_gone, mangled_come, lambda symbol: elided.sub("", demangle(symbol)))
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for old, new in pairs:
+        before, after = elided.search(demangle(old)), elided.search(demangle(new))
+        key = (before[0] if before else "", after[0] if after else "")
+        groups.setdefault(key, []).append((old, new))
+    for (before_text, after_text), found in sorted(groups.items()):
+        if len(found) >= FEWEST and before_text != after_text:
+            shape = NamespaceMove(tuple(sorted(found)), before_text.removesuffix("::"), after_text.removesuffix("::"))
+            yield Found(f"namespace {shape.before or '(none)'} -> {shape.after or '(none)'}", shape)
+
+
+def _version_spaces(symbols: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for symbol in symbols:
+        for component in re.findall(r"(\w+)::", demangle(symbol)):
+            if VERSION_SPACE.fullmatch(component) and component not in ("__cxx11", "__1"):
+                found.add(component)
+    return found
+
+
+# --- prefixes and suffixes ----------------------------------------------------------------------------------------
+
+
+def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+    """Groups of C exports that differ in the same prefix or in the same suffix."""
+    plain_gone = [each for each in gone if not each.startswith("_Z")]
+    plain_come = [each for each in come if not each.startswith("_Z")]
+    least = max(FEWEST, int(SHARE * len(plain_gone)))
+    for tails in (True, False):
+        groups = _affix_groups(plain_gone, plain_come, tails)
+        for (before, after), pairs in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+            if len(pairs) < least:
+                break
+            place = "suffix" if tails else "prefix"
+            yield Found(
+                f"{place} {before or '(none)'} -> {after or '(none)'}", Renaming(tuple(sorted(pairs)), before, after)
+            )
+            plain_gone = [each for each in plain_gone if each not in {old for old, _ in pairs}]
+            plain_come = [each for each in plain_come if each not in {new for _, new in pairs}]
+            break
+
+
+def _affix_groups(
+    gone: Sequence[str], come: Sequence[str], tails: bool
+) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Pairs that share the longest core, grouped by what stands before (or after) it on either side."""
+    cores: dict[str, list[tuple[str, str]]] = {}
+    for new in come:
+        for core, affix in _splits(new, tails):
+            cores.setdefault(core, []).append((new, affix))
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for old in gone:
+        for core, affix in _splits(old, tails):
+            matching = cores.get(core, ())
+            if len(matching) == 1:
+                new, other = matching[0]
+                groups.setdefault((affix, other), []).append((old, new))
+                break
+    return groups
+
+
+def _splits(symbol: str, tails: bool) -> Iterator[tuple[str, str]]:
+    """Every way to cut ``symbol`` into a core and an affix at an underscore, longest core first."""
+    yield symbol, ""
+    cuts = [match.start() for match in re.finditer("_", symbol) if 0 < match.start() < len(symbol) - 1]
+    for cut in reversed(cuts) if tails else cuts:
+        core, affix = (symbol[:cut], symbol[cut:]) if tails else (symbol[cut + 1 :], symbol[: cut + 1])
+        if len(core) >= 3:
+            yield core, affix
+
+
+# --- single exports -----------------------------------------------------------------------------------------------
+
+
+def single(
+    context: Context, removed: Sequence[str], added: Sequence[str]
+) -> Iterator[tuple[str, str, type[Requalified] | type[Linkage] | type[Lookalike]]]:
+    """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
+    gone, come = list(removed), list(added)
+    for key, shape in ((_unqualified, Requalified), (_unmangled, Linkage)):
+        for old, new in _by_key(gone, come, key):
+            if old.startswith("_Z") or new.startswith("_Z"):
+                yield old, new, shape
+                gone.remove(old)
+                come.remove(new)
+    for old, new in _lookalikes(context, gone, come):
+        yield old, new, Lookalike
+
+
+def _unqualified(symbol: str) -> str:
+    match = re.match(r"_ZN[rVKRO]+(?=\d|St|S)", symbol)
+    return "_ZN" + symbol[match.end() :] if match else symbol
+
+
+def _unmangled(symbol: str) -> str:
+    """The C name that a free function of the global namespace would have."""
+    match = re.match(r"_Z(\d+)", symbol)
+    if not match:
+        return symbol
+    length = int(match[1])
+    name = symbol[match.end() : match.end() + length]
+    return name if len(name) == length and symbol[match.end() + length :] else symbol
+
+
+def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, str]]:
+    old, new = _by_signature(context, gone, True), _by_signature(context, come, False)
+    for signature, before in sorted(old.items(), key=lambda item: item[1]):
+        after = new.get(signature, [])
+        if len(before) == 1 and len(after) == 1:
+            names = entity(demangle(before[0])), entity(demangle(after[0]))
+            if names[0] != names[1] and SequenceMatcher(None, *names).ratio() >= SIMILAR:
+                yield before[0], after[0]
+
+
+def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[object, list[str]]:
+    """Functions that the evidence describes, by their signature where it is telling: it mentions a type by name."""
+    found: dict[object, list[str]] = {}
+    for symbol in symbols:
+        name = Name("function", symbol)
+        shape = context.old_shape(name) if old else context.new_shape(name)
+        if isinstance(shape, Function) and shape.parameters and "n" in _tags(shape):
+            found.setdefault((shape.result, shape.parameters, shape.variadic, shape.method), []).append(symbol)
+    return found
+
+
+def _tags(function: Function) -> set[str]:
+    from abistore.model.reach import references
+
+    return {"n" for _ in references(function)}
+
+
+def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Pairs of a removed and an added export that are alone with their key."""
+    old, new = _grouped(gone, key), _grouped(come, key)
+    return [
+        (old[each][0], new[each][0])
+        for each in sorted(old.keys() & new.keys())
+        if len(old[each]) == len(new[each]) == 1
+    ]
+
+
+def _grouped(symbols: Sequence[str], key: Callable[[str], str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for symbol in symbols:
+        found.setdefault(key(symbol), []).append(symbol)
+    return found

@@ -1,0 +1,21 @@
+"""Families of version tags (``GLIBC_2.34``) and which of two is higher."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def parsed(version: str) -> tuple[str, tuple[int, ...]]:
+    """The family of a version tag and its number: ``GLIBC_2.34`` is ``("GLIBC_", (2, 34))``."""
+    match = re.search(r"\d[\d.]*$", version)
+    if match is None:
+        return version, ()
+    return version[: match.start()], tuple(int(each) for each in match[0].split(".") if each)
+
+
+def raises_floor(version: str, known: Iterable[str]) -> bool:
+    """Whether ``version`` is above all ``known`` ones of its family; one of a new family is."""
+    family, number = parsed(version)
+    same = [other for other_family, other in map(parsed, known) if other_family == family]
+    return not same or number > max(same)

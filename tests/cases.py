@@ -1,0 +1,143 @@
+"""Markdown cases: the sources of two releases, and every finding that comparing them gives."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from abistore.compare.comparison import compare
+from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.model.codec import from_json
+from abistore.model.findings import Comparison, Finding
+from abistore.model.snapshot import Snapshot
+from tests.build import build_library
+
+RULES = Path(__file__).parent / "rules"
+
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+SILENT = "## Stays silent"
+
+
+@dataclass(frozen=True)
+class Fence:
+    """One fenced block: its language, its side (``old``, ``new`` or none) and its ``key=value`` options."""
+
+    language: str
+    side: str
+    options: Mapping[str, str]
+    body: str
+    span: tuple[int, int]
+
+
+@dataclass
+class Case:
+    """A pair of releases within a file. ``expected`` is the block of findings, ``where`` its place in the text."""
+
+    path: Path
+    number: int
+    fences: list[Fence] = field(default_factory=list)
+    silent: bool = False
+    expected: str = ""
+    where: tuple[int, int] = (0, 0)
+
+    @property
+    def label(self) -> str:
+        """How the case is called in test output."""
+        return f"{self.path.stem}-{self.number}"
+
+
+def cases(path: Path) -> list[Case]:
+    """All pairs of a file, in order; each ends with its ``findings`` block."""
+    text = path.read_text()
+    boundary = text.find(SILENT) if SILENT in text else len(text)
+    found: list[Case] = []
+    pending = Case(path, 1)
+    for match in FENCE.finditer(text):
+        fence = _fence(match)
+        if fence.language == "findings":
+            pending.expected, pending.where = fence.body, fence.span
+            pending.silent = match.start() > boundary
+            found.append(pending)
+            pending = Case(path, len(found) + 1)
+        else:
+            pending.fences.append(fence)
+    assert not pending.fences, f"{path.name}: fences without a findings block after them"
+    return found
+
+
+def _fence(match: re.Match[str]) -> Fence:
+    words = shlex.split(match["info"])
+    side = next((word for word in words[1:2] if word in ("old", "new")), "")
+    options = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+    return Fence(words[0] if words else "", side, options, match["body"], match.span("body"))
+
+
+def judged(case: Case) -> Comparison:
+    """Builds both sides and compares them."""
+    return compare(snapshot_of(case, "old"), snapshot_of(case, "new"))
+
+
+def snapshot_of(case: Case, side: str) -> Snapshot:
+    """One side of a case: its source compiled and read, or its JSON snapshot."""
+    own = [fence for fence in case.fences if fence.side in (side, "")]
+    for fence in own:
+        if fence.language == "json":
+            return from_json(fence.body.encode())
+    main = next(fence for fence in own if fence.language in ("c", "cpp") and "file" not in fence.options)
+    path = build_library(
+        main.body,
+        language="c" if main.language == "c" else "c++",
+        compiler=main.options.get("compiler"),
+        flags=tuple(shlex.split(main.options.get("flags", "-g -O1"))),
+        soname=main.options.get("soname", "libcase.so.1") or None,
+        files={name: fence.body for fence in own if (name := _file(fence))},
+    )
+    options = ExtractOptions(library="libcase", layout=main.options.get("layout", "yes") == "yes")
+    return reader_for(path.open("rb").read(HEAD_BYTES), path).read(path, options)
+
+
+def _file(fence: Fence) -> str | None:
+    names = {"header": "case.h", "map": "case.map"}
+    return fence.options.get("file") or names.get(fence.language)
+
+
+def rendered(comparison: Comparison) -> str:
+    """The findings as the block of a case holds them."""
+    lines = [line for finding in comparison.findings for line in _lines(finding, "")]
+    lines += [
+        f"not_checked  {each.facet}  {each.side}  {each.reason}"
+        + ("  " + " ".join(name.spelling for name in each.names) if each.names else "")
+        for each in comparison.not_checked
+    ]
+    return "".join(f"{line}\n" for line in lines) or "none\n"
+
+
+def _lines(finding: Finding, indent: str) -> Iterator[str]:
+    subject = " ".join(filter(None, (finding.name.kind, finding.name.spelling, finding.part)))
+    line = f"{indent}{finding.impact.label:<11} {finding.kind}  {subject}"
+    if finding.old_value is not None or finding.new_value is not None:
+        line += f"  {_value(finding.old_value)} -> {_value(finding.new_value)}"
+    others = [name.spelling for name in finding.affected if name != finding.name]
+    if others and not indent:
+        line += f"  affects {' '.join(others)}"
+    yield line
+    for consequence in finding.consequences:
+        yield from _lines(consequence, indent + "  ")
+
+
+def _value(value: str | None) -> str:
+    return "(none)" if value is None else " ".join(value.split())
+
+
+def kinds(comparison: Comparison) -> set[str]:
+    """Every kind that a comparison reports, folded ones too."""
+
+    def walk(finding: Finding) -> Iterator[str]:
+        yield finding.kind
+        for consequence in finding.consequences:
+            yield from walk(consequence)
+
+    return {kind for finding in comparison.findings for kind in walk(finding)}

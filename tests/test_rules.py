@@ -1,0 +1,53 @@
+"""Each kind of change has a case that fires it and a near-miss that does not, and all rules run on every case."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.compare.comparison import compare
+from abistore.compare.rule import load
+from tests.cases import RULES, Case, cases, judged, kinds, rendered, snapshot_of
+
+KINDS = load()
+FILES = sorted(RULES.glob("*.md"))
+CASES = [case for path in FILES for case in cases(path)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+def test_a_case_gives_exactly_its_findings(case: Case, request: pytest.FixtureRequest) -> None:
+    comparison = judged(case)
+    actual = rendered(comparison)
+    if request.config.getoption("--update-cases"):
+        _rewrite(case, actual)
+    else:
+        assert actual == case.expected
+    if case.path.stem in KINDS:
+        assert (case.path.stem in kinds(comparison)) != case.silent
+
+
+def _rewrite(case: Case, actual: str) -> None:
+    """Puts ``actual`` into the file; the block is found by its turn, because earlier ones may have moved it."""
+    text = case.path.read_text()
+    start, end = cases(case.path)[case.number - 1].where
+    case.path.write_text(text[:start] + actual + text[end:])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_a_release_compared_with_itself_has_no_findings(case: Case, side: str) -> None:
+    snapshot = snapshot_of(case, side)
+    assert compare(snapshot, snapshot).findings == ()
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_kind_has_a_case_and_a_near_miss(kind: str) -> None:
+    own = [case for case in CASES if case.path.stem == kind]
+    assert any(not case.silent for case in own), f"tests/rules/{kind}.md has no case that fires"
+    assert any(case.silent for case in own), f"tests/rules/{kind}.md has no pair under '## Stays silent'"
+
+
+def test_a_case_file_is_named_after_a_kind() -> None:
+    strangers = (
+        {path.stem for path in FILES} - set(KINDS) - {path.stem for path in FILES if path.stem.startswith("quiet")}
+    )
+    assert not strangers
