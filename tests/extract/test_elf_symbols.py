@@ -20,6 +20,7 @@ from tests.extract.elf_oracles import nm_exports, nm_imports, run, snapshot_expo
 
 TABLES_ONLY = ExtractOptions(layout=False)
 SYSTEM = Path("/lib/x86_64-linux-gnu")
+CLASS_DATA = ("_ZTV", "_ZTI", "_ZTS", "_ZTT")
 NOISE = {"__bss_start", "_edata", "_end", "_init", "_fini"}
 
 
@@ -128,11 +129,11 @@ def test_unique_symbols_and_class_data_have_their_sizes() -> None:
     sizes = {
         name.spelling: shape.size
         for name, (shape, *_) in shapes.items()
-        if isinstance(shape, Symbol) and name.spelling.startswith("_ZT")
+        if isinstance(shape, Symbol) and name.spelling.startswith(CLASS_DATA)
     }
-    listed = [line.split() for line in run("nm", "-D", "-S", "--defined-only", library).splitlines() if " _ZT" in line]
-    assert sizes == {row[3]: int(row[1], 16) for row in listed}
-    assert {name[:4] for name in sizes} == {"_ZTV", "_ZTI", "_ZTS", "_ZTT"}
+    listed = [line.split() for line in run("nm", "-D", "-S", "--defined-only", library).splitlines() if "_ZT" in line]
+    assert sizes == {row[3]: int(row[1], 16) for row in listed if row[3].startswith(CLASS_DATA)}
+    assert {name[:4] for name in sizes} == set(CLASS_DATA)
 
 
 def test_assembler_symbols_without_a_type_are_functions_in_code_and_variables_elsewhere() -> None:

@@ -90,9 +90,15 @@ def open_library(path: Path, max_bytes: int) -> ElfFile:
 
 
 def library_name(soname: str | None, file: str) -> str:
-    """The name that all releases share: ``libz`` of ``libz.so.1``, ``libfoo`` of ``libfoo-1.2.so``."""
-    stem = re.sub(r"\.so(\.[^/]*)?$", "", Path(soname or file).name)
-    return re.sub(r"(?<=.)[-.]\d+(\.\d+)*$", "", stem) or stem
+    """The name that all releases share: ``libz`` of ``libz.so.1``, ``libfoo`` of ``libfoo-1.2.so``.
+
+    A series before a further version is part of the name: ``libglib-2.0`` of ``libglib-2.0.so.0``.
+    """
+    name = Path(soname or file).name
+    parts = re.fullmatch(r"(.+?)\.so(\..*)?", name)
+    if parts is None:
+        return name
+    return parts[1] if parts[2] else re.sub(r"(?<=.)-\d+(\.\d+)+$", "", parts[1])
 
 
 # --- the tables ---------------------------------------------------------------------------------------------------

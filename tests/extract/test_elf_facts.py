@@ -1,0 +1,252 @@
+"""The facts of the whole file against pyelftools and readelf."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
+
+from abistore.extract.elf.container import ElfFile
+from abistore.extract.elf.reader import library_name, read
+from abistore.extract.reader import ExtractOptions
+from abistore.model.names import SELF
+from abistore.model.shapes import Library
+from tests.build import build_library
+from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol
+from tests.extract.elf_oracles import run
+from tests.extract.test_elf_symbols import SYSTEM, TABLES_ONLY, system_libraries
+
+
+def facts(path: Path) -> Library:
+    (shape,) = read(path, TABLES_ONLY).entries["symbol"][SELF]
+    assert isinstance(shape, Library)
+    return shape
+
+
+def oracle(path: Path) -> dict[str, Any]:
+    """The same facts as pyelftools reads them from the section table."""
+    with path.open("rb") as stream:
+        elf = ELFFile(stream)
+        found: dict[str, Any] = {
+            "needed": (),
+            "soname": None,
+            "rpath": (),
+            "runpath": (),
+            "defined": (),
+            "required": (),
+        }
+        for section in elf.iter_sections():
+            if isinstance(section, DynamicSection):
+                for tag in section.iter_tags():
+                    match tag.entry.d_tag:
+                        case "DT_NEEDED":
+                            found["needed"] += (tag.needed,)
+                        case "DT_SONAME":
+                            found["soname"] = tag.soname
+                        case "DT_RPATH":
+                            found["rpath"] = tuple(tag.rpath.split(":"))
+                        case "DT_RUNPATH":
+                            found["runpath"] = tuple(tag.runpath.split(":"))
+            elif isinstance(section, GNUVerDefSection):
+                names = [
+                    next(iter(auxiliary)).name
+                    for version, auxiliary in section.iter_versions()
+                    if not version.entry.vd_flags & 1
+                ]
+                found["defined"] = tuple(sorted(names))
+            elif isinstance(section, GNUVerNeedSection):
+                pairs = {
+                    (version.name, one.name) for version, auxiliary in section.iter_versions() for one in auxiliary
+                }
+                found["required"] = tuple(sorted(pairs))
+    return found
+
+
+@pytest.mark.skipif(not SYSTEM.is_dir(), reason="no multiarch library folder here")
+def test_dynamic_facts_of_system_libraries_equal_pyelftools() -> None:
+    for path in system_libraries()[::4]:
+        found, expected = facts(path), oracle(path)
+        assert (found.soname, found.needed) == (expected["soname"], expected["needed"]), path
+        assert (found.rpath, found.runpath) == (expected["rpath"], expected["runpath"]), path
+        assert found.version_definitions == expected["defined"], path
+        assert found.version_requirements == expected["required"], path
+
+
+@pytest.mark.skipif(not SYSTEM.is_dir(), reason="no multiarch library folder here")
+def test_build_ids_of_system_libraries_equal_readelf() -> None:
+    paths = system_libraries()[::4]
+    expected: dict[str, str] = {}
+    file = str(paths[0])
+    for line in run("readelf", "-n", "-W", *paths).splitlines():
+        if line.startswith("File: "):
+            file = line[6:]
+        elif "Build ID: " in line:
+            expected[file] = line.split()[-1]
+    assert {str(path): ElfFile(path).build_id for path in paths if ElfFile(path).build_id} == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_each_machine_has_its_target(machine: str) -> None:
+    target = read(every_sort_of_symbol(machine), TABLES_ONLY).target
+    assert target.machine == machine
+    assert target.bits == (32 if machine in ("i386", "armhf") else 64)
+    assert target.endianness == ("big" if machine == "s390x" else "little")
+    assert target.os_abi == "sysv"
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_library_facts_are_read_on_every_machine(machine: str) -> None:
+    library = facts(every_sort_of_symbol(machine))
+    assert (library.file_kind, library.soname) == ("shared", "libsorts.so.3")
+    assert library.version_definitions == ("V1", "V2")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_section_equals_pyelftools(machine: str) -> None:
+    path = every_sort_of_symbol(machine, "-g", "-gz=zlib")
+    elf = ElfFile(path)
+    with path.open("rb") as stream:
+        sections = list(ELFFile(stream).iter_sections())
+        assert [section.name for section in elf.sections] == [section.name for section in sections]
+        for ours, theirs in zip(elf.sections, sections, strict=True):
+            if theirs.header.sh_type != "SHT_NOBITS":
+                assert elf.contents(ours) == theirs.data(), ours.name
+    assert elf.has(".debug_info")
+
+
+def build(*flags: str, source: str = "int f(void) { return 1; }") -> Library:
+    return facts(build_library(source, flags=("-O1", *flags)))
+
+
+def test_relro_and_immediate_binding() -> None:
+    lazy = build("-Wl,-z,relro,-z,lazy").hardening
+    assert (lazy.relro, lazy.bind_now) == ("partial", False)
+    now = build("-Wl,-z,relro,-z,now").hardening
+    assert (now.relro, now.bind_now) == ("full", True)
+    none = build("-Wl,-z,norelro,-z,lazy").hardening
+    assert (none.relro, none.bind_now) == ("none", False)
+
+
+def test_executable_stack() -> None:
+    assert not build("-Wl,-z,noexecstack").hardening.executable_stack
+    assert build("-Wl,-z,execstack").hardening.executable_stack
+    assert not build().hardening.writable_executable_segment
+
+
+def test_a_writable_code_segment_is_seen(tmp_path: Path) -> None:
+    data = bytearray(every_sort_of_symbol("x86_64").read_bytes())
+    table = int.from_bytes(data[32:40], "little")
+    data[table + 4] = 7  # p_flags of the first segment, which is loaded
+    (tmp_path / "libcase.so").write_bytes(data)
+    assert facts(tmp_path / "libcase.so").hardening.writable_executable_segment
+
+
+def test_canary_and_fortify_show_by_what_is_called() -> None:
+    source = """
+    #include <string.h>
+    #include <stdio.h>
+    void g(char *);
+    int f(const char *text) { char buffer[32]; strcpy(buffer, text); g(buffer); return buffer[0]; }
+    """
+    plain = build("-O2", "-fno-stack-protector", "-U_FORTIFY_SOURCE", source=source).hardening
+    assert not plain.stack_canary
+    assert not plain.fortify
+    canary = build("-O2", "-fstack-protector-all", "-U_FORTIFY_SOURCE", source=source).hardening
+    assert canary.stack_canary
+    assert not canary.fortify
+    fortified = build("-O2", "-fno-stack-protector", "-D_FORTIFY_SOURCE=2", source=source).hardening
+    assert fortified.fortify
+    assert not fortified.stack_canary
+
+
+def test_branch_protection_notes_of_two_machines() -> None:
+    assert build("-nostdlib", "-fcf-protection=full").hardening.branch_protection == ("IBT", "SHSTK")
+    assert build("-nostdlib", "-fcf-protection=none").hardening.branch_protection == ()
+    arm = build_library(
+        "int f(void) { return 1; }",
+        compiler=MACHINES["aarch64"],
+        flags=("-nostdlib", "-mbranch-protection=standard", "-Wl,-z,force-bti"),
+    )
+    assert facts(arm).hardening.branch_protection == ("BTI",) or facts(arm).hardening.branch_protection == (
+        "BTI",
+        "PAC",
+    )
+
+
+def test_text_relocations_and_packed_relocations() -> None:
+    source = "extern int elsewhere; int *f(void) { return &elsewhere; }"
+    path = build_library(source, compiler=MACHINES["i386"], flags=("-fno-pic", "-Wl,-z,notext", "-nostdlib"))
+    assert facts(path).hardening.text_relocations
+    table = "static int a, b; int *table[] = { &a, &b, &a };"
+    assert "DT_RELR" in build("-nostdlib", "-Wl,-z,pack-relative-relocs", source=table).features
+    assert "DT_RELR" not in build("-nostdlib", source=table).features
+
+
+def test_loader_flags_are_features() -> None:
+    flagged = build("-Wl,-z,nodelete,-z,initfirst,-Bsymbolic,-z,origin", "-Wl,-F,libreal.so.1")
+    assert flagged.features == (
+        "DF_1_INITFIRST",
+        "DF_1_NODELETE",
+        "DF_1_ORIGIN",
+        "DF_ORIGIN",
+        "DF_SYMBOLIC",
+        "DT_FILTER libreal.so.1",
+    )
+    tls = "static _Thread_local int one; int *f(void) { return &one; }"
+    assert build("-ftls-model=initial-exec", source=tls).features == ("STATIC_TLS",)
+    assert build("-Wl,-z,x86-64-v3").features == ("x86-64-v3",)
+
+
+def test_search_paths_are_split_in_their_order() -> None:
+    assert build("-Wl,--enable-new-dtags,-rpath,/b:/a").runpath == ("/b", "/a")
+    assert build("-Wl,--disable-new-dtags,-rpath,/b:/a").rpath == ("/b", "/a")
+
+
+@pytest.mark.parametrize(
+    ("soname", "file", "name"),
+    [
+        ("libz.so.1", "x", "libz"),
+        (None, "libfoo-1.2.so", "libfoo"),
+        ("libfoo-1.2.so.3", "x", "libfoo-1.2"),
+        ("libstdc++.so.6", "x", "libstdc++"),
+        (None, "plugin.so", "plugin"),
+        (None, "libpython3.11.so.1.0", "libpython3.11"),
+        ("libglib-2.0.so.0", "x", "libglib-2.0"),
+        (None, "lib.source.so", "lib.source"),
+        (None, "libfoo.sound.so.2", "libfoo.sound"),
+        (None, "tool", "tool"),
+        ("ld-linux-x86-64.so.2", "x", "ld-linux-x86-64"),
+    ],
+)
+def test_a_library_is_called_by_its_stem(soname: str | None, file: str, name: str) -> None:
+    assert library_name(soname, file) == name
+
+
+def test_the_caller_may_name_library_and_version() -> None:
+    path = every_sort_of_symbol("x86_64")
+    snapshot = read(path, ExtractOptions(layout=False, library="mine", version="1.2"))
+    assert (snapshot.library, snapshot.version) == ("mine", "1.2")
+    assert snapshot.provenance.file == "libsorts.so"
+    assert snapshot.provenance.sha256 == run("sha256sum", path).split()[0]
+
+
+def test_a_gnu_os_abi_is_the_same_target_as_sysv() -> None:
+    unique = build_library(
+        "template <class T> struct S { static int n; }; template <class T> int S<T>::n; int f() { return S<int>::n; }",
+        language="c++",
+    )
+    assert ElfFile(unique).os_abi == 3
+    assert read(unique, TABLES_ONLY).target == read(every_sort_of_symbol("x86_64"), TABLES_ONLY).target
+
+
+def test_executables_are_told_from_libraries_that_can_be_run(tmp_path: Path) -> None:
+    (tmp_path / "case.c").write_text("int offered(void) { return 1; } int main(void) { return 0; }")
+    run("gcc", "-pie", "-fPIE", "-rdynamic", tmp_path / "case.c", "-o", tmp_path / "pie")
+    run("gcc", "-no-pie", "-rdynamic", tmp_path / "case.c", "-o", tmp_path / "fixed")
+    assert facts(tmp_path / "pie").file_kind == "executable"
+    assert facts(tmp_path / "fixed").file_kind == "executable"
+    assert facts(SYSTEM / "libc.so.6").file_kind == "shared"
