@@ -10,6 +10,9 @@ from abistore.model.findings import Verdict
 from abistore.model.names import Facet, Name
 from abistore.model.snapshot import Evidence, Provenance, Target, Variants
 
+DEFAULT_CHANNEL = "release"
+"""The baseline channel that is meant where none is named."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class LineKey:
@@ -43,7 +46,11 @@ class IngestRequest:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One stored snapshot's card: everything but its entries. ``sequence`` is the order of ingestion in its line."""
+    """One stored snapshot's card: everything but its entries. ``sequence`` is the order of ingestion in its line.
+
+    ``digest`` is hexadecimal. ``exports`` counts the names of exported functions and variables, ``declarations`` the
+    names that any facet saw, imports and the library itself aside.
+    """
 
     line: LineKey
     version: str
@@ -63,7 +70,10 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What an ingest did: ``known`` is true where the very file was stored before and nothing was written."""
+    """What an ingest did: ``known`` is true where the release is stored with this content and nothing was written.
+
+    ``entries_written`` counts the entries that begin or end with this release.
+    """
 
     release: Release
     known: bool
@@ -104,7 +114,11 @@ class StoredVerdict:
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """One release in which a declaration appeared, changed or vanished, with its shapes before and after."""
+    """One release in which a declaration appeared, changed or vanished, with its shapes before and after.
+
+    ``not-observed``: the release's evidence could not show it, so that it may have been there or not; ``before`` is
+    what was last seen.
+    """
 
     release: Release
     name: Name
@@ -123,3 +137,29 @@ class AuditRecord:
     action: str
     subject: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """How much a store holds. ``size`` is in bytes; ``superseded`` counts the snapshots that were replaced."""
+
+    revision: str
+    size: int
+    libraries: int
+    lines: int
+    releases: int
+    superseded: int
+    names: int
+    shapes: int
+    entries: int
+    verdicts: int
+    audit_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreUpgrade:
+    """A store's schema revision before and after; ``backup`` is the path of the copy that was taken first."""
+
+    before: str
+    after: str
+    backup: str | None

@@ -71,3 +71,16 @@ def _release(row: Row) -> Release:
         provenance=_provenance(provenance),
         evidence=_evidence(evidence),
     )
+
+
+def evidence_state(evidence: tuple[Evidence, ...], facet: Facet) -> str:
+    """How much ``facet`` saw: ``full``, ``partial`` or ``missing``."""
+    return next((part.state for part in evidence if part.facet == facet), "missing")
+
+
+def speaks(count: int | None, full: bool) -> bool:
+    """Whether a facet with ``count`` names (``None``: not observed) says anything about the declarations' history.
+
+    An empty facet that did not see everything does not: it must not end what was seen before.
+    """
+    return count is not None and (count > 0 or full)

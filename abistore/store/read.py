@@ -19,7 +19,8 @@ from abistore.store import cards
 from abistore.store.database import Database, Row
 from abistore.store.locations import unpack
 
-_decode = msgspec.json.Decoder(AnyShape).decode
+decode = msgspec.json.Decoder(AnyShape).decode
+"""A shape of its canonical JSON."""
 
 Table = dict[Name, list[AnyShape]]
 
@@ -78,7 +79,7 @@ def _tables(database: Database, line: int, sequences: Sequence[int], memory: Mem
             name = memory.names[name_id] = Name(kind, spelling)
         shape = memory.shapes.get(shape_id)
         if shape is None:
-            shape = memory.shapes[shape_id] = _decode(body)
+            shape = memory.shapes[shape_id] = decode(body)
         for sequence, table in numbered:
             if first <= sequence <= last:
                 table[facet].setdefault(name, []).append(shape)
@@ -101,6 +102,7 @@ def _snapshot(database: Database, release: Release, card: _Card, tables: dict[in
     entries: dict[Facet, dict[Name, Variants]] = {}
     for code, facet in enumerate(FACETS):
         if facet in card.counts:
+            # an empty facet may stand beside rows that wait for the next snapshot that sees more
             table = tables[code] if card.counts[facet] else {}
             entries[facet] = {name: _variants(shapes) for name, shapes in table.items()}
     return Snapshot(

@@ -6,9 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
+from abistore.model.history import (
+    AuditRecord,
+    BaselineMove,
+    IngestOutcome,
+    IngestRequest,
+    LineKey,
+    LogEvent,
+    Release,
+    StoredVerdict,
+)
 from abistore.model.snapshot import Snapshot
-from abistore.store import read, releases, write
+from abistore.store import audit, baselines, read, releases, resolve, timeline, verdicts, write
 from abistore.store.connect import open_store
 from abistore.store.database import Database
 
@@ -73,3 +82,64 @@ class Store:
     def load_many(self, wanted: Sequence[Release]) -> tuple[Snapshot, ...]:
         """The snapshots of several releases; equal shapes are the same object, decoded once."""
         return read.load_many(self.database, wanted, self._memory)
+
+    def resolve(self, reference: str, *, target: str | None = None, profile: str | None = None) -> Release:
+        """The one release that a reference names: see :func:`abistore.store.resolve.resolve`.
+
+        Raises :class:`SnapshotNotFound` where there is none, or more than one.
+        """
+        return resolve.resolve(self.database, reference, target, profile)
+
+    def log(
+        self, library: str, spelling: str, *, target: str | None = None, profile: str | None = None
+    ) -> tuple[LogEvent, ...]:
+        """The releases in which a declaration appeared, changed and vanished: by line, name, and release order.
+
+        ``spelling`` is a type's or function's qualified name, a demangled one, or a symbol. Raises
+        :class:`SnapshotNotFound` where no release ever had it.
+        """
+        return timeline.log(self.database, library, spelling, target, profile, self._memory)
+
+    def set_baseline(
+        self, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""
+    ) -> BaselineMove:
+        """Put a line's baseline channel at a version (``None`` clears it); a no-op where it stands there.
+
+        Raises :class:`SnapshotNotFound` where the line has no such release.
+        """
+        return baselines.move(self.database, line, channel, version, actor, reason)
+
+    def baselines(self, library: str | None = None) -> tuple[BaselineMove, ...]:
+        """Where the channels stand: the last move of each, by line and channel, cleared ones left out."""
+        return baselines.standing(self.database, library)
+
+    def baseline_history(self, library: str, channel: str | None = None) -> tuple[BaselineMove, ...]:
+        """All moves of a library's channels, oldest first."""
+        return baselines.history(self.database, library, channel)
+
+    def find_verdict(self, old_digest: str, new_digest: str, policy: str, engine: str) -> StoredVerdict | None:
+        """The latest judgement of two snapshots (hexadecimal digests) under a policy by an engine."""
+        return verdicts.find(self.database, old_digest, new_digest, policy, engine)
+
+    def save_verdict(self, judgement: StoredVerdict, actor: str = "") -> None:
+        """Remember a judgement; a no-op where the same one is the latest of its key."""
+        verdicts.save(self.database, judgement, actor)
+
+    def verdicts(self, old_digest: str | None = None, new_digest: str | None = None) -> tuple[StoredVerdict, ...]:
+        """All judgements with these sides (``None``: any), oldest first."""
+        return verdicts.about(self.database, old_digest, new_digest)
+
+    def scheme(self, library: str) -> str:
+        """The version scheme declared for a library; ``auto`` where none is."""
+        return releases.scheme(self.database, library)
+
+    def set_scheme(self, library: str, scheme: str, actor: str = "") -> None:
+        """Declare how a library's versions are ordered: ``auto pep440 semver debian plain``.
+
+        Raises :class:`UsageError` where the scheme is unknown or does not read a stored version.
+        """
+        releases.set_scheme(self.database, library, scheme, actor)
+
+    def audit(self, limit: int = 100) -> tuple[AuditRecord, ...]:
+        """The last ``limit`` mutations, newest first."""
+        return audit.records(self.database, limit)

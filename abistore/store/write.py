@@ -31,8 +31,7 @@ class Content:
     digest: bytes
     counts: dict[Facet, int]
     held: frozenset[int]
-    """The facets whose entries speak for this snapshot. An empty facet that could not see everything does not: it
-    must not end the history of what was seen before."""
+    """The facets that say something about the history of their entries, by their place in ``FACETS``."""
     members: set[Member] = field(default_factory=set)
     bodies: dict[bytes, str] = field(default_factory=dict)
 
@@ -40,7 +39,11 @@ class Content:
     def of(cls, snapshot: Snapshot) -> Content:
         """Encode and digest every shape of ``snapshot``."""
         counts = {facet: len(snapshot.entries[facet]) for facet in FACETS if facet in snapshot.entries}
-        held = {FACETS.index(f) for f in counts if counts[f] or snapshot.evidence_of(f).state == "full"}
+        held = {
+            FACETS.index(facet)
+            for facet, count in counts.items()
+            if cards.speaks(count, cards.evidence_state(snapshot.evidence, facet) == "full")
+        }
         content = cls(snapshot_digest(snapshot), counts, frozenset(held))
         for facet in held:
             for name, variants in snapshot.entries[FACETS[facet]].items():

@@ -1,0 +1,83 @@
+"""Baselines: named channels of a line, and who moved them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from abistore.errors import SnapshotNotFound, UsageError
+from abistore.model.history import BaselineMove, LineKey
+from abistore.store.audit import now, record
+from abistore.store.database import Database, Row
+from abistore.store.releases import releases
+
+_MOVES = (
+    "SELECT library.name, line.target, line.profile, baseline_move.channel, baseline_move.version, "
+    "baseline_move.moved, baseline_move.actor, baseline_move.reason FROM baseline_move "
+    "JOIN line ON line.id = baseline_move.line_id JOIN library ON library.id = line.library_id"
+)
+
+
+def current(database: Database, line: LineKey, channel: str) -> str | None:
+    """The version at which ``channel`` stands; ``None`` where it was never set, or cleared."""
+    moves = _moves(database, "library.name = ? AND baseline_move.channel = ?", (line.library, channel))
+    own = [move for move in moves if move.line == line]
+    return own[-1].version if own else None
+
+
+def standing(database: Database, library: str | None) -> tuple[BaselineMove, ...]:
+    """The move that put each channel where it stands, by line and channel; cleared channels are left out."""
+    moves = _moves(database, "library.name = ?", (library,)) if library else _moves(database, "1 = 1", ())
+    last = {(move.line, move.channel): move for move in moves}
+    return tuple(last[key] for key in sorted(last) if last[key].version is not None)
+
+
+def history(database: Database, library: str, channel: str | None) -> tuple[BaselineMove, ...]:
+    """All moves of a library's channels, oldest first."""
+    if channel is None:
+        return tuple(_moves(database, "library.name = ?", (library,)))
+    return tuple(_moves(database, "library.name = ? AND baseline_move.channel = ?", (library, channel)))
+
+
+def move(database: Database, line: LineKey, channel: str, version: str | None, actor: str, reason: str) -> BaselineMove:
+    """Put ``channel`` at ``version``, or clear it; a no-op that returns the earlier move where it stands there.
+
+    Raises :class:`SnapshotNotFound` where the line has no such release, or no such channel to clear.
+    """
+    if not channel or channel != channel.strip() or not channel.isprintable():
+        raise UsageError(f"not a name for a channel: {channel!r}", "give a word such as release or main")
+    with database.transaction():
+        stored = [release.version for release in releases(database, line.library, line.target, line.profile)]
+        if not stored or (version is not None and version not in stored):
+            raise SnapshotNotFound(
+                f"{line}: no release {version or ''}".rstrip(), f"stored: {', '.join(stored) or 'none'}"
+            )
+        moves = [m for m in history(database, line.library, channel) if m.line == line]
+        before = moves[-1].version if moves else None
+        if before == version:
+            if version is None:
+                raise SnapshotNotFound(f"{line}: channel {channel} is not set")
+            return moves[-1]
+        _write(database, line, channel, version, actor, reason)
+        record(database, actor, "baseline", f"{line} {channel}", f"{version or '-'}; was {before or '-'}; {reason}")
+        return [m for m in history(database, line.library, channel) if m.line == line][-1]
+
+
+def _write(database: Database, line: LineKey, channel: str, version: str | None, actor: str, reason: str) -> None:
+    statement = (
+        "INSERT INTO baseline_move (line_id, channel, version, moved, actor, reason) "
+        "SELECT line.id, ?, ?, ?, ?, ? FROM line JOIN library ON library.id = line.library_id "
+        "WHERE library.name = ? AND line.target = ? AND line.profile = ?"
+    )
+    values = (channel, version, now(), actor, reason, line.library, line.target, line.profile)
+    database.run(statement, values)
+
+
+def _moves(database: Database, condition: str, parameters: tuple[str, ...]) -> list[BaselineMove]:
+    return [_move(row) for row in database.rows(f"{_MOVES} WHERE {condition} ORDER BY baseline_move.id", parameters)]
+
+
+def _move(row: Row) -> BaselineMove:
+    library, target, profile, channel, version, moved, actor, reason = row
+    return BaselineMove(
+        LineKey(library, target, profile), channel, version, datetime.fromisoformat(moved), actor, reason
+    )

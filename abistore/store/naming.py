@@ -1,0 +1,79 @@
+"""Which names of a line a user means who spells one in C, in C++, or as the linker does."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+
+from abistore.model.names import Kind, Name
+from abistore.store.database import Database
+
+
+def names_called(database: Database, line: int, spelling: str) -> dict[int, Name]:
+    """The names that the line ever had under this spelling, by row id.
+
+    A spelling is exact (a type's normal form, a linker's symbol), a qualified name without parameters (all overloads),
+    or a demangled name with them.
+    """
+    from abistore.model.normal import normal_name
+
+    words = sorted({spelling, normal_name(spelling)})
+    found = _exactly(database, line, words)
+    if "(" not in spelling:
+        found |= _displayed(database, line, words)
+    return found or _demangled(database, line, set(words))
+
+
+def _exactly(database: Database, line: int, words: list[str]) -> dict[int, Name]:
+    kinds = ", ".join(f"'{kind}'" for kind in get_args(Kind))
+    statement = (
+        "SELECT id, kind, spelling FROM name WHERE EXISTS "
+        "(SELECT 1 FROM entry WHERE entry.name_id = name.id AND entry.line_id = ?) "
+        f"AND kind IN ({kinds}) AND spelling IN ({{}})"
+    )
+    return {row[0]: Name(row[1], row[2]) for row in database.within(statement, words, line)}
+
+
+def _displayed(database: Database, line: int, words: list[str]) -> dict[int, Name]:
+    """Functions and variables by the qualified source name that their shapes begin with."""
+    found = {}
+    statement = (
+        "SELECT DISTINCT name.id, name.kind, name.spelling FROM entry JOIN name ON name.id = entry.name_id "
+        "JOIN shape ON shape.id = entry.shape_id WHERE entry.line_id = ? AND substr(shape.body, 1, ?) = ?"
+    )
+    for word in words:
+        for tag in ("Function", "Variable"):
+            start = msgspec.json.encode([tag, word]).decode().removesuffix("]") + ","
+            for identifier, kind, spelling in database.rows(statement, (line, len(start), start)):
+                found[identifier] = Name(kind, spelling)
+    return found
+
+
+def _demangled(database: Database, line: int, words: set[str]) -> dict[int, Name]:
+    from abistore.model.demangle import demangle_all
+    from abistore.model.normal import normal_name
+
+    statement = (
+        "SELECT id, kind, spelling FROM name WHERE kind IN ('function', 'variable') AND substr(spelling, 1, 2) = '_Z' "
+        "AND EXISTS (SELECT 1 FROM entry WHERE entry.name_id = name.id AND entry.line_id = ?)"
+    )
+    names = {row[0]: Name(row[1], row[2]) for row in database.rows(statement, (line,))}
+    readable = demangle_all(sorted({name.spelling for name in names.values()}))
+    found = {}
+    for identifier, name in names.items():
+        text = readable[name.spelling]
+        if {text, normal_name(text), without_parameters(text)} & words:
+            found[identifier] = name
+    return found
+
+
+def without_parameters(text: str) -> str:
+    """``geo::norm`` of ``geo::norm(geo::Point const&) const``; a text that does not end so as it is."""
+    end = text.rfind(")")
+    depth = 0
+    for position in range(end, 0, -1):
+        depth += (text[position] == ")") - (text[position] == "(")
+        if depth == 0:
+            return text[:position]
+    return text

@@ -1,0 +1,122 @@
+"""What a reference such as ``libfoo@latest`` or a digest prefix means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
+from abistore.store import baselines, cards
+from abistore.store.database import Database
+from abistore.store.releases import lines, releases
+
+_DIGEST = re.compile(r"[0-9a-f]{6,32}")
+
+
+def resolve(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    """The one release that ``reference`` names.
+
+    ``library@version``, ``library@latest``, ``library@prev``, ``library@baseline[:channel]``, or at least six
+    hexadecimal digits of a digest. Raises :class:`SnapshotNotFound` where there is none, or more than one.
+    """
+    library, at, label = reference.partition("@")
+    if not at:
+        return _by_digest(database, reference, target, profile)
+    found = releases(database, library, target, profile)
+    if not found:
+        raise _no_library(database, library, target, profile)
+    candidates = [release for line in _by_line(found) for release in _labelled(database, line, label)]
+    if not candidates:
+        raise _no_label(library, label, found)
+    return _only(reference, candidates)
+
+
+def _by_line(found: Iterable[Release]) -> list[list[Release]]:
+    by_line: dict[LineKey, list[Release]] = {}
+    for release in found:
+        by_line.setdefault(release.line, []).append(release)
+    return list(by_line.values())
+
+
+def _labelled(database: Database, line: Sequence[Release], label: str) -> Sequence[Release]:
+    """What ``label`` names among the releases of one line, which are in release order: at most one."""
+    if label == "latest":
+        return line[-1:]
+    if label == "prev":
+        return line[-2:-1]
+    word, _, channel = label.partition(":")
+    version: str | None = label
+    if word == "baseline":
+        version = baselines.current(database, line[0].line, channel or DEFAULT_CHANNEL)
+    return [release for release in line if release.version == version]
+
+
+def _only(reference: str, candidates: Sequence[Release]) -> Release:
+    if len(candidates) > 1:
+        # the profile that a caller means who says none
+        candidates = [release for release in candidates if release.line.profile == "default"] or candidates
+    if len(candidates) == 1:
+        return candidates[0]
+    lines_ = "; ".join(f"--target {release.line.target} --profile {release.line.profile}" for release in candidates)
+    raise SnapshotNotFound(f"{reference}: stored in {len(candidates)} lines", f"say which: {lines_}")
+
+
+def _no_library(database: Database, library: str, target: str | None, profile: str | None) -> SnapshotNotFound:
+    stored = lines(database)
+    own = [line for line in stored if line.library == library]
+    if own:
+        wanted = ", ".join(word for word in (target, profile) if word)
+        return SnapshotNotFound(f"{library}: not stored for {wanted}", f"stored: {'; '.join(map(str, own))}")
+    names = sorted({line.library for line in stored})
+    return SnapshotNotFound(f"{library}: no such library in {database.where}", _meant(library, names))
+
+
+def _no_label(library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
+    word, _, channel = label.partition(":")
+    if label == "prev":
+        return SnapshotNotFound(f"{library}: no release before the latest", "ingest an older one")
+    if word == "baseline":
+        message = f"{library}: no baseline is set in channel {channel or DEFAULT_CHANNEL}"
+        return SnapshotNotFound(message, f"set it: abistore baseline set {library}@VERSION")
+    versions = list(dict.fromkeys(release.version for release in found))
+    return SnapshotNotFound(f"{library}@{label}: no such version", _meant(label, versions))
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    """A hint: what was probably meant, else the last of what there is."""
+    if not known:
+        return "nothing is stored yet"
+    near = get_close_matches(word, known, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else f"stored: {', '.join(known[-8:])}"
+
+
+def _by_digest(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    prefix = reference.lower()
+    if not _DIGEST.fullmatch(prefix):
+        names = {line.library for line in lines(database)}
+        hint = f"say {reference}@latest or {reference}@VERSION" if reference in names else "say LIBRARY@VERSION"
+        raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
+    low, high = bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
+    found = cards.find(database, "snapshot.digest >= ? AND snapshot.digest <= ?", (low, high))
+    if not found:
+        raise SnapshotNotFound(f"{reference}: no snapshot has this digest", "`abistore list` shows the digests")
+    digests = sorted({release.digest for release in found})
+    if len(digests) > 1:
+        raise SnapshotNotFound(f"{reference}: {len(digests)} digests begin so", f"say more of it: {', '.join(digests)}")
+    selected = [
+        release
+        for release in found
+        if target in {None, release.line.target} and profile in {None, release.line.profile}
+    ]
+    if not selected:
+        raise SnapshotNotFound(f"{reference}: not stored for {target or profile}", f"it is of {found[-1].line}")
+    return _newest(database, selected)
+
+
+def _newest(database: Database, found: Sequence[Release]) -> Release:
+    """Of snapshots with one content: the latest current one, else the latest of all."""
+    key = found[-1].line
+    current = releases(database, key.library, key.target, key.profile)
+    return next((release for release in reversed(found) if release in current), found[-1])

@@ -1,0 +1,117 @@
+"""In which releases a declaration appeared, changed and vanished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.digest import sort_variants
+from abistore.model.history import LineKey, LogEvent, Release
+from abistore.model.names import FACETS, Facet, Name
+from abistore.model.shapes import AnyShape
+from abistore.model.snapshot import Variants
+from abistore.store import cards
+from abistore.store.database import Database
+from abistore.store.naming import names_called
+from abistore.store.read import Memory, decode
+from abistore.store.releases import releases
+
+Action: TypeAlias = Literal["appeared", "changed", "vanished", "not-observed"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A shape, and the sequences in which it held."""
+
+    first: int
+    last: int
+    shape: AnyShape
+
+
+Spans: TypeAlias = dict[tuple[Name, Facet], list[_Span]]
+
+
+def log(
+    database: Database, library: str, spelling: str, target: str | None, profile: str | None, memory: Memory
+) -> tuple[LogEvent, ...]:
+    """The events of all names that ``spelling`` means: by line, name, release order and facet.
+
+    A release whose evidence could not show the declaration gives ``not-observed``, and the next one that could is
+    compared with the last that could. Raises :class:`SnapshotNotFound` where no release ever had such a name.
+    """
+    by_line: dict[LineKey, list[Release]] = {}
+    for release in releases(database, library, target, profile):
+        by_line.setdefault(release.line, []).append(release)
+    if not by_line:
+        raise SnapshotNotFound(
+            f"{library}: no such library in {database.where}", "`abistore list` shows what is stored"
+        )
+    events: list[LogEvent] = []
+    for ordered in by_line.values():
+        events += _line_events(database, ordered, spelling, memory)
+    if not events:
+        raise SnapshotNotFound(
+            f"{spelling}: no release of {library} has a declaration of this name",
+            "give a type's or function's qualified name, or a symbol",
+        )
+    return tuple(events)
+
+
+def _line_events(database: Database, ordered: Sequence[Release], spelling: str, memory: Memory) -> Iterator[LogEvent]:
+    line, counts = _observations(database, ordered[0].line)
+    spans = _spans(database, line, names_called(database, line, spelling), memory)
+    for name in sorted({name for name, _ in spans}):
+        of_name = [
+            event
+            for facet in FACETS
+            if (name, facet) in spans
+            for event in _events(ordered, counts, name, facet, spans[name, facet])
+        ]
+        place = {release.sequence: position for position, release in enumerate(ordered)}
+        yield from sorted(of_name, key=lambda event: place[event.release.sequence])
+
+
+def _events(
+    ordered: Sequence[Release],
+    counts: Mapping[int, Mapping[Facet, int]],
+    name: Name,
+    facet: Facet,
+    spans: Sequence[_Span],
+) -> Iterator[LogEvent]:
+    before: Variants = ()
+    for release in ordered:
+        sequence = release.sequence
+        after = sort_variants(span.shape for span in spans if span.first <= sequence <= span.last)
+        full = cards.evidence_state(release.evidence, facet) == "full"
+        if not cards.speaks(counts[sequence].get(facet), full) or (not after and not full):
+            yield LogEvent(release, name, facet, "not-observed", before, ())
+        elif after != before:
+            action: Action = "changed" if before and after else "appeared" if after else "vanished"
+            yield LogEvent(release, name, facet, action, before, after)
+            before = after
+
+
+def _observations(database: Database, line: LineKey) -> tuple[int, dict[int, Mapping[Facet, int]]]:
+    """The line's id, and how many names each of its snapshots saw in each facet that it observed."""
+    statement = (
+        f"SELECT line.id, snapshot.sequence, snapshot.facets FROM {cards.SOURCES} "
+        "WHERE library.name = ? AND line.target = ? AND line.profile = ?"
+    )
+    rows = database.rows(statement, (line.library, line.target, line.profile))
+    return rows[0][0], {row[1]: cards.facet_counts(row[2]) for row in rows}
+
+
+def _spans(database: Database, line: int, names: Mapping[int, Name], memory: Memory) -> Spans:
+    statement = (
+        "SELECT entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq, shape.body FROM entry "
+        "JOIN shape ON shape.id = entry.shape_id WHERE entry.line_id = ? AND entry.name_id IN ({})"
+    )
+    spans: Spans = {}
+    for facet, name_id, shape_id, first, last, body in database.within(statement, sorted(names), line):
+        shape = memory.shapes.get(shape_id)
+        if shape is None:
+            shape = memory.shapes[shape_id] = decode(body)
+        spans.setdefault((names[name_id], FACETS[facet]), []).append(_Span(first, last, shape))
+    return spans
