@@ -298,8 +298,14 @@ def _declare(raw: bytes, format: Format) -> Abbreviation:
     position += 1
     specifications: list[Specification] = []
     while True:
-        attribute, position = leb.unsigned(raw, position)
-        form, position = leb.unsigned(raw, position)
+        attribute = raw[position]
+        position += 1
+        if attribute > 127:
+            attribute, position = leb.unsigned(raw, position - 1)
+        form = raw[position]
+        position += 1
+        if form > 127:
+            form, position = leb.unsigned(raw, position - 1)
         constant = 1
         if form == dw.FORM_IMPLICIT_CONST:
             constant, position = leb.signed(raw, position)

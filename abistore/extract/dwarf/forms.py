@@ -162,11 +162,14 @@ def meaning(form: int) -> Callable[[Any, Unit], Any] | None:
     return function
 
 
-def read_raw(form: int, data: bytes, position: int, unit: Unit) -> tuple[Any, int]:
-    """The raw value of any form that has bytes at ``position``, and the position after it."""
-    code = fixed_forms(unit.format).get(form)
+def read_raw(form: int, data: bytes, position: int, unit: Unit, format: Format) -> tuple[Any, int]:
+    """The raw value of any form that has bytes at ``position``, and the position after it.
+
+    ``format`` is that of the table, which need not be the unit's.
+    """
+    code = fixed_forms(format).get(form)
     if code is not None:
-        (raw,) = struct.unpack_from(unit.format.prefix + code, data, position)
+        (raw,) = struct.unpack_from(format.prefix + code, data, position)
         return raw, position + SIZES[code]
     if form in VARIABLE_FORMS:
         return VARIABLE_FORMS[form](data, position, unit)
@@ -175,7 +178,7 @@ def read_raw(form: int, data: bytes, position: int, unit: Unit) -> tuple[Any, in
 
 def read_form(form: int, data: bytes, position: int, unit: Unit) -> tuple[Any, int]:
     """What the value at ``position`` stands for, and the position after it."""
-    raw, position = read_raw(form, data, position, unit)
+    raw, position = read_raw(form, data, position, unit, unit.format)
     interpret = meaning(form)
     return (raw if interpret is None else interpret(raw, unit)), position
 

@@ -19,6 +19,7 @@ from abistore.extract.dwarf.ranges import read_aranges, unit_ranges
 from abistore.extract.dwarf.scan import Found, scan_namespaces, skip
 from abistore.extract.dwarf.scopes import Scope, Scopes, children
 from abistore.extract.dwarf.sections import Sections
+from abistore.extract.dwarf.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.strings import NoStrings
 from abistore.extract.dwarf.units import Context, Unit, read_units
 
@@ -30,6 +31,9 @@ BASE_STEP = 1 << 40
 """Handles of each section start at a multiple of this; no section is that large."""
 
 ALTERNATE_BASE = 1 * BASE_STEP
+
+
+SEGMENT_TLS = 7
 
 
 class DebugInfo:
@@ -54,9 +58,9 @@ class DebugInfo:
     ) -> None:
         self.problems: list[tuple[str, str]] = []
         self.found: list[Found] = []
-        self.units: list[Unit] = []
+        self._units: list[Unit] = []
+        self._split_units: dict[int, Unit] = {}
         self._elf = elf
-        self._options = options
         self._addresses = addresses
         self._tls_offsets = tls_offsets
         self._scopes = Scopes()
@@ -65,9 +69,10 @@ class DebugInfo:
         self._definitions: dict[str, list[int]] | None = None
         self._files: dict[tuple[int, int], list[str]] = {}
         self._sections = Sections(elf)
+        self._split_files = SplitFiles(elf, options, self._add_split, self.problem)
         other = Sections(alternate) if alternate is not None else None
         self.context = Context(
-            Abbreviations(), other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1
+            Abbreviations(), other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, _tls(elf)
         )
         self._add(self._sections, self._sections.info, 0)
         if other is not None:
@@ -75,13 +80,31 @@ class DebugInfo:
         elif elf.alternate_link is not None:
             self.problem("alternate-file-missing", elf.alternate_link[0])
         if elf.has(".debug_types"):
-            self._add(self._sections, self._sections.types, self.new_base())
+            self._add(self._sections, self._sections.types, self._new_base())
 
-    def new_base(self) -> int:
-        """A base for the handles of one more section."""
+    @property
+    def units(self) -> list[Unit]:
+        """All units, type units included; split units stand in place of their skeletons once these were asked for."""
+        split = self._split_units
+        return [split.get(unit.handle, unit) for unit in self._units]
+
+    def _new_base(self) -> int:
         base = self._next_base
         self._next_base += BASE_STEP
         return base
+
+    def _add_split(self, sections: Sections, data: bytes) -> list[Unit]:
+        return self._add(sections, data, self._new_base()) if data else []
+
+    def _full(self, unit: Unit) -> Unit:
+        """The unit itself, or the split one that a skeleton stands for."""
+        unit.load()
+        if not is_skeleton(unit):
+            return unit
+        full = self._split_units.get(unit.handle)
+        if full is None:
+            full = self._split_units[unit.handle] = self._split_files.unit_of(unit) or unit
+        return full
 
     def problem(self, reason: str, detail: str) -> None:
         """Records once that something could not be read."""
@@ -96,7 +119,7 @@ class DebugInfo:
         for unit in units:
             if unit.signature is not None:
                 self.context.signatures.setdefault(unit.signature, base + unit.type_position)
-        self.units += units
+        self._units += [unit for unit in units if not sections.suffix or unit.is_type_unit]
         self._starts[base // BASE_STEP] = ([unit.handle for unit in units], units)
         return units
 
@@ -127,7 +150,14 @@ class DebugInfo:
             index = bisect_right(wanted, first - 1)
             if index < len(wanted) and wanted[index] < end:
                 chosen[unit.handle] = unit
-        return [chosen[handle] for handle in sorted(chosen)]
+        return [self._try_full(chosen[handle]) for handle in sorted(chosen)]
+
+    def _try_full(self, unit: Unit) -> Unit:
+        try:
+            return self._full(unit)
+        except MALFORMED as fault:
+            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+            return unit
 
     def _ranges(self, unit: Unit) -> list[tuple[int, int]]:
         try:
@@ -151,7 +181,7 @@ class DebugInfo:
         places = {place for kind, place, _ in self.found if kind != "tls"}
         offsets = {place for kind, place, _ in self.found if kind == "tls"}
         if not (set(addresses) <= places and set(tls_offsets) <= offsets):
-            for unit in list(self.units):
+            for unit in self.units:
                 self.scan(unit)
 
     # --- scanning -------------------------------------------------------------------------------------------------
@@ -162,6 +192,10 @@ class DebugInfo:
         A fault is recorded in ``problems``, and what was read before it holds.
         """
         if unit.is_scanned:
+            return
+        full = self._try_full(unit)
+        if full is not unit:
+            self.scan(full)
             return
         unit.is_scanned = True
         unit.starts, unit.scopes, unit.classes, unit.functions = [unit.position], [None], [], []
@@ -174,7 +208,7 @@ class DebugInfo:
     def definitions(self, name: str) -> Sequence[int]:
         """The records and enums of this name at namespace scope, in any unit, that are not mere declarations."""
         if self._definitions is None:
-            for unit in list(self.units):
+            for unit in self.units:
                 self.scan(unit)
             self._definitions = index_definitions(self.units, self.attributes, self._fault)
         return self._definitions.get(name, ())
@@ -235,14 +269,22 @@ class DebugInfo:
         """The file that ``DW_AT_decl_file`` means, relative to the compilation folder where below it; else empty."""
         unit.load()
         if unit.stmt_list is None:
+            unit = unit.line_unit
+        if unit.stmt_list is None:
             return ""
-        key = (id(unit.sections), unit.stmt_list)
+        key = (unit.base, unit.line_base + unit.stmt_list)
         names = self._files.get(key)
         if names is None:
             try:
-                names = file_names(unit, unit.stmt_list)
+                names = file_names(unit, unit.line_base + unit.stmt_list)
             except MALFORMED as fault:
                 self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
                 names = []
             self._files[key] = names
         return names[index] if 0 <= index < len(names) else ""
+
+
+def _tls(elf: ElfFile) -> range:
+    """The addresses of the TLS segment."""
+    segments = [segment for segment in elf.segments if segment.type == SEGMENT_TLS]
+    return range(segments[0].address, segments[0].address + segments[0].memory_size) if segments else range(0)

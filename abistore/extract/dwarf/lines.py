@@ -7,7 +7,7 @@ import struct
 
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.faults import Malformed
-from abistore.extract.dwarf.forms import meaning, read_raw
+from abistore.extract.dwarf.forms import Format, meaning, read_raw
 from abistore.extract.dwarf.units import WIDE_LENGTH, Unit
 
 CONTENT_PATH, CONTENT_DIRECTORY = 1, 2
@@ -18,7 +18,7 @@ MOST_FILES = 1 << 20
 def file_names(unit: Unit, offset: int) -> list[str]:
     """The files of the line program at ``offset``, by ``DW_AT_decl_file``; below the compilation folder: relative."""
     data = unit.sections.read("line")
-    position = offset + unit.line_base
+    position = offset
     prefix, size = unit.format.prefix, 4
     (length,) = struct.unpack_from(prefix + "I", data, position)
     position += 4
@@ -31,8 +31,9 @@ def file_names(unit: Unit, offset: int) -> list[str]:
     position += size + (5 if version >= 4 else 4) + 1  # header length, five or four one-byte parameters, opcode base
     position += data[position - 1] - 1
     if version >= 5:
-        folders, position = _table(unit, data, position)
-        files, _ = _table(unit, data, position)
+        format = unit.format._replace(offset_size=size)
+        folders, position = _table(unit, data, position, format)
+        files, _ = _table(unit, data, position, format)
         names = [folder for folder, _ in folders]
         return [_relative(unit, names, name, folder) for name, folder in files]
     if version < 2:
@@ -56,7 +57,7 @@ def _old_names(unit: Unit, data: bytes, position: int) -> list[str]:
     return names
 
 
-def _table(unit: Unit, data: bytes, position: int) -> tuple[list[tuple[str, int]], int]:
+def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list[tuple[str, int]], int]:
     """A DWARF 5 list of folders or files: path and folder index of each."""
     fields = []
     count = data[position]
@@ -72,7 +73,7 @@ def _table(unit: Unit, data: bytes, position: int) -> tuple[list[tuple[str, int]
     for _ in range(count):
         path, folder = "", 0
         for content, form in fields:
-            raw, position = read_raw(form, data, position, unit)
+            raw, position = read_raw(form, data, position, unit, format)
             interpret = meaning(form)
             if content == CONTENT_PATH:
                 value = raw if interpret is None else interpret(raw, unit)

@@ -9,6 +9,7 @@ from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.units import Unit
 
 INDEXED = frozenset({dw.OP_ADDRX, dw.OP_GNU_ADDR_INDEX, dw.OP_CONSTX, dw.OP_GNU_CONST_INDEX})
+ADDRESSES = frozenset({dw.OP_ADDR, dw.OP_ADDRX, dw.OP_GNU_ADDR_INDEX})
 TLS = frozenset({dw.OP_FORM_TLS_ADDRESS, dw.OP_GNU_PUSH_TLS_ADDRESS})
 CONSTANTS = {dw.OP_CONST4U: 4, dw.OP_CONST8U: 8}
 
@@ -30,23 +31,17 @@ def place(location: bytes, unit: Unit) -> tuple[Literal["variable", "tls"], int]
         value, position = leb.unsigned(location, 1)
     else:
         return None
-    return _sum(location, position, value, is_address=operator not in (*CONSTANTS, dw.OP_CONSTU))
-
-
-def _sum(
-    location: bytes, position: int, value: int, *, is_address: bool
-) -> tuple[Literal["variable", "tls"], int] | None:
     is_tls = False
     while position < len(location):
-        operator = location[position]
+        following = location[position]
         position += 1
-        if operator == dw.OP_PLUS_UCONST:
+        if following == dw.OP_PLUS_UCONST:
             more, position = leb.unsigned(location, position)
             value += more
-        elif operator in TLS:
+        elif following in TLS:
             is_tls = True
         else:
             return None
     if is_tls:
-        return "tls", value
-    return ("variable", value) if is_address else None
+        return "tls", unit.indexed_tls_offset(value) if operator in INDEXED else value
+    return ("variable", value) if operator in ADDRESSES else None

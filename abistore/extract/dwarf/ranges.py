@@ -27,7 +27,7 @@ def ranges_of(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
 
 
 def _old_ranges(unit: Unit, position: int) -> Iterator[tuple[int, int]]:
-    data = unit.sections.ranges() if unit.ranges_offset == 0 and unit.dwo_name is None else unit.range_lists()
+    data = unit.ranges()
     size = unit.address_size
     pair = struct.Struct(unit.format.prefix + 2 * SIZE_CODES[size])
     escape = (1 << 8 * size) - 1

@@ -25,14 +25,18 @@ WIDE_LENGTH = 0xFFFFFFFF
 class Context:
     """What all units of one session share: type signatures and the supplementary (dwz) file.
 
-    ``alternate_base`` is the base of the handles of the supplementary file, -1 where that file is missing.
+    ``alternate_base`` is the base of the handles of the supplementary file, -1 where that file is missing. ``tls`` are
+    the addresses of the library's TLS segment.
     """
 
-    def __init__(self, abbreviations: Abbreviations, alternate_strings: StringTable, alternate_base: int) -> None:
+    def __init__(
+        self, abbreviations: Abbreviations, alternate_strings: StringTable, alternate_base: int, tls: range
+    ) -> None:
         self.abbreviations = abbreviations
         self.signatures: dict[int, int] = {}
         self.alternate_strings = alternate_strings
         self.alternate_base = alternate_base
+        self.tls = tls
 
 
 class Unit:
@@ -40,15 +44,16 @@ class Unit:
 
     ``handle`` is that of its header, ``base`` the first handle of its section: a handle is ``base`` plus a position in
     ``data``. Entries lie from ``position`` up to ``limit``; ``top`` is the position of the root's first child.
+    ``line_unit`` is the one whose line table names the files.
     ``name``, ``producer``, ``language``, ``comp_dir`` and ``low_pc`` are those of the root entry.
     """
 
     __slots__ = (
-        "_context", "_indexed", "abbreviation_offset", "addr_base", "addresses", "base", "classes", "comp_dir", "data",
-        "dwo_id", "dwo_name", "format", "functions", "handle", "is_loaded", "is_scanned", "kind", "language",
-        "limit", "line_base", "low_pc", "name", "order", "position", "producer", "range_base", "range_lists",
-        "ranges_offset", "root", "scopes", "sections", "signature", "signatures", "starts", "stmt_list", "str_base",
-        "strings", "table", "top", "type_position", "version",
+        "_context", "_indexed", "abbreviation_offset", "addr_base", "addresses", "base", "classes", "comp_dir",
+        "data", "dwo_id", "dwo_name", "format", "functions", "handle", "is_loaded", "is_scanned", "kind", "language",
+        "limit", "line_base", "line_unit", "low_pc", "name", "order", "position", "producer", "range_base",
+        "range_lists", "ranges", "ranges_offset", "root", "scopes", "sections", "signature", "signatures", "starts",
+        "stmt_list", "str_base", "strings", "table", "top", "type_position", "version",
     )  # fmt: skip
 
     table: list[Abbreviation]
@@ -76,8 +81,10 @@ class Unit:
         self.low_pc = 0
         self.ranges_offset = 0
         self.line_base = 0
+        self.line_unit = self
         self.root: Mapping[int, Any] = {}
         self.addresses: Callable[[], bytes] = sections.addresses
+        self.ranges: Callable[[], bytes] = sections.ranges
         self.range_lists: Callable[[], bytes] = sections.range_lists
 
     # Set by read_units, from the header.
@@ -145,6 +152,11 @@ class Unit:
             raise Malformed(f"address index {index} lies outside .debug_addr")
         return int.from_bytes(data[position : position + size], self.order)
 
+    def indexed_tls_offset(self, value: int) -> int:
+        """The TLS offset that an indexed constant means: GCC stores the address in the TLS segment instead."""
+        tls = self._context.tls
+        return value - tls.start if value in tls else value
+
     def indexed_range_list(self, index: int) -> int:
         """The offset in the range lists section that DW_FORM_rnglistx gives by ``index``."""
         return self.range_base + self._offset_at(self.range_lists(), self.range_base, index)
@@ -178,7 +190,7 @@ class Unit:
         raw: list[tuple[int, int, Any]] = []
         for attribute, form, value in abbreviation.specifications:
             if form not in EMPTY:
-                value, position = read_raw(form, self.data, position, self)
+                value, position = read_raw(form, self.data, position, self, self.format)
             raw.append((attribute, form, value))
         self.top = position if abbreviation.has_children else self.limit
         self._take_bases({attribute: value for attribute, _, value in raw if type(value) is int})
@@ -202,14 +214,15 @@ class Unit:
         self.dwo_id = root.get(dw.AT_GNU_DWO_ID, self.dwo_id)
 
     def inherit(self, skeleton: Unit) -> None:
-        """Takes what a split unit leaves to its skeleton: addresses, the unit's own base address, and its folder."""
+        """Takes what a split unit leaves to its skeleton: addresses, its own first address, folder and line table."""
         self.addresses = skeleton.addresses
         self.addr_base = skeleton.addr_base
         self.low_pc = skeleton.low_pc
         self.comp_dir = skeleton.comp_dir
+        self.line_unit = skeleton
         if self.version < 5:
             self.ranges_offset = skeleton.root.get(dw.AT_GNU_RANGES_BASE, 0)
-            self.range_lists = skeleton.sections.ranges
+            self.ranges = skeleton.ranges
 
 
 def _meaning(form: int, raw: Any, unit: Unit) -> Any:
