@@ -119,7 +119,19 @@ def _merged(packaged: Packaged, version: str) -> Path:
         run([require("eu-unstrip", "elfutils"), library, debug, "-o", unfinished], CACHE)
     run([require("eu-elfcompress", "elfutils"), "-q", "-t", "none", unfinished], CACHE)
     unfinished.rename(target)
+    for shared in folders[-1].glob("usr/lib/debug/.dwz/*/*.debug"):
+        _lay_beside(shared, target)
     return target
+
+
+def _lay_beside(shared: Path, library: Path) -> None:
+    """Put an alternate debug file next to ``library``, and make its link relative, in as many bytes as it was."""
+    data = library.read_bytes()
+    name = f"/usr/lib/debug/.dwz/{shared.parent.name}/{shared.name}"
+    if name.encode() in data:
+        relative = "." + shared.name.rjust(len(name) - 1, "/")
+        library.write_bytes(data.replace(name.encode(), relative.encode()))
+        shutil.copyfile(shared, library.with_name(shared.name))
 
 
 def _is_elf(path: Path) -> bool:

@@ -16,7 +16,7 @@ CACHE = Path(os.environ.get("ABISTORE_EXAMPLES") or PROJECT / ".cache" / "exampl
 """Sources and builds are kept here; delete it to start over."""
 
 BUILD_BACKENDS = ("setuptools<81", "wheel", "setuptools_scm", "pkgconfig", "cython")
-"""What the sdists need to say their own name: ``pip download`` runs a package's metadata step, and nothing else of it."""
+"""What sdists need to say their own name: ``pip download`` runs a package's metadata step, and no other."""
 
 
 class Missing(RuntimeError):
@@ -41,7 +41,7 @@ def run(command: Sequence[str | Path], folder: Path) -> str:
 
 
 def source(origin: str, package: str, version: str) -> Path:
-    """The unpacked source of one release. ``origin`` is ``pypi``, ``npm`` or ``debian``; ``version`` is its carrier's."""
+    """The unpacked source of a release. ``origin`` is ``pypi``, ``npm`` or ``debian``; ``version`` the carrier's."""
     folder = CACHE / "sources" / f"{origin}-{package}-{version or 'current'}"
     if not folder.exists():
         work = folder.with_name(f"{folder.name}.{os.getpid()}")

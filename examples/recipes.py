@@ -14,8 +14,8 @@ from examples.obtain import CACHE, require, run, source
 class Recipe:
     """One library. ``releases`` are (the library's version, the version of the package that carries its sources).
 
-    ``sources`` and ``unwanted`` are globs below ``root``, itself a glob below the unpacked package; ``flags`` are as in
-    the library's own build files. ``build`` is all that differs from ``gcc -shared -fPIC -g -O2``.
+    ``sources`` and ``unwanted`` are globs below the folder ``root`` of the unpacked package; ``flags`` are what the
+    library's own build files add to ``-shared -fPIC -g -O2``.
     """
 
     library: str
@@ -80,6 +80,9 @@ ZSTD = Recipe(
     ),
 )
 
+RAPIDYAML = "third_party/rapidyaml/rapidyaml"
+"""Carried by libjsonnet from 0.18 to 0.20."""
+
 JSONNET = Recipe(
     library="libjsonnet",
     soname="libjsonnet.so.0",
@@ -98,9 +101,15 @@ JSONNET = Recipe(
         ("0.19.1", "0.19.1"),
         ("0.20.0", "0.20.0"),
     ),
-    sources=("core/*.cpp", "third_party/md5/*.cpp", "third_party/rapidyaml/*.cpp"),
+    sources=(
+        *("core/*.cpp", "third_party/md5/*.cpp"),
+        *(f"{RAPIDYAML}/src/c4/yml/*.cpp", f"{RAPIDYAML}/ext/c4core/src/c4/*.cpp"),
+    ),
     unwanted=("core/*_test.cpp",),
-    flags=("-std=c++17", "-Iinclude", "-Icpp", "-Ithird_party/md5", "-Ithird_party/json", "-Ithird_party/rapidyaml"),
+    flags=(
+        *("-std=c++17", "-Iinclude", "-Ithird_party/md5", "-Ithird_party/json"),
+        *(f"-I{RAPIDYAML}/src", f"-I{RAPIDYAML}/ext/c4core/src"),
+    ),
 )
 
 RE2 = Recipe(

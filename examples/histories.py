@@ -1,0 +1,141 @@
+"""Real releases, built from the sources that package registries carry, ingested and looked back on.
+
+::
+
+    python -m examples.histories build            # obtain and compile (LIBRARY ... for some only)
+    python -m examples.histories ingest           # into .cache/examples/history.db
+    python -m examples.histories check            # comparing stored versions = comparing the binaries
+    python -m examples.histories document         # write docs/real-history.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from examples.obtain import CACHE, PROJECT, Missing
+from examples.recipes import RECIPES, Recipe, build
+
+ABISTORE = Path(sys.executable).with_name("abistore")
+DATABASE = CACHE / "history.db"
+VERDICTS = (0, 2, 4)
+ANSWERS = ("status", "verdict", "exit_code", "summary", "changes", "suppressed_count", "not_checked")
+"""The parts of a comparison's JSON that must not depend on where its operands come from."""
+
+
+def abistore(*words: str | Path) -> str:
+    """What the command prints; raises Missing where it gives no answer."""
+    done = subprocess.run([ABISTORE, *map(str, words)], capture_output=True, text=True)
+    if done.returncode not in VERDICTS:
+        raise Missing(f"abistore {' '.join(map(str, words))}: exit {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def build_all(recipe: Recipe) -> None:
+    """Every release of the library; those that are there cost nothing."""
+    for version in recipe.version_numbers():
+        started = time.monotonic()
+        build(recipe, version)
+        print(f"{recipe.library} {version}: built in {time.monotonic() - started:.0f} s", flush=True)
+
+
+def ingest(recipe: Recipe) -> None:
+    """Every release into the database, oldest first; the folder that a library lies in names its version."""
+    first, *others = [build(recipe, version) for version in recipe.version_numbers()]
+    words = ["--db", DATABASE, "ingest", "--version-from", "folder"]
+    print(abistore(*words, first, "--set-baseline"), end="", flush=True)
+    print(abistore(*words, *others), end="", flush=True)
+
+
+def check(recipe: Recipe) -> None:
+    """Stored and fresh comparisons of every consecutive pair say the same; raises Missing where one does not."""
+    for old, new in pairwise(recipe.version_numbers()):
+        stored = comparison("--db", DATABASE, "compare", f"{recipe.library}@{old}", f"{recipe.library}@{new}")
+        fresh = comparison("compare", build(recipe, old), build(recipe, new))
+        if stored != fresh:
+            raise Missing(f"{recipe.library} {old} and {new}: stored {stored['summary']}, binaries {fresh['summary']}")
+        counts = {key: count for key, count in stored["summary"].items() if count}
+        print(f"{recipe.library} {old} -> {new}: equal, {stored['verdict']} {counts}", flush=True)
+
+
+def comparison(*words: str | Path) -> dict[str, Any]:
+    """A comparison's answer, without what tells its operands apart."""
+    document = json.loads(abistore(*words, "--json"))
+    return {key: document[key] for key in ANSWERS}
+
+
+def document(recipe: Recipe) -> None:
+    """This library's part of ``docs/real-history.md``; the page is written anew with the first library's."""
+    page = PROJECT / "docs" / "real-history.md"
+    first = recipe is next(iter(RECIPES.values()))
+    page.write_text(("" if first else page.read_text() + "\n") + "\n".join(section(recipe, first)) + "\n")
+
+
+def section(recipe: Recipe, first: bool) -> Iterator[str]:
+    """How the releases were obtained, their timeline, one type's log and one verdict: the commands and their output."""
+    if first:
+        yield INTRODUCTION
+    carriers = ", ".join(f"{version} ({carrier})" for version, carrier in recipe.releases)
+    yield f"## {recipe.library} ({recipe.language.upper()})\n"
+    yield f"From the {recipe.origin} package `{recipe.package}`; each release with the package version that carries it:"
+    yield f"{carriers}.\n"
+    yield f"Compiler's options: `-shared -fPIC -g -O2 {' '.join(recipe.flags)}`.\n"
+    shown = SHOWN[recipe.library]
+    for words in (("history", recipe.library), ("log", shown[0], "--library", recipe.library), ("verdict", shown[1])):
+        yield f"```console\n$ abistore {' '.join(words)}\n{abistore('--db', DATABASE, *words).rstrip()}\n```\n"
+
+
+SHOWN = {
+    "liblz4": ("LZ4F_frameInfo_t", "liblz4@1.8.3"),
+    "libzstd": ("ZSTD_CCtx_params_s", "libzstd@1.5.1"),
+    "libjsonnet": ("Token", "libjsonnet@0.13.0"),
+    "libre2": ("re2::RE2", "libre2@node-1.15.8"),
+}
+"""The type whose log and the release whose verdict the page shows."""
+
+INTRODUCTION = """# Real releases, looked back on
+
+Every output on this page was printed by the command above it. To make it all again:
+
+```console
+$ python -m examples.histories build      # needs gcc, g++ and npm; about fifteen minutes of compiling
+$ python -m examples.histories ingest
+$ python -m examples.histories check      # comparing stored versions equals comparing the binaries
+$ python -m examples.histories document   # writes this page
+```
+
+Sources come with `pip download`, `npm pack` and `apt-get source`, by name and version; see `examples/recipes.py`. The
+commands below read the database that `ingest` wrote: `export ABISTORE_DB=.cache/examples/history.db`.
+"""
+
+STEPS: dict[str, Callable[[Recipe], None]] = {
+    "build": build_all,
+    "ingest": ingest,
+    "check": check,
+    "document": document,
+}
+
+
+def main() -> None:
+    """One step for all libraries, or for those named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=STEPS)
+    parser.add_argument("library", nargs="*", metavar="LIBRARY", help=f"of {', '.join(RECIPES)}")
+    asked = parser.parse_args()
+    try:
+        for recipe in RECIPES.values():
+            if not asked.library or recipe.library in asked.library:
+                STEPS[asked.step](recipe)
+    except Missing as problem:
+        sys.exit(f"error: {problem}")
+
+
+if __name__ == "__main__":
+    main()
