@@ -28,3 +28,10 @@ def open_store(database: str | Path | None = None, *, write: bool = False, creat
     from abistore.store.store import Store
 
     return Store.open(locate(database), write=write, create=create, busy_seconds=BUSY_SECONDS)
+
+
+def line_target(store: Store, target: str | None) -> str | None:
+    """The full name of the platform meant by ``target``, which may be just a machine (``x86_64``)."""
+    known = sorted({key.target for key in store.lines()}) if target else []
+    machine = [name for name in known if target == name.split("-")[1]]
+    return machine[0] if len(machine) == 1 else target

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from abistore.errors import AbistoreError, Incomparable, SnapshotNotFound, UsageError
-from abistore.model.history import IngestRequest, Release
+from abistore.model.history import DEFAULT_CHANNEL, IngestRequest, Release
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
@@ -29,7 +29,6 @@ VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
 
 VERSION_FROM: tuple[VersionFrom, ...] = ("filename", "folder", "soname")
 Progress: TypeAlias = Callable[[str, float], None]
-DEFAULT_CHANNEL = "release"
 
 IN_FILE_NAME = (
     re.compile(r"\.so\.(\d[\w.+~-]*)$"),
@@ -142,8 +141,15 @@ def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
 
 
 def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
+    """The release stored from this very file, unless reading it again could say more."""
+    if plan.replace:
+        return None
     version = plan.version or _version_of_path(path, plan.version_from)
-    return store.known(file_digest(path), version, plan.profile, plan.options.library or plan.library)
+    known = store.known(file_digest(path), version, plan.profile, plan.library)
+    search = plan.options.debug_dirs or plan.options.debuginfod
+    if known and search and any(evidence.state != "full" for evidence in known.evidence):
+        return None
+    return known
 
 
 def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:

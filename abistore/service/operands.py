@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from abistore.errors import InputError, SnapshotNotFound
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
-from abistore.service.database import open_store
+from abistore.service.database import line_target, open_store
 from abistore.service.snapshots import ExtractOptions, capture
 
 if TYPE_CHECKING:
@@ -78,17 +78,23 @@ class Operands:
 
     def pair(self, old: str, new: str) -> tuple[Operand, Operand]:
         """Both sides. A file's target chooses the line of a stored other side that would be ambiguous."""
-        if is_reference(old) and not is_reference(new):
-            second = Operand(self._captured(new))
-            return self._beside(old, second), second
-        first = self.read(old)
-        if is_reference(new) and not is_reference(old):
-            return first, self._beside(new, first)
-        return first, self.read(new)
+        match is_reference(old), is_reference(new):
+            case True, True:
+                releases = self.release(old), self.release(new)
+                before, after = self.store.load_many(releases)
+                return Operand(before, releases[0]), Operand(after, releases[1])
+            case True, False:
+                second = Operand(self._captured(new))
+                return self._beside(old, second), second
+            case False, True:
+                first = Operand(self._captured(old))
+                return first, self._beside(new, first)
+        return Operand(self._captured(old)), Operand(self._captured(new))
 
     def release(self, text: str, target: str | None = None) -> Release:
         """The stored release that ``text`` names."""
-        return self.store.resolve(text, target=target or self._selection.target, profile=self._selection.profile)
+        wanted = line_target(self.store, target or self._selection.target)
+        return self.store.resolve(text, target=wanted, profile=self._selection.profile)
 
     def _beside(self, text: str, other: Operand) -> Operand:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from abistore.errors import SnapshotNotFound, StoreError
 from abistore.model.history import Release, StoredVerdict
 from abistore.report.json import encode, read
 from abistore.report.outline import Report, SideCard, verdict_of
-from abistore.service.database import open_store
+from abistore.service.database import line_target, open_store
 from abistore.service.judging import FailOn, gated, judge
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def verdict(
     Judged now and stored where it was not before. Raises :class:`SnapshotNotFound`.
     """
     with open_store(database) as store:
-        release = store.resolve(reference, target=target, profile=profile)
+        release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, against)
         judgement = judged(store, other, release)
     remember(database, [judgement])
@@ -67,14 +68,22 @@ def counterpart(store: Store, release: Release, against: str) -> Release:
     return previous
 
 
-def judged(store: Store, old: Release, new: Release) -> Judgement:
+class Loader:
+    """Loads snapshots from a store, and keeps the last few: histories need each release twice."""
+
+    def __init__(self, store: Store) -> None:
+        self.load = lru_cache(maxsize=3)(store.load)
+
+
+def judged(store: Store, old: Release, new: Release, loader: Loader | None = None) -> Judgement:
     """The verdict about two stored releases by the rules of today, from the store where it has it."""
     from abistore.compare.comparison import engine_digest
 
     found = store.find_verdict(old.digest, new.digest, POLICY, engine_digest())
     if found is not None and found.comparison:
         return Judgement(_relabelled(read(found.comparison), old, new), found.judged, True)
-    return Judgement(judge(store.load(old), store.load(new)), datetime.now(UTC), False)
+    before, after = (loader.load(old), loader.load(new)) if loader else store.load_many([old, new])
+    return Judgement(judge(before, after), datetime.now(UTC), False)
 
 
 def remember(database: str | Path | None, judgements: Sequence[Judgement]) -> bool:

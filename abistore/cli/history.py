@@ -1,0 +1,116 @@
+"""``history`` and ``log``: a library's releases, and one declaration's life."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import unified_diff
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer
+from abistore.cli.rendering import style_of
+from abistore.cli.tables import table
+
+if TYPE_CHECKING:
+    from abistore.model.snapshot import Evidence
+    from abistore.service.history import History, HistoryRow, LogEntry
+
+HEADS = ("version", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline", "evidence")
+NUMBERS = frozenset({3, 4, 5, 6})
+TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking", "not-observed": "dim"}
+SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
+
+
+@click.command("history")
+@click.argument("library")
+@click.option(
+    "--channel", default="release", show_default=True, help="The baseline that each release is judged against."
+)
+@line_options
+@store_option
+@output_options
+@pass_settings
+def history_command(
+    settings: Settings, /, *, library: str, channel: str, target: str | None, profile: str | None
+) -> None:
+    """Show the releases of LIBRARY in release order, each with its verdicts.
+
+    Columns + and - are exported names that came and went, ~ declarations that changed, all since the release before.
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.history import history
+
+    with progress(settings) as advance:
+        histories = history(
+            library, channel=channel, database=settings.database, target=target, profile=profile, progress=advance
+        )
+    answer(settings, {"histories": histories}, lambda: "\n\n".join(map(_timeline, histories)))
+
+
+def _timeline(history: History) -> str:
+    baseline = f"baseline {history.channel}: {history.baseline}" if history.baseline else "no baseline"
+    rows = [_row(row, history.baseline) for row in history.rows]
+    return f"{history.line}, {baseline}\n{table(HEADS, rows, right=NUMBERS)}"
+
+
+def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
+    release, churn = row.release, row.churn
+    against_baseline = row.against_baseline.name if row.against_baseline else ""
+    return (
+        release.version,
+        f"{release.released or release.ingested:%Y-%m-%d}",
+        release.soname or "",
+        str(release.exports),
+        *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
+        row.verdict.name if row.verdict else "",
+        "(baseline)" if release.version == baseline else against_baseline,
+        ", ".join(map(_evidence, release.evidence)),
+    )
+
+
+def _evidence(evidence: Evidence) -> str:
+    return evidence.facet if evidence.state == "full" else f"{evidence.facet} {evidence.state}"
+
+
+@click.command("log")
+@click.argument("name")
+@click.option("--library", help="Only this library; by default all that have the name.")
+@line_options
+@store_option
+@output_options
+@pass_settings
+def log_command(
+    settings: Settings, /, *, name: str, library: str | None, target: str | None, profile: str | None
+) -> None:
+    """Show every release in which NAME appeared, changed or vanished, with its declaration before and after.
+
+    NAME is a symbol as the linker spells it, or a function, variable or type as the source does (geo::Point).
+    """
+    from abistore.service.history import log
+
+    events = log(name, library=library, database=settings.database, target=target, profile=profile)
+    answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))
+
+
+def _events(settings: Settings, entries: tuple[LogEntry, ...]) -> Iterator[str]:
+    style = style_of(settings, full=True)
+    for line, group in groupby(entries, key=lambda entry: entry.line):
+        yield style.paint(str(line), "bold")
+        for entry in group:
+            action = style.paint(entry.action, TONES[entry.action])
+            when = f"{SIGNS[entry.action]} {entry.version}  {entry.date:%Y-%m-%d}"
+            yield f"{when}  {action}  {entry.display}  ({entry.facet})"
+            yield from (f"    {text}" for text in _difference(entry))
+
+
+def _difference(entry: LogEntry) -> Iterator[str]:
+    """The new declaration, or what of it differs from the old one."""
+    before, after = (text.splitlines() for text in ("\n".join(entry.before), "\n".join(entry.after)))
+    if entry.action == "changed":
+        lines = list(unified_diff(before, after, lineterm="", n=1000))
+        yield from lines[3:]
+    elif entry.action != "not-observed":
+        yield from after or before

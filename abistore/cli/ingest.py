@@ -1,0 +1,114 @@
+"""``ingest``: many files in, one release each."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.options import Settings, output_options, pass_settings, store_option
+from abistore.cli.output import answer
+from abistore.cli.rendering import fail_on_option, style_of
+
+if TYPE_CHECKING:
+    from abistore.service.ingesting import Ingested
+
+SOURCES = ("filename", "folder", "soname")
+
+
+@click.command("ingest")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--library", help="The library's name; by default its SONAME's stem.")
+@click.option("--version", help="The release's version, for all files given.")
+@click.option(
+    "--version-from",
+    type=click.Choice(SOURCES),
+    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME.",
+)
+@click.option("--target", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
+@click.option("--profile", default="default", show_default=True, help="The build profile, e.g. debug or musl.")
+@click.option("--replace", is_flag=True, help="Replace another binary stored under this version.")
+@click.option("--revision", help="The source revision that was built.")
+@click.option("--url", help="The CI job that built it.")
+@click.option("--released", type=click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")), help="The day of the release.")
+@click.option("--actor", default="", help="Who ingests, for the audit; by default the user's name.")
+@click.option(
+    "--set-baseline",
+    "channel",
+    is_flag=False,
+    flag_value="release",
+    metavar="[CHANNEL]",
+    help="Move this baseline channel (release unless named: --set-baseline=main) to what was stored, "
+    "where --against lets it pass.",
+)
+@click.option(
+    "--against",
+    metavar="WHAT",
+    help="Judge each release against baseline, baseline:CHANNEL, prev or a version.",
+)
+@fail_on_option
+@extract_options
+@store_option
+@output_options
+@pass_settings
+def ingest_command(settings: Settings, /, *, paths: tuple[Path, ...], extracting: Extracting, **words: Any) -> int:
+    """Store the snapshot of each library (or JSON snapshot) FILE as a release.
+
+    The same file again changes nothing and is not even read. A file that fails leaves the others stored.
+
+    Exits with 0, or with the worst verdict's code (2, 4) where --against is given, or with the highest code of
+    the files that failed (64 and above).
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.ingesting import IngestPlan, ingest
+
+    plan = IngestPlan(**_dated(words), options=extracting.options(words["library"], words["version"]))
+    with progress(settings) as advance:
+        results = ingest(paths, plan, database=settings.database, progress=advance)
+    return show_ingested(settings, results)
+
+
+def _dated(words: dict[str, Any]) -> dict[str, Any]:
+    released: datetime | None = words["released"]
+    return {**words, "released": released.astimezone() if released else None}
+
+
+def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
+    """Print what became of each file, and return the exit code of the call."""
+    code = max(result.exit_code for result in results)
+    failed = [result for result in results if result.status == "failed"]
+    document = {"exit_code": code, "failed": len(failed), "files": results}
+    if settings.json and failed:
+        document = {
+            "status": "error",
+            "code": failed[0].code,
+            "error": failed[0].error,
+            "hint": failed[0].hint,
+        } | document
+    answer(settings, document, lambda: "\n".join(_lines(settings, results)))
+    if not settings.json:
+        for result in failed:
+            click.echo(f"error: {result.error}", err=True)
+            if result.hint:
+                click.echo(f"hint: {result.hint}", err=True)
+    return code
+
+
+def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
+    from abistore.report.text import render
+
+    lines = []
+    for result in results:
+        release = result.release
+        if result.status != "failed" and release is not None and settings.verbosity >= 0:
+            baseline = f", now baseline {result.baseline}" if result.baseline else ""
+            lines.append(
+                f"{result.status:8}  {release.line.library} {release.version}  {release.digest[:12]}  "
+                f"{release.exports} exports{baseline}"
+            )
+        if result.verdict is not None:
+            lines += ["", render(result.verdict, style_of(settings, full=False)), ""]
+    return lines

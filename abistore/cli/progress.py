@@ -1,0 +1,45 @@
+"""A progress bar on standard error, for people who wait."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import click
+
+from abistore.cli.options import Settings
+
+PATIENCE = 1.0
+"""Seconds before a bar appears: shorter work needs none."""
+
+STEPS = 1000
+
+
+class Bar:
+    """A bar that appears when the work turns out to be long."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._started = time.monotonic()
+        self._bar: Any = None
+
+    def advance(self, what: str, done: float) -> None:
+        """Show ``what`` is being done, and how much is done, from 0 to 1."""
+        if self._bar is None and time.monotonic() - self._started >= PATIENCE:
+            bar = click.progressbar(length=STEPS, file=sys.stderr, item_show_func=str)
+            self._bar = self._stack.enter_context(bar)
+        if self._bar is not None:
+            self._bar.update(int(done * STEPS) - self._bar.pos, what)
+
+
+@contextmanager
+def progress(settings: Settings) -> Iterator[Callable[[str, float], None] | None]:
+    """A function of (what is being done, how much is done from 0 to 1); ``None`` where nobody watches."""
+    if settings.json or settings.verbosity < 0 or not sys.stderr.isatty():
+        yield None
+        return
+    with ExitStack() as stack:
+        yield Bar(stack).advance

@@ -1,0 +1,145 @@
+"""``show`` and ``list``: one snapshot, one declaration, or all that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer
+from abistore.cli.tables import table
+
+if TYPE_CHECKING:
+    from abistore.model.snapshot import Evidence
+    from abistore.service.declarations import Card, Declared
+
+
+@click.command("show")
+@click.argument("operand")
+@click.argument("name", required=False)
+@line_options
+@extract_options
+@store_option
+@output_options
+@pass_settings
+def show_command(
+    settings: Settings,
+    /,
+    *,
+    operand: str,
+    name: str | None,
+    target: str | None,
+    profile: str | None,
+    extracting: Extracting,
+) -> None:
+    """Show the snapshot OPERAND, or its declaration NAME as C or C++ with offsets.
+
+    OPERAND is a stored release (libfoo@1.2.0), a digest, a library or a JSON snapshot. NAME is a symbol as the
+    linker spells it, or a function, variable or type as the source does.
+    """
+    from abistore.service.declarations import card, declarations
+    from abistore.service.operands import Selection
+
+    selection = Selection(target, profile, extracting.options())
+    if name is None:
+        found = card(operand, database=settings.database, selection=selection)
+        answer(settings, {"snapshot": found}, lambda: "\n".join(_card(found)))
+        return
+    declared = declarations(operand, name, database=settings.database, selection=selection)
+    answer(settings, {"declarations": declared}, lambda: "\n\n".join(map(_declared, declared)))
+
+
+def _card(card: Card) -> Iterator[str]:
+    facts = card.facts
+    rows = [
+        ("digest", card.digest),
+        ("target", card.target),
+        ("SONAME", (facts and facts.soname) or "none"),
+        ("needs", ", ".join(facts.needed) if facts else ""),
+        ("exports", f"{card.exports}"),
+        ("names", ", ".join(f"{count} {kind}" for kind, count in card.counts.items() if kind != "library")),
+        *((f"{evidence.facet} facet", _evidence(evidence)) for evidence in card.evidence),
+        ("file", card.provenance.file),
+        ("SHA-256", card.provenance.sha256),
+        ("build-id", card.provenance.build_id or "none"),
+        ("compilers", "; ".join(card.provenance.compilers)),
+    ]
+    if stored := card.stored:
+        rows += [
+            ("profile", stored.profile),
+            ("ingested", f"{stored.ingested:%Y-%m-%d %H:%M} as number {stored.sequence}"),
+            ("released", f"{stored.released:%Y-%m-%d}" if stored.released else ""),
+            ("revision", stored.revision or ""),
+            ("CI job", stored.url or ""),
+        ]
+    yield f"{card.library} {card.version or '(no version)'}"
+    yield from (f"  {head:12}  {text}" for head, text in rows if text)
+
+
+def _evidence(evidence: Evidence) -> str:
+    counts = f"{evidence.described} of {evidence.expected} exports described" if evidence.expected else ""
+    said = (evidence.state, evidence.source and f"from {evidence.source}", counts, evidence.detail, evidence.hint)
+    return "; ".join(part for part in said if part)
+
+
+def _declared(declared: Declared) -> str:
+    where = f" at {declared.location}" if declared.location else ""
+    head = f"// {declared.name.kind} {declared.display} ({declared.facet}){where}"
+    return "\n".join((head, *declared.texts))
+
+
+@click.command("list")
+@click.argument("library", required=False)
+@line_options
+@store_option
+@output_options
+@pass_settings
+def list_command(settings: Settings, /, *, library: str | None, target: str | None, profile: str | None) -> None:
+    """List all stored libraries, or the releases of one LIBRARY."""
+    if library is None:
+        _list_lines(settings)
+        return
+    from abistore.service.history import releases
+
+    found = releases(library, database=settings.database, target=target, profile=profile)
+    rows = [
+        (
+            release.version,
+            release.line.target,
+            release.line.profile,
+            f"{release.released or release.ingested:%Y-%m-%d}",
+            release.soname or "",
+            str(release.exports),
+            release.digest[:12],
+        )
+        for release in found
+    ]
+    heads = ("version", "target", "profile", "date", "SONAME", "exports", "digest")
+    answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
+
+
+def _list_lines(settings: Settings) -> None:
+    from abistore.service.history import lines
+
+    found = lines(database=settings.database)
+    rows = [
+        (
+            one.line.library,
+            one.line.target,
+            one.line.profile,
+            str(one.releases),
+            one.first,
+            one.latest,
+            ", ".join(f"{channel} {version}" for channel, version in sorted(one.baselines.items())),
+        )
+        for one in found
+    ]
+    heads = ("library", "target", "profile", "releases", "first", "latest", "baselines")
+    answer(
+        settings,
+        {"lines": found},
+        lambda: table(heads, rows, right=frozenset({3})) if rows else "nothing is stored yet; see `abistore ingest`",
+    )

@@ -1,0 +1,19 @@
+"""Aligned columns of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
+    """Rows below their heads; the columns in ``right`` are numbers. No trailing blanks."""
+    every = [list(heads), *map(list, rows)]
+    widths = [max(len(row[column]) for row in every) for column in range(len(heads))]
+    lines = (
+        "  ".join(
+            cell.rjust(widths[column]) if column in right else cell.ljust(widths[column])
+            for column, cell in enumerate(row)
+        )
+        for row in every
+    )
+    return "\n".join(line.rstrip() for line in lines)

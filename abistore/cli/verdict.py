@@ -1,0 +1,52 @@
+"""``verdict``: what is judged about a stored release."""
+
+from __future__ import annotations
+
+import click
+
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.rendering import fail_on_option, report_options, show_report
+
+
+@click.command("verdict")
+@click.argument("reference")
+@click.option(
+    "--against",
+    default="prev",
+    show_default=True,
+    metavar="WHAT",
+    help="What to judge against: prev, baseline, baseline:CHANNEL or a version.",
+)
+@report_options
+@fail_on_option
+@line_options
+@store_option
+@output_options
+@pass_settings
+def verdict_command(
+    settings: Settings,
+    /,
+    *,
+    reference: str,
+    against: str,
+    format: str,
+    full: bool,
+    fail_on: str,
+    target: str | None,
+    profile: str | None,
+) -> int:
+    """Show the verdict about the stored release REFERENCE (libfoo@1.2.0).
+
+    A verdict that today's rules have given before is read back; otherwise it is given now and stored.
+    """
+    from abistore.service.verdicts import verdict
+
+    judgement = verdict(
+        reference,
+        against=against,
+        database=settings.database,
+        target=target,
+        profile=profile,
+        fail_on=fail_on,  # type: ignore[arg-type]
+    )
+    return show_report(settings, judgement.report, format, full)

@@ -1,0 +1,69 @@
+"""The kinds of change that are detected, and what each means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from abistore.errors import UsageError
+from abistore.model.findings import Action, Element, Impact
+from abistore.model.names import Facet
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeKind:
+    """One kind of change: its impact, the evidence it needs, and its explanation."""
+
+    kind: str
+    impact: Impact
+    evidence: Facet
+    element: Element
+    action: Action
+    title: str
+    why: str
+    fix: str
+    aliases: tuple[str, ...]
+
+
+def changes(
+    *,
+    impact: str | None = None,
+    element: str | None = None,
+    evidence: str | None = None,
+) -> tuple[ChangeKind, ...]:
+    """All kinds that match, worst impact first, then by name."""
+    from abistore.compare.rule import load
+
+    kinds = (
+        ChangeKind(
+            rule.kind,
+            rule.impact,
+            rule.evidence,
+            rule.element,
+            rule.action,
+            rule.title,
+            rule.why,
+            rule.fix,
+            rule.aliases,
+        )
+        for rule in load().values()
+    )
+    chosen = (
+        kind
+        for kind in kinds
+        if impact in {None, kind.impact.label} and element in {None, kind.element} and evidence in {None, kind.evidence}
+    )
+    return tuple(sorted(chosen, key=lambda kind: (-kind.impact, kind.kind)))
+
+
+def explain(kind: str) -> ChangeKind:
+    """One kind, by its name or an alias. Raises :class:`UsageError` with the nearest names."""
+    wanted = kind.replace("-", "_")
+    every = changes()
+    for one in every:
+        if wanted == one.kind or wanted in one.aliases:
+            return one
+    from difflib import get_close_matches
+
+    close = get_close_matches(wanted, [one.kind for one in every])
+    hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore changes`"
+    raise UsageError(f"no kind of change is called {kind}", hint)

@@ -1,0 +1,142 @@
+"""Looking into one snapshot: its card, and single declarations of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.digest import snapshot_digest
+from abistore.model.history import Release
+from abistore.model.names import FACETS, SELF, Facet, Kind, Name
+from abistore.model.normal import normal_name
+from abistore.model.shapes import Library
+from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot
+from abistore.model.spelling import declaration
+from abistore.service.operands import Selection, operands
+from abistore.service.spelled import displays
+
+MATCHES_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store adds to a snapshot."""
+
+    profile: str
+    sequence: int
+    ingested: datetime
+    released: datetime | None
+    revision: str | None
+    url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A snapshot at a glance. ``counts`` are distinct names by kind; ``exports`` are functions and variables."""
+
+    library: str
+    version: str | None
+    digest: str
+    target: str
+    exports: int
+    counts: Mapping[Kind, int]
+    facts: Library | None
+    evidence: tuple[Evidence, ...]
+    provenance: Provenance
+    stored: Stored | None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One declaration as one facet saw it, spelled in C or C++ with offsets: one text a variant."""
+
+    name: Name
+    display: str
+    facet: Facet
+    location: Location | None
+    texts: tuple[str, ...]
+
+
+def card(operand: str, *, database: str | Path | None = None, selection: Selection | None = None) -> Card:
+    """The card of a stored or captured snapshot."""
+    with operands(database, selection) as reader:
+        found = reader.read(operand)
+    snapshot = found.snapshot
+    kinds = Counter(name.kind for name in {name for entries in snapshot.entries.values() for name in entries})
+    exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
+    facts = next((shape for shape in snapshot.variants("symbol", SELF) if isinstance(shape, Library)), None)
+    return Card(
+        library=snapshot.library,
+        version=snapshot.version,
+        digest=found.release.digest if found.release else snapshot_digest(snapshot).hex(),
+        target=str(snapshot.target),
+        exports=exports,
+        counts=dict(sorted(kinds.items())),
+        facts=facts,
+        evidence=snapshot.evidence,
+        provenance=snapshot.provenance,
+        stored=_stored(found.release) if found.release else None,
+    )
+
+
+def declarations(
+    operand: str, name: str, *, database: str | Path | None = None, selection: Selection | None = None
+) -> tuple[Declared, ...]:
+    """Every declaration that ``name`` means, in each facet that saw it. Raises :class:`SnapshotNotFound`."""
+    with operands(database, selection) as reader:
+        snapshot = reader.read(operand).snapshot
+    names = find(snapshot, name)
+    shown = displays(snapshot, names)
+    return tuple(
+        Declared(
+            name=one,
+            display=shown[one],
+            facet=facet,
+            location=snapshot.locations.get(one),
+            texts=tuple(declaration(one, shape, snapshot) for shape in snapshot.variants(facet, one)),
+        )
+        for one in names
+        for facet in FACETS
+        if snapshot.variants(facet, one)
+    )
+
+
+def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
+    """The names that ``text`` means: by linker or normal spelling, else by qualified name with or without parameters.
+
+    Raises :class:`SnapshotNotFound` with the nearest names as the hint.
+    """
+    names = sorted({name for entries in snapshot.entries.values() for name in entries} - {SELF})
+    wanted = normal_name(text)
+    exact = tuple(name for name in names if name.spelling in {text, wanted})
+    if exact:
+        return exact
+    shown = displays(snapshot, names)
+    described = tuple(name for name in names if wanted in {shown[name], shown[name].partition("(")[0]})
+    if described:
+        return described
+    raise SnapshotNotFound(f"{snapshot.library}: no declaration is called {text}", _hint(text, shown))
+
+
+def _hint(text: str, shown: Mapping[Name, str]) -> str:
+    inside = sorted({display for display in shown.values() if text.lower() in display.lower()})[:MATCHES_SHOWN]
+    if not inside:
+        from difflib import get_close_matches
+
+        inside = get_close_matches(text, sorted(set(shown.values())), MATCHES_SHOWN)
+    return f"did you mean {', '.join(inside)}?" if inside else "only exports and the types they reach are recorded"
+
+
+def _stored(release: Release) -> Stored:
+    return Stored(
+        release.line.profile,
+        release.sequence,
+        release.ingested,
+        release.released,
+        release.revision,
+        release.url,
+    )

@@ -1,0 +1,226 @@
+"""Reading history back: what is stored, how each release relates to others, and what became of one declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.findings import Verdict
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, LogEvent, Release
+from abistore.model.names import Facet, Name
+from abistore.model.spelling import declaration
+from abistore.report.outline import Churn, verdict_of
+from abistore.service.database import line_target, open_store
+from abistore.service.spelled import display
+from abistore.service.verdicts import Judgement, Loader, judged, remember
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+Progress: TypeAlias = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One release beside the one before it, and beside the baseline.
+
+    ``churn`` and ``verdict`` are against ``previous``, which the first release has not. ``against_baseline`` is
+    ``None`` for releases before the baseline, and where there is none.
+    """
+
+    release: Release
+    previous: str | None
+    churn: Churn | None
+    verdict: Verdict | None
+    against_baseline: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for."""
+
+    line: LineKey
+    channel: str
+    baseline: str | None
+    rows: tuple[HistoryRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLine:
+    """A line in the overview; ``baselines`` maps channels to versions."""
+
+    line: LineKey
+    releases: int
+    first: str
+    latest: str
+    baselines: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One release in which a declaration appeared, changed, vanished or could not be observed.
+
+    ``before`` and ``after`` are its declarations in C or C++ with offsets, one text a variant.
+    """
+
+    line: LineKey
+    version: str
+    date: datetime
+    name: Name
+    display: str
+    facet: Facet
+    action: Literal["appeared", "changed", "vanished", "not-observed"]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def lines(*, database: str | Path | None = None) -> tuple[ListedLine, ...]:
+    """All lines of the store, sorted."""
+    with open_store(database) as store:
+        return tuple(_listed(store, key) for key in store.lines())
+
+
+def releases(
+    library: str,
+    *,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> tuple[Release, ...]:
+    """A library's releases, line by line, in release order. Raises :class:`SnapshotNotFound`."""
+    with open_store(database) as store:
+        keys = lines_of(store, library, target, profile)
+        return tuple(release for key in keys for release in _releases(store, key))
+
+
+def history(
+    library: str,
+    *,
+    channel: str = DEFAULT_CHANNEL,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[History, ...]:
+    """Every line of a library with its verdicts; those that were never given are given now and stored."""
+    made: list[Judgement] = []
+    with open_store(database) as store:
+        histories = tuple(
+            _history(store, key, channel, made, progress) for key in lines_of(store, library, target, profile)
+        )
+    remember(database, made)
+    return histories
+
+
+def log(
+    name: str,
+    *,
+    library: str | None = None,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> tuple[LogEntry, ...]:
+    """Every release in which a declaration appeared, changed or vanished, line by line, oldest first.
+
+    ``name`` is a linker name or a qualified source name. Raises :class:`SnapshotNotFound` where no library has it.
+    """
+    with open_store(database) as store:
+        libraries = [library] if library else sorted({key.library for key in store.lines()})
+        events, misses = _events(store, libraries, name, line_target(store, target), profile)
+    if not events and len(misses) == 1:
+        raise misses[0]
+    if not events:
+        raise SnapshotNotFound(f"no stored library has {name}", "name it as the source or the linker does")
+    return tuple(map(_log_entry, events))
+
+
+def _events(
+    store: Store, libraries: Sequence[str], name: str, target: str | None, profile: str | None
+) -> tuple[list[LogEvent], list[SnapshotNotFound]]:
+    events: list[LogEvent] = []
+    misses: list[SnapshotNotFound] = []
+    for library in libraries:
+        try:
+            events += store.log(library, name, target=target, profile=profile)
+        except SnapshotNotFound as error:
+            misses.append(error)
+    return events, misses
+
+
+def _log_entry(event: LogEvent) -> LogEntry:
+    return LogEntry(
+        line=event.release.line,
+        version=event.release.version,
+        date=event.release.released or event.release.ingested,
+        name=event.name,
+        display=display(event.name, event.after or event.before),
+        facet=event.facet,
+        action=event.action,
+        before=tuple(declaration(event.name, shape) for shape in event.before),
+        after=tuple(declaration(event.name, shape) for shape in event.after),
+    )
+
+
+def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
+    """The lines of a library that are meant. Raises :class:`SnapshotNotFound`."""
+    keys = store.lines()
+    wanted = line_target(store, target)
+    found = tuple(
+        key
+        for key in keys
+        if key.library == library and wanted in {None, key.target} and profile in {None, key.profile}
+    )
+    if not found:
+        from difflib import get_close_matches
+
+        close = get_close_matches(library, sorted({key.library for key in keys}))
+        hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore list`"
+        raise SnapshotNotFound(f"no line of {library} is stored here", hint)
+    return found
+
+
+def _releases(store: Store, key: LineKey) -> tuple[Release, ...]:
+    return store.releases(key.library, target=key.target, profile=key.profile)
+
+
+def _listed(store: Store, key: LineKey) -> ListedLine:
+    stored = _releases(store, key)
+    return ListedLine(key, len(stored), stored[0].version, stored[-1].version, _channels(store, key))
+
+
+def _channels(store: Store, key: LineKey) -> dict[str, str]:
+    moves = store.baselines(key.library)
+    return {move.channel: move.version for move in moves if move.line == key and move.version is not None}
+
+
+def _history(store: Store, key: LineKey, channel: str, made: list[Judgement], progress: Progress | None) -> History:
+    stored = _releases(store, key)
+    loader = Loader(store)
+    baseline = next((one for one in stored if one.version == _channels(store, key).get(channel)), None)
+    rows = []
+    for number, release in enumerate(stored):
+        if progress:
+            progress(f"{key.library} {release.version}", number / len(stored))
+        previous = stored[number - 1] if number else None
+        against_previous = judged(store, previous, release, loader) if previous else None
+        later = baseline is not None and stored.index(baseline) < number
+        against_baseline = judged(store, baseline, release, loader) if baseline and later else None
+        made += [judgement for judgement in (against_previous, against_baseline) if judgement]
+        rows.append(_row(release, previous, against_previous, against_baseline))
+    return History(key, channel, baseline.version if baseline else None, tuple(rows))
+
+
+def _row(
+    release: Release, previous: Release | None, judgement: Judgement | None, against_baseline: Judgement | None
+) -> HistoryRow:
+    return HistoryRow(
+        release=release,
+        previous=previous.version if previous else None,
+        churn=judgement.report.churn if judgement else None,
+        verdict=verdict_of(judgement.report) if judgement else None,
+        against_baseline=verdict_of(against_baseline.report) if against_baseline else None,
+    )

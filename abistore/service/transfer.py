@@ -1,0 +1,52 @@
+"""Stored snapshots out as JSON, and JSON snapshots into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from abistore.errors import InputError
+from abistore.model.codec import to_json
+from abistore.model.history import Release
+from abistore.service.database import line_target, open_store
+from abistore.service.ingesting import Ingested, IngestPlan, Progress, ingest
+from abistore.service.snapshots import is_json, read_head
+
+
+def export(
+    reference: str,
+    *,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> tuple[Release, bytes]:
+    """A stored release and its JSON snapshot. Raises :class:`SnapshotNotFound`."""
+    with open_store(database) as store:
+        release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        return release, to_json(store.load(release))
+
+
+def import_(
+    paths: Sequence[Path],
+    plan: IngestPlan,
+    *,
+    database: str | Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[Ingested, ...]:
+    """Store JSON snapshots as releases, under the version that each carries unless ``plan`` gives one."""
+    refused = tuple(refusal for path in paths if (refusal := _refusal(path)))
+    accepted = [path for path in paths if str(path) not in {refusal.path for refusal in refused}]
+    stored = ingest(accepted, replace(plan, version_from=None), database=database, progress=progress)
+    by_path = {result.path: result for result in (*refused, *stored)}
+    return tuple(by_path[str(path)] for path in paths)
+
+
+def _refusal(path: Path) -> Ingested | None:
+    try:
+        if is_json(read_head(path)):
+            return None
+        error = InputError(f"{path}: not a JSON snapshot", "`abistore ingest` stores libraries")
+    except InputError as failure:
+        error = failure
+    return Ingested(str(path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)
