@@ -25,10 +25,12 @@ class Sections:
         self._tables: dict[tuple[int, Format], list[Abbreviation]] = {}
 
     def read(self, name: str) -> bytes:
-        """The bytes of ``.debug_<name>``, empty where absent."""
+        """The bytes of ``.debug_<name>``, empty where absent; in split files, of all sections of that name."""
         data = self._bytes.get(name)
         if data is None:
-            data = self._bytes[name] = self.elf.section(f".debug_{name}{self.suffix}")
+            full = f".debug_{name}{self.suffix}"
+            data = b"".join(self.elf.sections_named(full)) if self.suffix else self.elf.section(full)
+            self._bytes[name] = data
         return data
 
     @property
