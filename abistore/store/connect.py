@@ -1,41 +1,18 @@
-"""Opening a database: finding out whether it is a store of this schema, and creating it where there is none."""
+"""Connecting to a database, whatever it holds: an SQLite file, or PostgreSQL through a URL."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from pathlib import Path
 
 from sqlalchemy import URL, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
-from abistore.errors import SchemaMismatch, StoreBusy, StoreError, UsageError
-from abistore.store.audit import record
+from abistore.errors import SchemaMismatch, StoreError, UsageError
 from abistore.store.database import Database
 from abistore.store.failures import failure
-from abistore.store.tables import APPLICATION_ID, HEAD, VERSION_TABLE, metadata
-
-_CREATION_LOCK = 0x61626973
-"""Key of PostgreSQL's advisory lock that creation and upgrades hold."""
-
-
-def open_store(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
-    """Open a store of this schema; see :meth:`abistore.store.store.Store.open`."""
-    database = connect(url_or_path, write=write, create=create, busy_seconds=busy_seconds)
-    try:
-        found = revision(database)
-        if found is None:
-            if not (create and database.writable):
-                raise StoreError(f"{database.where}: the database is empty", "create it with `abistore db init`")
-            create_schema(database)
-        elif found != HEAD:
-            raise SchemaMismatch(f"{database.where}: schema {found}, this abistore reads {HEAD}")
-    except BaseException:
-        database.close()
-        raise
-    return database
 
 
 def connect(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
@@ -44,51 +21,6 @@ def connect(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds:
     if url.get_backend_name() == "sqlite":
         return _connect_sqlite(Path(url.database or ""), write=write, create=create, busy_seconds=busy_seconds)
     return _connect_postgresql(url, write=write, busy_seconds=busy_seconds)
-
-
-def revision(database: Database) -> str | None:
-    """The schema revision that the database carries; ``None`` where it is empty.
-
-    Raises :class:`SchemaMismatch` where it is not a store.
-    """
-    if database.is_sqlite:
-        (identity,) = database.rows("PRAGMA application_id")[0]
-        tables = {row[0] for row in database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        foreign = identity not in {0, APPLICATION_ID} or (tables and VERSION_TABLE not in tables)
-    else:
-        statement = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema()"
-        tables = {row[0] for row in database.rows(statement)}
-        foreign = bool(tables) and VERSION_TABLE not in tables
-    if foreign:
-        raise SchemaMismatch(f"{database.where}: a database of another program", "give the path of a store")
-    if not tables:
-        return None
-    rows = database.rows(f"SELECT version_num FROM {VERSION_TABLE}")
-    if len(rows) != 1 or not (len(rows[0][0]) == 4 and rows[0][0].isdecimal()):
-        raise SchemaMismatch(f"{database.where}: the schema's revision is not readable", "restore a backup")
-    return str(rows[0][0])
-
-
-def create_schema(database: Database) -> bool:
-    """Make an empty database a store; false where another process was faster."""
-    if database.is_sqlite:
-        _use_write_ahead_log(database)
-    with database.transaction():
-        if not database.is_sqlite:
-            database.run("SELECT pg_advisory_xact_lock(?)", (_CREATION_LOCK,))
-        if revision(database) is not None:
-            return False
-        if database.is_sqlite:
-            database.run(f"PRAGMA application_id = {APPLICATION_ID}")
-        with database.translated():
-            metadata.create_all(database.connection, checkfirst=False)
-        database.run(
-            f"CREATE TABLE {VERSION_TABLE} "
-            f"(version_num VARCHAR(32) NOT NULL, CONSTRAINT {VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
-        )
-        database.run(f"INSERT INTO {VERSION_TABLE} (version_num) VALUES (?)", (HEAD,))
-        record(database, "", "create", "store", f"schema {HEAD}")
-    return True
 
 
 def _url(url_or_path: str | Path) -> URL:
@@ -195,16 +127,3 @@ def _connect_postgresql(url: URL, *, write: bool, busy_seconds: float) -> Databa
     if not write:
         database.run("SET default_transaction_read_only = on")
     return database
-
-
-def _use_write_ahead_log(database: Database) -> None:
-    """Switch the journal; the driver does not wait for other processes that do the same at this moment."""
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            database.rows("PRAGMA journal_mode = WAL")
-            return
-        except StoreBusy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)

@@ -12,12 +12,12 @@ _READ_ONLY = "make the file and its folder writable, or give another database wi
 _FULL = "free some space; the store is as it was before"
 
 
-def failure(error: DBAPIError, where: str) -> StoreError | None:
+def failure(error: DBAPIError | sqlite3.Error, where: str) -> StoreError | None:
     """The store error for ``error`` of the database called ``where``; ``None`` where it can only be a bug of ours."""
-    cause = error.orig
+    cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
         return _sqlite(cause, where)
-    return _postgresql(getattr(cause, "sqlstate", None), str(cause).strip().splitlines()[0], where)
+    return _postgresql(getattr(cause, "sqlstate", None), " ".join(str(cause).split()), where)
 
 
 def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import msgspec
 
-from abistore.errors import SnapshotNotFound
+from abistore.errors import SnapshotNotFound, StoreError
 from abistore.model.digest import sort_variants
 from abistore.model.history import Release
 from abistore.model.names import FACETS, Facet, Name
@@ -41,7 +42,18 @@ class _Card:
 
 
 def load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
-    """The snapshots of ``releases``, as they were ingested, under the release's library and version."""
+    """The snapshots of ``releases``, as they were ingested, under the release's library and version.
+
+    Raises :class:`SnapshotNotFound` where one is not in this store, :class:`StoreError` where it is damaged.
+    """
+    try:
+        return _load_many(database, releases, memory)
+    except (msgspec.MsgspecError, zlib.error) as error:
+        message = f"{database.where}: a stored snapshot is damaged ({error})"
+        raise StoreError(message, "`abistore db check` tells what is wrong; restore a backup") from error
+
+
+def _load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
     cards_ = [_card(database, release) for release in releases]
     tables: dict[tuple[int, int], dict[int, Table]] = {}
     with _without_collection():

@@ -15,11 +15,12 @@ from abistore.model.history import (
     LogEvent,
     Release,
     StoredVerdict,
+    StoreStats,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.store import audit, baselines, read, releases, resolve, timeline, verdicts, write
-from abistore.store.connect import open_store
+from abistore.store import audit, baselines, copying, maintenance, read, releases, resolve, timeline, verdicts, write
 from abistore.store.database import Database
+from abistore.store.opening import open_store
 
 
 class Store:
@@ -143,3 +144,20 @@ class Store:
     def audit(self, limit: int = 100) -> tuple[AuditRecord, ...]:
         """The last ``limit`` mutations, newest first."""
         return audit.records(self.database, limit)
+
+    def stats(self) -> StoreStats:
+        """How much the store holds."""
+        return maintenance.stats(self.database)
+
+    def check(self) -> tuple[str, ...]:
+        """Everything that is wrong with the store, a sentence each; empty where it is sound."""
+        return maintenance.check(self.database)
+
+    def backup(self, destination: str | Path) -> Path:
+        """Write a consistent copy of an SQLite store to a new file, while others use it. Raises :class:`StoreError`."""
+        copying.copy(self.database, Path(destination))
+        return Path(destination)
+
+    def vacuum(self) -> tuple[int, int]:
+        """Give free space back to the disk: the size in bytes before and after. The store must be open for writing."""
+        return maintenance.vacuum(self.database)

@@ -1,0 +1,84 @@
+"""Bringing an older store to the newest schema, with a backup beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import abistore
+from abistore.errors import SchemaMismatch, StoreError
+from abistore.model.history import StoreUpgrade
+from abistore.store.audit import record
+from abistore.store.connect import connect
+from abistore.store.copying import copy_beside
+from abistore.store.database import Database
+from abistore.store.schema import hold_schema, revision
+from abistore.store.tables import HEAD
+
+
+def upgrade(url_or_path: str | Path, busy_seconds: float = 60) -> StoreUpgrade:
+    """Upgrade a store to the newest schema; nothing is done, and no backup taken, where it has it.
+
+    Raises :class:`SchemaMismatch` where the store is newer or none, :class:`StoreError` where it cannot be written.
+    """
+    database = connect(url_or_path, write=True, create=False, busy_seconds=busy_seconds)
+    try:
+        found = revision(database)
+        if found is None:
+            raise StoreError(f"{database.where}: the database is empty", "create a store with `abistore db init`")
+        refuse_newer(database, found)
+        return StoreUpgrade(found, found, None) if found == HEAD else bring_up(database)
+    finally:
+        database.close()
+
+
+def refuse_newer(database: Database, found: str) -> None:
+    """Raise :class:`SchemaMismatch` where the store was written by a newer abistore."""
+    if found > HEAD:
+        message = f"{database.where}: the store has the newer schema {found}, this abistore knows {HEAD}"
+        raise SchemaMismatch(message, "use the abistore that wrote it, or a newer one")
+
+
+def bring_up(database: Database) -> StoreUpgrade:
+    """Migrate to the newest schema, all or nothing; an SQLite file is copied first."""
+    if database.is_sqlite:
+        # rebuilding a table would otherwise delete what refers to it; the pragma has no effect in a transaction
+        database.run("PRAGMA foreign_keys = OFF")
+    try:
+        with database.transaction():
+            hold_schema(database)
+            found = revision(database)
+            if found is None or found == HEAD:
+                return StoreUpgrade(HEAD, HEAD, None)
+            backup = copy_beside(database, found) if database.path else None
+            _migrate(database)
+            _verify(database)
+            record(database, "", "upgrade", "store", f"schema {HEAD}; was {found}")
+    finally:
+        if database.is_sqlite:
+            database.run("PRAGMA foreign_keys = ON")
+    return StoreUpgrade(found, HEAD, str(backup) if backup else None)
+
+
+def migrations() -> Path:
+    """The folder of the migrations: in the package where it was installed, beside it in a checkout."""
+    package = Path(abistore.__file__).parent
+    installed = package / "migrations"
+    return installed if installed.is_dir() else package.parent / "migrations"
+
+
+def _migrate(database: Database) -> None:
+    from alembic import command  # importing Alembic costs more than most commands take
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
+    config.attributes["connection"] = database.connection
+    with database.translated():
+        command.upgrade(config, HEAD)
+
+
+def _verify(database: Database) -> None:
+    found = revision(database)
+    dangling = database.rows("PRAGMA foreign_key_check") if database.is_sqlite else ()
+    if found != HEAD or dangling:
+        raise SchemaMismatch(f"{database.where}: the upgrade did not lead to schema {HEAD}", "the store is as before")
