@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -61,11 +61,14 @@ PACKAGED = (
     Packaged("libceph-common", "C++", ("librados2", "librados2-dbg"), "libceph-common.so.2"),
 )
 
+CLANG = replace(JSONNET, library="libjsonnet-clang", compiler="clang++")
+
 BUILT = {
     "liblz4": (LZ4, "C", "1.9.3", "1.9.4"),
     "libzstd": (ZSTD, "C", "1.5.5", "1.5.6"),
     "libre2": (RE2, "C++", "node-1.17.4", "node-1.19.0"),
     "libjsonnet": (JSONNET, "C++", "0.17.0", "0.18.0"),
+    "libjsonnet-clang": (CLANG, "C++", "0.17.0", "0.18.0"),
 }
 
 

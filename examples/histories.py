@@ -83,10 +83,10 @@ def section(recipe: Recipe, first: bool) -> Iterator[str]:
     if first:
         yield INTRODUCTION
     carriers = ", ".join(f"{version} ({carrier})" for version, carrier in recipe.releases)
-    yield f"## {recipe.library} ({recipe.language.upper()})\n"
+    yield f"## {recipe.library} ({'C++' if recipe.compiler.endswith('++') else 'C'})\n"
     yield f"From the {recipe.origin} package `{recipe.package}`; each release with the package version that carries it:"
     yield f"{carriers}.\n"
-    yield f"Compiler's options: `-shared -fPIC -g -O2 {' '.join(recipe.flags)}`.\n"
+    yield f"Compiled with `{recipe.compiler} -shared -fPIC -g -O2 {' '.join(recipe.flags)}`.\n"
     shown = SHOWN[recipe.library]
     for words in (("history", recipe.library), ("log", shown[0], "--library", recipe.library), ("verdict", shown[1])):
         yield f"```console\n$ abistore {' '.join(words)}\n{abistore('--db', DATABASE, *words).rstrip()}\n```\n"

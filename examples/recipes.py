@@ -20,7 +20,7 @@ class Recipe:
 
     library: str
     soname: str
-    language: str
+    compiler: str
     origin: str
     package: str
     releases: tuple[tuple[str, str], ...]
@@ -37,7 +37,7 @@ class Recipe:
 LZ4 = Recipe(
     library="liblz4",
     soname="liblz4.so.1",
-    language="c",
+    compiler="gcc",
     origin="pypi",
     package="lz4",
     releases=(
@@ -58,7 +58,7 @@ LZ4 = Recipe(
 ZSTD = Recipe(
     library="libzstd",
     soname="libzstd.so.1",
-    language="c",
+    compiler="gcc",
     origin="pypi",
     package="zstd",
     releases=(
@@ -86,7 +86,7 @@ RAPIDYAML = "third_party/rapidyaml/rapidyaml"
 JSONNET = Recipe(
     library="libjsonnet",
     soname="libjsonnet.so.0",
-    language="c++",
+    compiler="g++",
     origin="pypi",
     package="jsonnet",
     releases=(
@@ -115,7 +115,7 @@ JSONNET = Recipe(
 RE2 = Recipe(
     library="libre2",
     soname="libre2.so.9",
-    language="c++",
+    compiler="g++",
     origin="npm",
     package="re2",
     releases=tuple(
@@ -145,7 +145,7 @@ def build(recipe: Recipe, version: str) -> Path:
     """The shared library of one release with debug information, built once; the folder's name is the version."""
     built = CACHE / "built" / recipe.library / version / recipe.soname
     if not built.exists():
-        compiler = require(*{"c": ("gcc", "gcc"), "c++": ("g++", "g++")}[recipe.language])
+        compiler = require(recipe.compiler, recipe.compiler.replace("clang++", "clang"))
         root = _root(recipe, version)
         partial = built.with_name(f"{built.name}.{os.getpid()}")
         partial.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,83 @@
+"""The benchmarks' own arithmetic: what a cost is, when a rival is left out, when a target is met."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks.against_peers import DUMP_TARGETS, table
+from benchmarks.corpus import Pair
+from benchmarks.measure import Cost, Series, interleaved, measure
+from benchmarks.store import release
+
+PYTHON = sys.executable
+SPIN = "t=__import__('time');e=t.process_time()+0.2\nwhile t.process_time()<e: pass"
+
+
+def series(*seconds: float, peak: int = 1, status: int = 0) -> Series:
+    return Series(tuple(Cost(value, peak, status) for value in seconds))
+
+
+def pair(megabytes: float, language: str = "C++") -> Pair:
+    return Pair("libcase", language, Path("old"), Path("new"), int(megabytes * 1e6), releases=True)
+
+
+def dump_runs(own: float, abidw: float) -> dict[str, Series]:
+    return {
+        "abistore": series(own),
+        "abidw": series(abidw, peak=2),
+        "abi-dumper": series(100),
+        "abicheck": series(100),
+    }
+
+
+def test_a_childs_processor_time_counts() -> None:
+    inner = f"import subprocess,sys; subprocess.run([sys.executable,'-c',{SPIN!r}])"
+    assert measure([PYTHON, "-c", inner], 60).seconds >= 0.2
+
+
+def test_a_command_over_its_limit_is_stopped_and_says_so() -> None:
+    cost = measure([PYTHON, "-c", "while True: pass"], 1)
+    assert cost.exceeded
+    assert cost.seconds >= 0.9
+
+
+def test_a_failing_command_runs_once_and_is_marked() -> None:
+    runs = interleaved({"good": [PYTHON, "-c", ""], "bad": [PYTHON, "-c", "raise SystemExit(3)"]}, 3, 60)
+    assert len(runs["good"].costs) == 3
+    assert not runs["good"].failed
+    assert len(runs["bad"].costs) == 1
+    assert runs["bad"].failed
+
+
+def test_ratios_are_medians_of_paired_runs_not_ratios_of_medians() -> None:
+    assert series(10, 20, 90).times_slower(series(1, 10, 10)) == 9
+
+
+def test_a_missed_target_is_named_in_the_table() -> None:
+    text = table("dump", [(pair(5), dump_runs(1, 9))], DUMP_TARGETS)
+    assert "misses 10x abidw (C++ ≥ 4 MB)" in text
+
+
+def test_a_kept_promise_is_counted() -> None:
+    text = table("dump", [(pair(5), dump_runs(1, 11))], DUMP_TARGETS)
+    assert "meets 6 of 6" in text
+
+
+def test_a_failed_rival_is_shown_and_sets_no_target() -> None:
+    runs = {**dump_runs(1, 11), "abicheck": series(1, status=1)}
+    text = table("dump", [(pair(5), runs)], DUMP_TARGETS)
+    assert "failed (1)" in text
+    assert "meets 5 of 5" in text
+
+
+def test_our_own_failure_meets_nothing() -> None:
+    runs = {**dump_runs(1, 11), "abistore": series(1, status=70)}
+    assert "meets" not in table("dump", [(pair(5), runs)], DUMP_TARGETS)
+
+
+def test_the_growing_library_changes_one_declaration_in_a_hundred(tmp_path: Path) -> None:
+    old, new = (release(tmp_path, number, 400).with_name("growing.c").read_text() for number in (1, 2))
+    old_parts, new_parts = (text.replace("}\n", "};\n").split("};\n") for text in (old, new))
+    changed = [before for before, after in zip(old_parts, new_parts, strict=True) if before != after]
+    assert len(changed) == 4
