@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import struct
-import sys
 import zlib
 from pathlib import Path
 
@@ -263,7 +262,7 @@ def test_a_corrupt_stream_is_refused(method: int, tmp_path: Path) -> None:
         elf.section(".debug_info")
 
 
-def test_overlapping_endless_names_run_into_the_memory_limit(tmp_path: Path) -> None:
+def test_overlapping_endless_names_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
     """A string table without ends makes each of many symbols as long as the table."""
     rows = 60_000
     strings = b"\0" + b"x" * 400_000
@@ -280,6 +279,5 @@ def test_overlapping_endless_names_run_into_the_memory_limit(tmp_path: Path) -> 
     tags = b"".join(struct.pack("<qQ", *entry) for entry in entries)
     path = tmp_path / "libcase.so"
     path.write_bytes(header + load + dynamic + tags + struct.pack("<II", 1, rows) + table + strings)
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(ExtractError, match="overlap"):
         read(path, TABLES_ONLY)
-    assert sys.getsizeof(bytearray(1 << 20)) > 1 << 20  # the limit is lifted again: memory can be had

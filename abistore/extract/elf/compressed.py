@@ -36,28 +36,37 @@ def expand_old(data: bytes, max_bytes: int) -> bytes:
 def _inflate(method: int, stream: memoryview, size: int, max_bytes: int) -> bytes:
     if size > max_bytes:
         raise LimitExceeded(f"a compressed section declares {size:,} bytes, more than the limit of {max_bytes:,}")
-    try:
-        match method:
-            case 1:
-                # Deflate cannot shrink by more than 1032, so a larger claim is a lie that costs no work to refuse.
-                data = zlib.decompressobj().decompress(stream, size + 1) if size <= 1032 * len(stream) + 64 else b""
-            case 2:
-                zstd = _zstd()
-                data = zstd.ZstdDecompressor().decompress(stream, size + 1)
-            case _:
-                raise ExtractError(f"a section is compressed with the unknown method {method}")
-    except ExtractError:
-        raise
-    except Exception as error:
-        if isinstance(error, MemoryError) or type(error).__name__ not in ("error", "ZstdError"):
-            raise
-        raise ExtractError(f"a compressed section is corrupt: {error}") from error
+    if method == ZLIB:
+        data = _zlib(stream, size)
+    elif method == ZSTD:
+        data = _zstd(stream, size)
+    else:
+        raise ExtractError(f"a section is compressed with the unknown method {method}")
     if len(data) != size:
         raise ExtractError("a compressed section does not expand to the size that it declares")
     return data
 
 
-def _zstd() -> ModuleType:
+def _zlib(stream: memoryview, size: int) -> bytes:
+    # Deflate cannot shrink by more than 1032, so a larger claim is a lie that costs no work to refuse.
+    if size > 1032 * len(stream) + 64:
+        return b""
+    try:
+        return zlib.decompressobj().decompress(stream, size + 1)
+    except zlib.error as error:
+        raise ExtractError(f"a compressed section is corrupt: {error}") from error
+
+
+def _zstd(stream: memoryview, size: int) -> bytes:
+    zstd = _zstd_module()
+    try:
+        data: bytes = zstd.ZstdDecompressor().decompress(stream, size + 1)
+    except zstd.ZstdError as error:
+        raise ExtractError(f"a compressed section is corrupt: {error}") from error
+    return data
+
+
+def _zstd_module() -> ModuleType:
     for name in ("compression.zstd", "backports.zstd"):
         try:
             return import_module(name)

@@ -7,7 +7,7 @@ import os
 import struct
 import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -116,7 +116,8 @@ class ElfFile:
             raise ExtractError(f"{self.path}: no section {names} for the section names")
         _, kind, _, _, start, size, *_ = rows[names]
         strings = self.read_at(start, size) if kind != SHT_NOBITS else b""
-        return tuple(Section(text_at(strings, row[0]), *row[1:]) for row in rows)
+        texts = texts_at(strings, [row[0] for row in rows], self.path)
+        return tuple(Section(text, *row[1:]) for text, row in zip(texts, rows, strict=True))
 
     def _segments(self, offset: int, entry: int, count: int) -> tuple[Segment, ...]:
         layout = struct.Struct(self.order + _SEGMENT[self.bits])
@@ -260,3 +261,19 @@ def text_at(strings: bytes, offset: int) -> str:
     """
     end = strings.find(b"\0", offset)
     return strings[offset : end if end >= 0 else len(strings)].decode("utf-8", "backslashreplace")
+
+
+def texts_at(strings: bytes, offsets: Sequence[int], path: Path) -> list[str]:
+    """:func:`text_at` for many offsets.
+
+    Raises :class:`ExtractError` where the texts overlap so much that a small file would fill the memory.
+    """
+    budget = 16 * len(strings) + (1 << 20)
+    texts: list[str] = []
+    for offset in offsets:
+        text = text_at(strings, offset)
+        budget -= len(text)
+        if budget < 0:
+            raise ExtractError(f"{path}: the names in a string table overlap endlessly")
+        texts.append(text)
+    return texts

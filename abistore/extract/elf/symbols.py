@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from abistore.errors import ExtractError
-from abistore.extract.elf.container import PT_LOAD, ElfFile, text_at
+from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
 from abistore.extract.elf.dynamic import (
     DT_FINI,
     DT_GNU_HASH,
@@ -75,14 +75,15 @@ def read_rows(dynamic: Dynamic) -> Iterator[Row]:
     count = _count(dynamic, address, layout.size)
     table = elf.at_address(address, count * layout.size)
     versions = _version_indices(dynamic, count)
-    strings = dynamic.strings
-    for index, row in enumerate(layout.iter_unpack(table)):
+    rows = list(layout.iter_unpack(table))
+    names = texts_at(dynamic.strings, [row[0] for row in rows], elf.path)
+    for index, (text, row) in enumerate(zip(names, rows, strict=True)):
         if elf.bits == 64:
             name, info, other, section, value, size = row
         else:
             name, value, size, info, other, section = row
         if index and name:
-            yield Row(text_at(strings, name), value, size, info & 15, info >> 4, other & 3, section, versions[index])
+            yield Row(text, value, size, info & 15, info >> 4, other & 3, section, versions[index])
 
 
 def _version_indices(dynamic: Dynamic, count: int) -> tuple[int, ...]:

@@ -52,7 +52,7 @@ def _requirements(dynamic: Dynamic) -> dict[int, Requirement]:
     table, count = _table(dynamic, DT_VERNEED, DT_VERNEEDNUM)
     entry, auxiliary = struct.Struct(dynamic.elf.order + "HHIII"), struct.Struct(dynamic.elf.order + "IHHII")
     found: dict[int, Requirement] = {}
-    position = 0
+    position = steps = 0
     for _ in range(count):
         _version, names, file, first, step = _unpack(dynamic, entry, table, position)
         library = text_at(dynamic.strings, file)
@@ -60,6 +60,9 @@ def _requirements(dynamic: Dynamic) -> dict[int, Requirement]:
         for _ in range(names):
             _hash, _flags, index, name, next_name = _unpack(dynamic, auxiliary, table, at)
             found[index & 0x7FFF] = Requirement(library, text_at(dynamic.strings, name))
+            steps += 1
+            if steps > _MOST:
+                raise ExtractError(f"{dynamic.elf.path}: the symbol version table is corrupt")
             if not next_name:
                 break
             at += next_name
