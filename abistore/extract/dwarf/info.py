@@ -128,7 +128,7 @@ class DebugInfo:
     def units_for(self, addresses: Iterable[int]) -> list[Unit]:
         """The units that say that they cover one of ``addresses``, by .debug_aranges, or else by their own ranges.
 
-        Units that give no ranges at all are among them. GCC's .debug_aranges covers code only: see :meth:`locate`.
+        Both cover code, and rarely data: see :meth:`locate`.
         """
         wanted = sorted(addresses)
         starts, units = self._starts[0]
@@ -142,10 +142,7 @@ class DebugInfo:
         chosen: dict[int, Unit] = {}
         for unit in units:
             if unit.handle not in covered and not unit.is_type_unit:
-                found = self._ranges(unit)
-                ranges += [(first, end, unit) for first, end in found]
-                if not found:
-                    chosen[unit.handle] = unit
+                ranges += [(first, end, unit) for first, end in self._ranges(unit)]
         for first, end, unit in ranges:
             index = bisect_right(wanted, first - 1)
             if index < len(wanted) and wanted[index] < end:
