@@ -25,11 +25,11 @@ OPERATOR_WORDS: Final = frozenset(["alignof", "decltype", "noexcept", "sizeof"])
 
 NO_CONSTANTS: Final[Mapping[str, str]] = MappingProxyType({})
 
-_WORD = r"[A-Za-z_]\w*"
+_WORD = r"[A-Za-z_]\w*+"
 _PLAIN: Final = re.compile(rf"{_WORD}(?:::~?{_WORD})*", re.ASCII)
 _PLAIN_TEMPLATE: Final = re.compile(
     rf"{_WORD}(?:::{_WORD})*<(?:{_WORD}|(?<=\w)::(?=\w)|(?<=>)::(?=\w)|(?<=\w)<|(?<=[\w>])>| >|(?<=[\w>]), "
-    r"|(?<=[<\s])-?(?:0|[1-9]\d*)(?=[,>\s]))*>",
+    r"|(?<=[<\s])-?(?:0|[1-9]\d*+)(?=[,>\s]))*>",
     re.ASCII,
 )
 _SPECIAL_WORD: Final = re.compile(
