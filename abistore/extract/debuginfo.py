@@ -61,7 +61,8 @@ def find_debug(elf: ElfFile, options: ExtractOptions) -> DebugSearch:
         search = _ask_servers(elf, elf.build_id, options)
         if search.file is not None:
             return search
-        refused.append(search)
+        if search.reason:
+            refused.append(search)
     return refused[0] if refused else _nothing(elf, lacking)
 
 
@@ -91,11 +92,18 @@ def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> DebugSearch:
 
 def _candidates(elf: ElfFile, options: ExtractOptions) -> Iterator[_Candidate]:
     own = tuple(options.debug_dirs)
-    seen: set[Path] = {elf.path}
+    seen: set[Path] = {elf.path.absolute()}
     for candidate in (*_by_build_id(elf, own), *_by_link(elf, own)):
-        if candidate.path not in seen and candidate.path.is_file():
+        if candidate.path not in seen and _is_file(candidate.path):
             seen.add(candidate.path)
             yield candidate
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder on the way may not be entered
+        return False
 
 
 def _by_build_id(elf: ElfFile, own: tuple[Path, ...]) -> Iterator[_Candidate]:
@@ -195,7 +203,7 @@ def _alternates(debug: ElfFile, name: str, build_id: str, options: ExtractOption
 
 
 def _alternate_at(path: Path, build_id: str, max_bytes: int) -> ElfFile | None:
-    if not path.is_file():
+    if not _is_file(path):
         return None
     try:
         found = ElfFile(path, max_bytes)
@@ -213,6 +221,8 @@ def _ask_servers(elf: ElfFile, build_id: str, options: ExtractOptions) -> DebugS
     from abistore.extract.debuginfod import fetch  # urllib, for the few who ask for it
 
     fetched = fetch(build_id, options.max_bytes)
-    if fetched.path is None:
-        return DebugSearch(None, "debuginfod", "debuginfod-failed", fetched.detail, fetched.hint)
-    return _examine(elf, _Candidate(fetched.path, "debuginfod"))
+    if fetched.path is not None:
+        return _examine(elf, _Candidate(fetched.path, "debuginfod"))
+    if fetched.absent:
+        return DebugSearch(None)
+    return DebugSearch(None, "debuginfod", "debuginfod-failed", fetched.detail, fetched.hint)
