@@ -30,16 +30,18 @@ from typing import ClassVar
 class AbistoreError(Exception):
     """An expected failure: what went wrong (``message``) and what to do next (``hint``).
 
-    ``code`` is stable across releases and safe to match on; ``exit_code`` is what the process returns.
+    ``code`` is stable across releases and safe to match on; ``exit_code`` is what the process returns. Where nothing
+    better is known, the hint is the ``usual_hint`` of its kind.
     """
 
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 70
+    usual_hint: ClassVar[str] = ""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint or self.usual_hint
 
     def __reduce__(self) -> tuple[type[AbistoreError], tuple[str, str]]:
         return type(self), (self.message, self.hint)
@@ -50,6 +52,7 @@ class UsageError(AbistoreError):
 
     code = "usage"
     exit_code = 64
+    usual_hint = "see `abistore --help`"
 
 
 class InputError(AbistoreError):
@@ -57,30 +60,35 @@ class InputError(AbistoreError):
 
     code = "input"
     exit_code = 65
+    usual_hint = "name a shared library or a JSON snapshot that can be read"
 
 
 class ExtractError(InputError):
     """A file was recognised, and cannot be read: truncated, corrupt, not a library."""
 
     code = "extract"
+    usual_hint = "check that the file is a complete shared library, e.g. with readelf"
 
 
 class LimitExceeded(ExtractError):
     """Reading the file would take more than its time, memory or size limit."""
 
     code = "limit"
+    usual_hint = "a damaged or hostile file is likely; a real library that needs more is worth a report"
 
 
 class UnknownFormat(InputError):
     """No reader knows this file."""
 
     code = "unknown-format"
+    usual_hint = "name an ELF shared library or a JSON snapshot"
 
 
 class SnapshotError(InputError):
     """A JSON snapshot is malformed, or of a format newer than this abistore."""
 
     code = "snapshot"
+    usual_hint = "write it again with `abistore dump` or `abistore export`"
 
 
 class Incomparable(AbistoreError):
@@ -88,6 +96,7 @@ class Incomparable(AbistoreError):
 
     code = "incomparable"
     exit_code = 66
+    usual_hint = "compare builds for the same platform"
 
 
 class StoreError(AbistoreError):
@@ -95,6 +104,7 @@ class StoreError(AbistoreError):
 
     code = "store"
     exit_code = 74
+    usual_hint = "check the database with `abistore db check`"
 
 
 class SnapshotNotFound(StoreError):
@@ -102,6 +112,7 @@ class SnapshotNotFound(StoreError):
 
     code = "not-found"
     exit_code = 67
+    usual_hint = "see `abistore list` for what is stored"
 
 
 class VersionTaken(StoreError):
@@ -109,18 +120,21 @@ class VersionTaken(StoreError):
 
     code = "version-taken"
     exit_code = 68
+    usual_hint = "pass --replace, or another --version or --profile"
 
 
 class SchemaMismatch(StoreError):
     """The database has a newer schema, an older one that may not be upgraded here, or none of ours."""
 
     code = "schema"
+    usual_hint = "give another database with --db, or use the abistore that wrote it"
 
 
 class StoreBusy(StoreError):
     """Another process held the database locked for longer than the busy timeout."""
 
     code = "busy"
+    usual_hint = "wait for the other process, and run this again"
 
 
 class OutputError(AbistoreError):
@@ -128,6 +142,7 @@ class OutputError(AbistoreError):
 
     code = "output"
     exit_code = 73
+    usual_hint = "name another file with -o, or make room"
 
 
 class PolicyError(AbistoreError):
@@ -135,3 +150,4 @@ class PolicyError(AbistoreError):
 
     code = "policy"
     exit_code = 64
+    usual_hint = "see `abistore changes` for the kinds of change"

@@ -7,8 +7,6 @@ import click
 from abistore.cli.options import Settings, output_options, pass_settings
 from abistore.cli.output import answer
 
-VARIABLE = "_ABISTORE_COMPLETE"
-
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
@@ -21,9 +19,9 @@ def completion_command(settings: Settings, /, *, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from abistore.cli.main import cli
+    from abistore.cli.main import COMPLETION, cli
 
     complete = get_completion_class(shell)
     assert complete is not None
-    script = complete(cli, {}, "abistore", VARIABLE).source()
+    script = complete(cli, {}, "abistore", COMPLETION).source()
     answer(settings, {"shell": shell, "script": script}, lambda: script)

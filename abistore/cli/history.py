@@ -67,12 +67,15 @@ def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
         row.verdict.name if row.verdict else "",
         "(baseline)" if release.version == baseline else against_baseline,
-        ", ".join(map(_evidence, release.evidence)),
+        ", ".join(_evidence(release.evidence)),
     )
 
 
-def _evidence(evidence: Evidence) -> str:
-    return evidence.facet if evidence.state == "full" else f"{evidence.facet} {evidence.state}"
+def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
+    for evidence in seen:
+        yield evidence.facet if evidence.state == "full" else f"{evidence.facet} {evidence.state}"
+    if "layout" not in {evidence.facet for evidence in seen}:
+        yield "layout missing"
 
 
 @click.command("log")

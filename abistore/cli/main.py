@@ -17,6 +17,8 @@ from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+COMPLETION = "_ABISTORE_COMPLETE"
+"""What the completion scripts of ``abistore completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "baseline": ("abistore.cli.baseline", "Set and list the releases that others are judged against."),
@@ -62,7 +64,7 @@ class LazyGroup(click.Group):
 def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Answer ``--version``."""
     if value and not ctx.resilient_parsing:
-        as_json = wants_json(sys.argv[1:])
+        as_json = ctx.ensure_object(Settings).json
         click.echo(f'{{"status":"ok","version":"{__version__}"}}' if as_json else f"abistore {__version__}")
         ctx.exit()
 
@@ -93,8 +95,10 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; what goes wrong is printed, never raised."""
     as_json = wants_json(arguments)
     try:
-        result = cli.main(args=list(arguments), prog_name="abistore", standalone_mode=False, obj=Settings())
+        result = call(arguments)
         sys.stdout.flush()
+    except click.exceptions.Exit as outcome:
+        return outcome.exit_code
     except AbistoreError as error:
         return fail(error, as_json)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -116,8 +120,20 @@ def run(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+def call(arguments: Sequence[str]) -> object:
+    """Parse and run one command line.
+
+    Not ``cli.main``, which exits by itself: with 1 when the reader of our output has left.
+    """
+    settings = Settings(json=wants_json(arguments))
+    with cli.make_context("abistore", list(arguments), obj=settings) as context:
+        return cli.invoke(context)
+
+
 def main() -> NoReturn:
     """The ``abistore`` command."""
+    if COMPLETION in os.environ:
+        cli.main(prog_name="abistore")
     sys.exit(run(sys.argv[1:]))
 
 

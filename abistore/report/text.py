@@ -87,7 +87,7 @@ def _change(change: Change, style: Style) -> Iterator[str]:
     yield from _wrapped(f"{style.paint(change.kind, 'bold')}  {subject}", "  ", style)
     if change.description:
         yield from _wrapped(change.description, "      ", style)
-    if change.old_value is not None or change.new_value is not None:
+    if {change.old_value, change.new_value} - {None, change.symbol, change.display}:
         yield from _values(change.old_value, change.new_value, style)
     if change.source_location:
         yield style.paint(f"      at {change.source_location}", "dim")

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey
-from abistore.service.database import line_target, open_store
+from abistore.service.database import line_target, open_store, user
 from abistore.service.history import lines_of
-from abistore.service.ingesting import user
 
 
 @dataclass(frozen=True, slots=True)

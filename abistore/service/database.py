@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from abistore.errors import UsageError
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
 
 BUSY_SECONDS = 60.0
+"""How long a locked database is waited for, unless ``ABISTORE_BUSY_SECONDS`` says otherwise."""
 
 
 def locate(database: str | Path | None = None) -> str:
@@ -27,7 +31,16 @@ def open_store(database: str | Path | None = None, *, write: bool = False, creat
     """The store, as a context manager. It is created only where ``create`` says so. Raises :class:`StoreError`."""
     from abistore.store.store import Store
 
-    return Store.open(locate(database), write=write, create=create, busy_seconds=BUSY_SECONDS)
+    return Store.open(locate(database), write=write, create=create, busy_seconds=busy_seconds())
+
+
+def busy_seconds() -> float:
+    """How long a locked database is waited for. Raises :class:`UsageError` where the environment is unclear."""
+    text = os.environ.get("ABISTORE_BUSY_SECONDS")
+    try:
+        return max(0.0, float(text)) if text else BUSY_SECONDS
+    except ValueError as error:
+        raise UsageError(f"ABISTORE_BUSY_SECONDS is not a number: {text}", "give seconds, e.g. 60") from error
 
 
 def line_target(store: Store, target: str | None) -> str | None:
@@ -35,3 +48,11 @@ def line_target(store: Store, target: str | None) -> str | None:
     known = sorted({key.target for key in store.lines()}) if target else []
     machine = [name for name in known if target == name.split("-")[1]]
     return machine[0] if len(machine) == 1 else target
+
+
+def user() -> str:
+    """Who runs this process, for the audit."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""

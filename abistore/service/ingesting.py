@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
 from abistore.report.outline import Report
-from abistore.service.database import open_store
+from abistore.service.database import open_store, user
 from abistore.service.judging import FailOn, gated
 from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, read_head
 from abistore.service.verdicts import counterpart, judged, save
@@ -228,11 +227,3 @@ def _other(store: Store, release: Release, plan: IngestPlan) -> Release | None:
         if against.startswith("baseline") and plan.channel == (against.partition(":")[2] or DEFAULT_CHANNEL):
             return None
         raise
-
-
-def user() -> str:
-    """Who runs this process, for the audit."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""

@@ -1,0 +1,127 @@
+"""``db``: create, upgrade, check and back up the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from abistore.cli.options import Settings, output_options, pass_settings, store_option
+from abistore.cli.output import answer
+from abistore.cli.tables import table
+from abistore.errors import StoreError
+
+
+@click.group("db")
+def db_command() -> None:
+    """Create, upgrade, check and back up the database."""
+
+
+@db_command.command("init")
+@store_option
+@output_options
+@pass_settings
+def init_command(settings: Settings, /) -> None:
+    """Create the database, where there is none; the first `ingest` does the same."""
+    from abistore.service.administration import db_init
+
+    done = db_init(database=settings.database)
+    answer(settings, {"store": done}, lambda: f"{done.database}: {'created' if done.created else 'exists'}")
+
+
+@db_command.command("upgrade")
+@store_option
+@output_options
+@pass_settings
+def upgrade_command(settings: Settings, /) -> None:
+    """Bring the database to the newest schema; a backup of an SQLite file is kept beside it."""
+    from abistore.service.administration import db_upgrade
+
+    done = db_upgrade(database=settings.database)
+    told = f"upgraded from schema {done.before} to {done.after}" if done.before != done.after else "up to date"
+    kept = f"; backup: {done.backup}" if done.backup else ""
+    answer(settings, {"upgrade": done}, lambda: f"{told}{kept}")
+
+
+@db_command.command("check")
+@store_option
+@output_options
+@pass_settings
+def check_command(settings: Settings, /) -> int:
+    """Verify the database's structure and every digest. Exits with 74 where something is wrong."""
+    from abistore.service.administration import db_check
+
+    problems = db_check(database=settings.database)
+    error = StoreError(f"{len(problems)} problems found", "restore a backup") if problems else None
+    status = {"status": "error", "code": error.code, "error": error.message, "hint": error.hint} if error else {}
+    answer(settings, {**status, "problems": problems}, lambda: "\n".join(problems) if problems else "sound")
+    return error.exit_code if error else 0
+
+
+@db_command.command("stats")
+@store_option
+@output_options
+@pass_settings
+def stats_command(settings: Settings, /) -> None:
+    """Show how much the database holds."""
+    from abistore.report.plain import plain
+    from abistore.service.administration import db_stats
+
+    stats = plain(db_stats(database=settings.database))
+    rows = [
+        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else value) for name, value in stats.items()
+    ]
+    answer(settings, {"stats": stats}, lambda: "\n".join(f"{name:14}{value:>16}" for name, value in rows))
+
+
+@db_command.command("backup")
+@click.argument("destination", type=click.Path(path_type=Path))
+@store_option
+@output_options
+@pass_settings
+def backup_command(settings: Settings, /, *, destination: Path) -> None:
+    """Write a consistent copy of the database to the new file DESTINATION, while others use it."""
+    from abistore.service.administration import db_backup
+
+    written = db_backup(destination, database=settings.database)
+    answer(settings, {"backup": written}, lambda: f"{written}: written")
+
+
+@db_command.command("vacuum")
+@store_option
+@output_options
+@pass_settings
+def vacuum_command(settings: Settings, /) -> None:
+    """Give free space back to the disk."""
+    from abistore.service.administration import db_vacuum
+
+    done = db_vacuum(database=settings.database)
+    answer(settings, {"vacuum": done}, lambda: f"{done.before:,} bytes before, {done.after:,} after")
+
+
+@db_command.command("audit")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
+@store_option
+@output_options
+@pass_settings
+def audit_command(settings: Settings, /, *, limit: int) -> None:
+    """Show who changed what, newest first."""
+    from abistore.service.administration import db_audit
+
+    records = db_audit(limit=limit, database=settings.database)
+    rows = [(f"{one.at:%Y-%m-%d %H:%M:%S}", one.actor, one.action, one.subject, one.detail) for one in records]
+    answer(settings, {"audit": records}, lambda: table(("when", "who", "what", "subject", "detail"), rows))
+
+
+@db_command.command("scheme")
+@click.argument("library")
+@click.argument("scheme", required=False, type=click.Choice(("auto", "pep440", "semver", "debian", "plain")))
+@store_option
+@output_options
+@pass_settings
+def scheme_command(settings: Settings, /, *, library: str, scheme: str | None) -> None:
+    """Show how the versions of LIBRARY are ordered, or declare a SCHEME."""
+    from abistore.service.administration import db_scheme
+
+    found = db_scheme(library, scheme, database=settings.database)
+    answer(settings, {"library": library, "scheme": found}, lambda: f"{library}: {found}")

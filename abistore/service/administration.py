@@ -1,0 +1,83 @@
+"""What an administrator does with the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from abistore.model.history import AuditRecord, StoreStats, StoreUpgrade
+from abistore.service.database import busy_seconds, locate, open_store, user
+from abistore.service.history import lines_of
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """Where the store is, and whether it was created just now."""
+
+    database: str
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuumed:
+    """The database's size in bytes before and after."""
+
+    before: int
+    after: int
+
+
+def db_init(*, database: str | Path | None = None) -> Initialised:
+    """Make sure that there is a store. Raises :class:`StoreError`."""
+    from abistore.store.opening import initialise
+
+    where = locate(database)
+    return Initialised(where, initialise(where, busy_seconds()))
+
+
+def db_upgrade(*, database: str | Path | None = None) -> StoreUpgrade:
+    """Bring the store to this abistore's schema, with a backup beside it. Raises :class:`SchemaMismatch`."""
+    from abistore.store.upgrade import upgrade
+
+    return upgrade(locate(database), busy_seconds())
+
+
+def db_check(*, database: str | Path | None = None) -> tuple[str, ...]:
+    """Everything that is wrong with the store, a sentence each; empty where it is sound."""
+    with open_store(database) as store:
+        return store.check()
+
+
+def db_stats(*, database: str | Path | None = None) -> StoreStats:
+    """How much the store holds."""
+    with open_store(database) as store:
+        return store.stats()
+
+
+def db_backup(destination: str | Path, *, database: str | Path | None = None) -> Path:
+    """Write a consistent copy of the store to a new file, while others use it. Raises :class:`StoreError`."""
+    with open_store(database) as store:
+        return store.backup(destination)
+
+
+def db_vacuum(*, database: str | Path | None = None) -> Vacuumed:
+    """Give free space back to the disk."""
+    with open_store(database, write=True) as store:
+        return Vacuumed(*store.vacuum())
+
+
+def db_audit(*, limit: int = 100, database: str | Path | None = None) -> tuple[AuditRecord, ...]:
+    """The last ``limit`` mutations, newest first."""
+    with open_store(database) as store:
+        return store.audit(limit)
+
+
+def db_scheme(library: str, scheme: str | None = None, *, database: str | Path | None = None) -> str:
+    """How a library's versions are ordered; declared anew where ``scheme`` is given.
+
+    Raises :class:`SnapshotNotFound` for an unknown library, :class:`UsageError` where the scheme cannot read a version.
+    """
+    with open_store(database, write=scheme is not None) as store:
+        lines_of(store, library, None, None)
+        if scheme is not None:
+            store.set_scheme(library, scheme, user())
+        return store.scheme(library)
