@@ -1,0 +1,105 @@
+"""Records and enums without a name: named by their first typedef, or spelled out where they are used."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf.records import read_enum, read_record
+from abistore.model.shapes import Inline, TypeRef
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.types import Attributes, Die, Types
+    from abistore.extract.dwarf.units import Unit
+
+UNNAMED: Final = "(anonymous class)"
+COMPOSITE: Final = frozenset({*dw.RECORD_TAGS, dw.TAG_ENUMERATION_TYPE})
+
+
+class Anonymous:
+    """Finds the names of types that have none of their own, one scope at a time and only where one is met."""
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._typedefs: dict[int, dict[int, int]] = {}
+        self._open: set[int] = set()
+
+    def reference(self, handle: int, die: Die) -> TypeRef:
+        """The mention of the anonymous type ``handle``."""
+        typedef = self._first_typedef(handle, die[0])
+        if typedef is not None:
+            named = self._define(typedef, handle, die)
+            if named is not None:
+                return named
+        return self._inline(handle, die)
+
+    def named_by(self, typedef: int, attributes: Attributes) -> TypeRef | None:
+        """The mention of an anonymous type that ``typedef`` gives its name; ``None`` where it names no such type."""
+        target = attributes.get(dw.AT_TYPE, -1)
+        if target < 0:
+            return None
+        die = self._types.info.die(target)
+        if die[1].tag not in COMPOSITE or {dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE} & die[3].keys():
+            return None
+        if self._first_typedef(target, die[0]) not in (typedef, None):
+            return None
+        return self._define(typedef, target, die)
+
+    def scope_name(self, handle: int) -> str:
+        """How an anonymous class is spelled as the scope of others."""
+        die = self._types.info.die(handle)
+        typedef = self._first_typedef(handle, die[0])
+        name = None if typedef is None else self._types.spellings.of(typedef, self._types.info.die(typedef)[3])
+        if name is not None:
+            return name
+        scope = self._types.spellings.scope(handle)
+        return f"{scope}::{UNNAMED}" if scope else UNNAMED
+
+    def _define(self, typedef: int, handle: int, die: Die) -> TypeRef | None:
+        spelling = self._types.spellings.of(typedef, self._types.info.die(typedef)[3])
+        return None if spelling is None else self._types.define(spelling, handle, die)
+
+    def _inline(self, handle: int, die: Die) -> TypeRef:
+        if handle in self._open:  # only reachable through members of its own members
+            return self._types.references.special("enclosing unnamed type")
+        self._open.add(handle)
+        try:
+            read = read_enum if die[1].tag == dw.TAG_ENUMERATION_TYPE else read_record
+            return self._types.references.inline(Inline(read(self._types, die)))
+        finally:
+            self._open.discard(handle)
+
+    # --- typedefs -------------------------------------------------------------------------------------------------
+
+    def _first_typedef(self, handle: int, unit: Unit) -> int | None:
+        """The first typedef of ``handle`` in its own scope; ``None`` where it has none."""
+        neighbour = self._next(handle, unit)
+        if neighbour is not None and self._target(neighbour, unit) == handle:
+            return neighbour
+        scope = self._types.info.scope(handle)
+        within = scope[-1] if scope and isinstance(scope[-1], int) else unit.handle
+        table = self._typedefs.get(within)
+        if table is None:
+            table = self._typedefs[within] = {}
+            self._collect(unit, unit.top if within == unit.handle else self._types.info.die(within)[2], table)
+        return table.get(handle)
+
+    def _next(self, handle: int, unit: Unit) -> int | None:
+        """The sibling after ``handle``."""
+        siblings = self._types.info.children(unit, handle - unit.base)
+        return next((sibling for sibling, _, _ in islice(siblings, 1, 2)), None)
+
+    def _target(self, handle: int, unit: Unit) -> int:
+        """What ``handle`` is a typedef of; -1 where it is something else."""
+        _, abbreviation, _, attributes = self._types.info.die(handle)
+        return attributes.get(dw.AT_TYPE, -1) if abbreviation.tag == dw.TAG_TYPEDEF else -1
+
+    def _collect(self, unit: Unit, position: int, table: dict[int, int]) -> None:
+        """Adds the typedefs from ``position`` on, by what they are of; namespaces included."""
+        data = unit.data
+        for handle, child, after in self._types.info.children(unit, position):
+            if child.tag == dw.TAG_TYPEDEF:
+                table.setdefault(child.decode(data, after, unit)[1].get(dw.AT_TYPE, -1), handle)
+            elif child.tag == dw.TAG_NAMESPACE and child.has_children:
+                self._collect(unit, child.decode(data, after, unit)[0], table)

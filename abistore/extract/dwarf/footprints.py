@@ -1,0 +1,79 @@
+"""The sizes and alignments of foreign types, without entering their members into the snapshot."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf.records import TEMPLATE_PARAMETERS, read_arguments
+from abistore.extract.dwarf.signatures import parts
+from abistore.extract.dwarf.types import MAX_DEPTH, SORTS, Attributes, Die, Types
+from abistore.model.shapes import Foreign, TypeRef
+
+EM_386: Final = 3
+EM_68K: Final = 4
+EM_S390: Final = 22
+MOST_ALIGNMENT: Final = {EM_386: 4, EM_68K: 2, EM_S390: 8}
+"""The largest alignment in bytes of a scalar inside a record, where it is not the scalar's own size."""
+
+LAID_OUT: Final = frozenset({dw.TAG_MEMBER, dw.TAG_INHERITANCE})
+WORDS: Final = frozenset({dw.TAG_POINTER_TYPE, dw.TAG_REFERENCE_TYPE, dw.TAG_RVALUE_REFERENCE_TYPE})
+SCALARS: Final = frozenset({dw.TAG_BASE_TYPE, dw.TAG_ENUMERATION_TYPE})
+
+
+class Footprints:
+    """Sizes and alignments of foreign types, found once per name and without entering them into the snapshot."""
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._alignments: dict[int, int] = {}
+
+    def shape(self, handle: int) -> Foreign:
+        """The foreign type that the DIE ``handle`` defines."""
+        types = self._types
+        unit, abbreviation, position, attributes = die = types.info.die(handle)
+        arguments: list[TypeRef] = []
+        if abbreviation.has_children:
+            for _, child, after in types.info.children(unit, position):
+                if child.tag in TEMPLATE_PARAMETERS:
+                    end, inner = child.decode(unit.data, after, unit)
+                    arguments.extend(read_arguments(types, (unit, child, end, inner)))
+        return Foreign(SORTS[abbreviation.tag], attributes.get(dw.AT_BYTE_SIZE), self._of(handle, die), tuple(arguments))
+
+    def alignment(self, attributes: Attributes, depth: int = 0) -> int:
+        """The natural alignment in bytes of an entry's type."""
+        handle = attributes.get(dw.AT_TYPE, -1)
+        if handle < 0 or depth > MAX_DEPTH:
+            return 1
+        found = self._alignments.get(handle)
+        if found is None:
+            found = self._alignments[handle] = self._of(handle, self._types.info.die(handle), depth)
+        return found
+
+    def _of(self, handle: int, die: Die, depth: int = 0) -> int:
+        unit, abbreviation, _, attributes = die
+        tag, info = abbreviation.tag, self._types.info
+        asked = int(attributes.get(dw.AT_ALIGNMENT, 1))
+        if tag in dw.RECORD_TAGS:
+            if attributes.get(dw.AT_SIGNATURE, handle) not in (handle, -1):
+                return self.alignment({dw.AT_TYPE: attributes[dw.AT_SIGNATURE]}, depth + 1)
+            for _, child, part in parts(info, die):
+                is_static = dw.AT_EXTERNAL in part or dw.AT_DECLARATION in part
+                if child in LAID_OUT and not is_static:
+                    asked = max(asked, part.get(dw.AT_ALIGNMENT, 1), self.alignment(part, depth + 1))
+            return asked
+        if tag in WORDS:
+            return min(unit.address_size, MOST_ALIGNMENT.get(self._types.machine, unit.address_size))
+        if tag == dw.TAG_PTR_TO_MEMBER_TYPE:
+            return unit.address_size
+        if tag in SCALARS:
+            size = int(attributes.get(dw.AT_BYTE_SIZE, 0))
+            return max(asked, scalar_alignment(attributes.get(dw.AT_NAME, ""), size, self._types.machine))
+        return max(asked, self.alignment(attributes, depth + 1))
+
+
+def scalar_alignment(spelling: str, size: int, machine: int) -> int:
+    """The alignment in bytes of a built-in or enumeration type inside a record."""
+    if "complex" in spelling.lower():
+        size //= 2
+    return max(1, min(size, MOST_ALIGNMENT.get(machine, 16)))

@@ -1,0 +1,180 @@
+"""Exported functions and variables as their users were compiled against them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf.records import ACCESS, PURE, vtable_slot
+from abistore.extract.dwarf.signatures import Signature, read_signature
+from abistore.model.names import Name
+from abistore.model.normal import last_component, normal_name
+from abistore.model.shapes import Access, Function, Method, Named, Variable
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.types import Attributes, Die, Types
+
+C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
+"""DW_LANG_C89, C, C99, C11, C17 and C23: where a function may be declared without a prototype."""
+
+ASSEMBLY: Final = 0x8001
+"""DW_LANG_Mips_Assembler, which all assemblers use."""
+
+CONVENTIONS: Final = {
+    0x01: None, 0x02: "program", 0x03: "nocall",
+    0x40: "gnu_renesas_sh", 0x41: "gnu_borland_fastcall",
+    0xB0: "fastcall", 0xB1: "thiscall", 0xB2: "pascal", 0xB3: "stdcall",
+    0xC0: "vectorcall", 0xC1: "ms_abi", 0xC2: "sysv_abi", 0xC3: "aapcs", 0xC4: "aapcs_vfp", 0xC5: "intel_ocl_bicc",
+    0xC6: "spir_function", 0xC7: "opencl_kernel", 0xC8: "swiftcall", 0xC9: "preserve_most", 0xCA: "preserve_all",
+    0xCB: "regcall", 0xCC: "m68k_rtd", 0xCD: "preserve_none", 0xCE: "riscv_vector_call", 0xCF: "swifttail",
+    0xFF: "gdb_ibm_opencl",
+}  # fmt: skip
+"""DW_CC_* codes by the name of the attribute that asks for them; ``None`` is the platform's own convention."""
+
+
+class Declarations:
+    """A function's or variable's DIE, and those it completes: abstract instance and declaration, nearest first."""
+
+    def __init__(self, types: Types, handle: int) -> None:
+        self.types = types
+        self.handles: list[int] = []
+        self.dies: list[Die] = []
+        self.attributes: Attributes = {}
+        while handle >= 0 and handle not in self.handles:
+            die = types.info.die(handle)
+            self.handles.append(handle)
+            self.dies.append(die)
+            self.attributes = {**die[3], **self.attributes}
+            handle = die[3].get(dw.AT_ABSTRACT_ORIGIN, die[3].get(dw.AT_SPECIFICATION, -1))
+
+    @property
+    def symbol(self) -> str:
+        """The name that the linker is to see: mangled where recorded, else the source name."""
+        found: str = self.attributes.get(dw.AT_LINKAGE_NAME) or self.attributes.get(dw.AT_NAME, "")
+        return found
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it describes code."""
+        return self.dies[0][1].tag == dw.TAG_SUBPROGRAM
+
+    @property
+    def is_assembly(self) -> bool:
+        """Whether an assembler made it: it knows a name and an address, and neither parameters nor result."""
+        return self.dies[0][0].language == ASSEMBLY
+
+    @cached_property
+    def shape(self) -> Function | Variable:
+        """What its users were compiled against."""
+        return read_function(self) if self.is_function else read_variable(self)
+
+    def stands_for(self, symbol: str) -> bool:
+        """Whether ``symbol`` is its own name: exactly, or as another variant of its constructor or destructor."""
+        own = self.symbol
+        if own == symbol:
+            return True
+        different = [index for index, pair in enumerate(zip(own, symbol, strict=False)) if pair[0] != pair[1]]
+        if len(own) != len(symbol) or len(different) != 1 or own[different[0] - 1] not in "CD":
+            return False
+        name, scope = self.attributes.get(dw.AT_NAME, ""), self.types.spellings.scope(self.handles[-1])
+        return name.startswith("~") or last_component(scope) == name
+
+    def display(self) -> str:
+        """The qualified source name."""
+        name = self.attributes.get(dw.AT_NAME, "")
+        scope = self.types.spellings.scope(self.handles[-1])
+        return normal_name(f"{scope}::{name}" if scope else name)
+
+    def owner(self) -> tuple[Name, Access] | None:
+        """The class that it is a member of, and its access there; ``None`` at namespace scope."""
+        scope = self.types.info.scope(self.handles[-1])
+        if not scope or not isinstance(scope[-1], int):
+            return None
+        tag = self.types.info.die(scope[-1])[1].tag
+        if tag not in dw.RECORD_TAGS:
+            return None
+        default: Access = "private" if tag == dw.TAG_CLASS_TYPE else "public"
+        access = ACCESS.get(self.attributes.get(dw.AT_ACCESSIBILITY, 0), default)
+        record = self.types.reference(scope[-1])
+        return (record.name, access) if isinstance(record, Named) else None
+
+    def location(self) -> tuple[str, int]:
+        """Where it is first declared."""
+        for die in reversed(self.dies):
+            location = self.types.locate(die[0], die[3])
+            if location[0]:
+                return location
+        return "", 0
+
+
+def choose(symbol: str, candidates: list[Declarations]) -> Declarations | None:
+    """The one of several DIEs at a symbol's address that describes it.
+
+    A mangled symbol at the address of code with another mangled name is there because a linker folded identical code,
+    and what describes the one would be wrong about the other. Names that are not mangled are aliases.
+    """
+    for candidate in candidates:
+        if candidate.symbol == symbol:
+            return candidate
+    for candidate in candidates:
+        if candidate.stands_for(symbol):
+            return candidate
+    for candidate in candidates:
+        if not (symbol.startswith("_Z") and candidate.symbol.startswith("_Z")):
+            return candidate
+    return None
+
+
+def read_function(declarations: Declarations) -> Function:
+    """The shape of an exported function."""
+    types, attributes = declarations.types, declarations.attributes
+    signature = _signature(declarations)
+    prototyped = dw.AT_PROTOTYPED in attributes or declarations.dies[0][0].language not in C_LANGUAGES
+    convention = attributes.get(dw.AT_CALLING_CONVENTION, 0x01)
+    return Function(
+        display=declarations.display(),
+        result=types.of(attributes),
+        parameters=signature.parameters,
+        variadic=signature.variadic and prototyped,
+        noreturn=dw.AT_NORETURN in attributes,
+        prototyped=prototyped,
+        calling_convention=CONVENTIONS.get(convention, f"convention {convention:#x}"),
+        method=_method(declarations, signature),
+    )
+
+
+def read_variable(declarations: Declarations) -> Variable:
+    """The shape of an exported data object."""
+    owner = declarations.owner()
+    type = declarations.types.of(declarations.attributes)
+    display = declarations.display()
+    return Variable(display, type) if owner is None else Variable(display, type, *owner)
+
+
+def _signature(declarations: Declarations) -> Signature:
+    """The parameters as declared; as defined where the declaration has none."""
+    for die in reversed(declarations.dies):
+        signature = read_signature(declarations.types, die)
+        if signature != Signature(()):
+            return signature
+    return Signature(())
+
+
+def _method(declarations: Declarations, signature: Signature) -> Method | None:
+    owner = declarations.owner()
+    if owner is None:
+        return None
+    attributes = declarations.attributes
+    virtuality = attributes.get(dw.AT_VIRTUALITY, 0)
+    return Method(
+        *owner,
+        static=signature.this is None and dw.AT_OBJECT_POINTER not in attributes,
+        virtual="pure" if virtuality == PURE else "virtual" if virtuality else "no",
+        slot=vtable_slot(attributes),
+        qualifiers=signature.this_qualifiers,
+        reference="&" if dw.AT_REFERENCE in attributes else "&&" if dw.AT_RVALUE_REFERENCE in attributes else "",
+        explicit=dw.AT_EXPLICIT in attributes,
+        deleted=dw.AT_DELETED in attributes,
+        defaulted=dw.AT_DEFAULTED in attributes,
+    )

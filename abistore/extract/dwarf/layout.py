@@ -1,0 +1,122 @@
+"""What the debug information says about a library's exports and the types that they reach."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages
+from abistore.extract.dwarf.faults import malformed_is_an_error
+from abistore.extract.dwarf.footprints import Footprints
+from abistore.extract.dwarf.foreign import is_runtime
+from abistore.extract.dwarf.functions import Declarations, choose
+from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.joins import Joins
+from abistore.extract.dwarf.records import read_enum, read_record
+from abistore.extract.dwarf.types import Types
+from abistore.model.digest import sort_variants
+from abistore.model.names import Name
+from abistore.model.snapshot import Evidence, Location, Variants
+
+if TYPE_CHECKING:
+    from abistore.extract.elf.container import ElfFile
+    from abistore.extract.elf.symbols import Exports
+    from abistore.extract.reader import ExtractOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The layout facet of one library, with where each declaration stands and how much could be seen."""
+
+    entries: dict[Name, Variants]
+    locations: dict[Name, Location]
+    evidence: Evidence
+    compilers: tuple[str, ...]
+    languages: tuple[str, ...]
+
+
+def read_layout(
+    debug: ElfFile, exports: Exports, options: ExtractOptions, *, soname: str | None, alternate: ElfFile | None
+) -> Layout:
+    """Reads what describes ``exports`` in the debug information of ``debug``, and all that it mentions.
+
+    Raises :class:`abistore.errors.ExtractError` where the debug information is corrupt beyond use.
+    """
+    with without_cycle_collection(), malformed_is_an_error(debug.path.name):
+        info = DebugInfo(
+            debug,
+            alternate=alternate,
+            options=options,
+            addresses=exports.by_address,
+            tls_offsets=exports.tls_by_offset,
+        )
+        info.locate(*expected_places(exports))
+        types = Types(info, machine=debug.machine, runtime=is_runtime(soname))
+        described = _read_exports(types, exports)
+        _read_reached(types)
+        return Layout(
+            entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items())},
+            locations=types.locations,
+            evidence=coverage(exports, described, info.problems),
+            compilers=compilers(info.units),
+            languages=languages(info.units),
+        )
+
+
+@contextmanager
+def without_cycle_collection() -> Iterator[None]:
+    """Millions of small objects are made and nearly all of them stay: looking for cycles among them costs a third."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _read_exports(types: Types, exports: Exports) -> set[str]:
+    """Enters the function or variable of every exported symbol that has a DIE; the symbols at described places."""
+    places: dict[tuple[bool, int], list[int]] = {}
+    for kind, place, handle in types.info.found:
+        places.setdefault((kind == "tls", place), []).append(handle)
+    described: set[str] = set()
+    for (tls, place), handles in places.items():
+        symbols = (exports.tls_by_offset if tls else exports.by_address)[place]
+        candidates = [Declarations(types, handle) for handle in handles]
+        candidates = [candidate for candidate in candidates if not candidate.is_assembly]
+        if candidates:
+            described.update(symbols)
+        for symbol in symbols:
+            chosen = choose(symbol, candidates)
+            if chosen is not None:
+                _enter(types, Name(exports.kinds[symbol], symbol), chosen)
+    return described
+
+
+def _enter(types: Types, name: Name, declarations: Declarations) -> None:
+    if declarations.is_function != (name.kind == "function"):
+        return
+    types.add(name, declarations.shape)
+    types.note(name, declarations.location())
+
+
+def _read_reached(types: Types) -> None:
+    """Reads the members of every type that was mentioned, until nothing new is."""
+    joins = Joins(types)
+    footprints = Footprints(types)
+    measured: set[Name] = set()
+    while True:
+        while types.pending:
+            name, handle = types.pending.pop()
+            read = read_enum if name.kind == "enum" else read_record
+            types.add(name, read(types, types.info.die(handle)))
+        for name in [name for name in types.foreign if name not in measured]:
+            measured.add(name)
+            types.add(name, footprints.shape(types.foreign[name]))
+        if not types.pending and len(measured) == len(types.foreign) and not joins.next_round():
+            break
+    joins.close()

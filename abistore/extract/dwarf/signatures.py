@@ -1,0 +1,82 @@
+"""The parameters of functions and function types, and what ``this`` says about a method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from abistore.extract.dwarf import codes as dw
+from abistore.model.shapes import Pointer, Qualified, TypeRef
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.info import DebugInfo
+    from abistore.extract.dwarf.types import Attributes, Die, Types
+
+BODY: Final = frozenset(
+    {dw.TAG_VARIABLE, dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE, dw.TAG_LABEL, dw.TAG_CALL_SITE,
+     dw.TAG_GNU_CALL_SITE}
+)  # fmt: skip
+"""What comes after a function's parameters."""
+
+
+class Signature(NamedTuple):
+    """Parameter types without those that the compiler adds; ``this`` is the type of the object parameter, if any."""
+
+    parameters: tuple[TypeRef, ...]
+    variadic: bool = False
+    this: TypeRef | None = None
+
+    @property
+    def this_qualifiers(self) -> tuple[str, ...]:
+        """The qualifiers of the object that ``this`` points to."""
+        this = self.this
+        if isinstance(this, Qualified):
+            this = this.target
+        if isinstance(this, Pointer) and isinstance(this.target, Qualified):
+            return this.target.qualifiers
+        return ()
+
+
+def parts(info: DebugInfo, die: Die) -> Iterator[tuple[int, int, Attributes]]:
+    """Handle, tag and attributes of each child of a DIE."""
+    unit, abbreviation, position, _ = die
+    if abbreviation.has_children:
+        data = unit.data
+        for handle, child, after in info.children(unit, position):
+            yield handle, child.tag, child.decode(data, after, unit)[1]
+
+
+def read_signature(types: Types, die: Die) -> Signature:
+    """The parameters of the subprogram or subroutine type ``die``."""
+    unit, abbreviation, position, _ = die
+    if not abbreviation.has_children:
+        return Signature(())
+    parameters: list[TypeRef] = []
+    variadic, this, data = False, None, unit.data
+    for handle, child, after in types.info.children(unit, position):
+        tag = child.tag
+        if tag == dw.TAG_FORMAL_PARAMETER:
+            attributes = child.decode(data, after, unit)[1]
+            if dw.AT_ABSTRACT_ORIGIN in attributes:
+                attributes = {**types.info.die(attributes[dw.AT_ABSTRACT_ORIGIN])[3], **attributes}
+            found = types.of(attributes)
+            if dw.AT_ARTIFICIAL not in attributes:
+                parameters.append(_as_parameter(found))
+            elif this is None and not parameters:
+                this = found
+        elif tag == dw.TAG_UNSPECIFIED_PARAMETERS:
+            variadic = True
+        elif tag == dw.TAG_GNU_FORMAL_PARAMETER_PACK:
+            parameters.extend(read_signature(types, types.info.die(handle)).parameters)
+        elif tag in BODY:
+            break
+    return Signature(tuple(parameters), variadic, this)
+
+
+def _as_parameter(found: TypeRef) -> TypeRef:
+    """A parameter's own ``const`` and ``volatile`` are the callee's business: callers never see them."""
+    if isinstance(found, Qualified):
+        kept = tuple(qualifier for qualifier in found.qualifiers if qualifier not in ("const", "volatile"))
+        if kept != found.qualifiers:
+            return Qualified(found.target, kept) if kept else found.target
+    return found
