@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from abistore.compare.entities import entity
 from abistore.compare.equivalence import Equivalence, Sameness
+from abistore.model.demangle import demangle
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Function, Library, TypeRef
@@ -79,6 +81,20 @@ class Context:
         """Whether both sides are known to come from the same compilers with the same recorded options."""
         old, new = self.old.provenance.compilers, self.new.provenance.compilers
         return bool(old) and set(old) == set(new)
+
+    def exports_entity(self, owner: str) -> bool:
+        """Whether the new side exports anything of the template instantiation ``owner``, demangled."""
+        return owner in self._new_instantiations
+
+    @cached_property
+    def _new_instantiations(self) -> frozenset[str]:
+        found = set()
+        for name in self.new.entries.get("symbol", {}):
+            if name.kind in ("function", "variable") and name.spelling.startswith("_Z"):
+                subject = entity(demangle(name.spelling))
+                if ">" in subject:
+                    found.add(subject[: subject.rindex(">") + 1])
+        return frozenset(found)
 
     def exported(self, name: Name) -> bool:
         """Whether both sides export ``name``: only then can a consumer use it before and after."""

@@ -15,6 +15,7 @@ from abistore.compare.parts import (
     Dependency,
     Feature,
     ForeignExports,
+    Imports,
     NodeMove,
     Surface,
     SymbolVersion,
@@ -170,14 +171,15 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
 
 def _imports(context: Context) -> Iterator[Delta[Any]]:
     old, new = _imported(context.old), _imported(context.new)
-    for name in sorted(old.keys() | new.keys()):
-        before, after = old.get(name), new.get(name)
-        if before is None and after is not None:
-            yield Added(Subject(name), after)
-        elif before is not None and after is None:
-            yield Removed(Subject(name), before)
-        elif before != after:
-            yield Changed(Subject(name), before, after)
+    gone = tuple((name.spelling, old[name]) for name in sorted(old.keys() - new.keys()))
+    come = tuple((name.spelling, new[name]) for name in sorted(new.keys() - old.keys()))
+    if gone:
+        yield Removed(Subject(SELF, "imports"), Imports(gone))
+    if come:
+        yield Added(Subject(SELF, "imports"), Imports(come))
+    for name in sorted(old.keys() & new.keys()):
+        if old[name] != new[name]:
+            yield Changed(Subject(name), old[name], new[name])
 
 
 def _imported(snapshot: Snapshot) -> dict[Name, Import]:
@@ -250,6 +252,7 @@ def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Removed(subject, VersionRequirement(library, version, False))
     for library, version in sorted(after - before):
-        higher = raises_floor(version, [each for owner, each in before if owner == library])
+        others = [each for owner, each in before | after if owner == library and each != version]
+        higher = raises_floor(version, others)
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Added(subject, VersionRequirement(library, version, higher))

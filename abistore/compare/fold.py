@@ -69,8 +69,8 @@ class _Parents:
 
     def _parent(self, index: int) -> int | None:
         finding = self._findings[index]
-        if finding.name.kind in ("function", "variable"):
-            return self._companion(finding)
+        if (companion := self._companion(finding)) is not None:
+            return companion
         if not self._effect[index]:
             return None
         return self._cause_within(index) if self._has_cause(index) else self._embedded_cause(index)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Field, TypeRef
+from abistore.model.shapes import AnyShape, Field, Import, TypeRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +167,10 @@ class Lookalike:
     """A function that vanished beside one that came with the same signature and a similar name."""
 
     symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """Undefined symbols that only one side has; sorted."""
+
+    symbols: tuple[tuple[str, Import], ...]

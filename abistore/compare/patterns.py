@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from abistore.compare.context import Context
-from abistore.compare.foreign import Foreigners, entity
+from abistore.compare.entities import entity
+from abistore.compare.foreign import Foreigners
 from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagFlip
 from abistore.model.demangle import demangle
 from abistore.model.names import Name

@@ -5,50 +5,433 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.foreign import is_weak
+from abistore.compare.entities import entity, is_weak
+from abistore.compare.parts import Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
-from abistore.model.deltas import Added, Removed
+from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
 
-CODE = ("function", "ifunc")
-DATA = ("object", "common", "tls")
-CLASS_DATA = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC")
-"""Prefixes of a class's vtable, typeinfo, typeinfo name, VTT and construction vtables."""
+CODE = ("function", "ifunc", "notype")
+DATA = ("object", "common", "notype")
+VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION = "_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC"
+CLASS_DATA = (VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION)
+"""Prefixes of what the compiler emits once for a class."""
 
 
-def is_function(name: Name) -> bool:
-    """Whether ``name`` is code."""
-    return name.kind == "function"
+def _title(name: Name) -> str:
+    return demangle(name.spelling)
 
 
-def is_inline(name: Name, context: Context, *, new: bool = False) -> bool:
-    """Whether ``name`` is a C++ inline function, template instantiation or class datum, which its users emit too."""
-    return name.spelling.startswith("_Z") and is_weak(context.new if new else context.old, name)
+def _emitted_by_users(name: Name, context: Context) -> bool:
+    """Whether ``name`` is vague-linkage C++: every unit that uses it may emit its own copy."""
+    return name.spelling.startswith("_Z") and is_weak(context.old, name)
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
+def _instantiation(name: Name) -> bool:
+    """Whether ``name`` is of a template, which an ``extern template`` keeps consumers from instantiating themselves."""
+    subject = entity(demangle(name.spelling))
+    return "<" in subject.replace("operator<<", "").replace("operator<", "")
+
+
+def _vanished(name: Name, context: Context) -> bool:
+    """Whether an instantiation is gone as a whole and not by the optimiser: nothing of it is left, same toolchain."""
+    if not context.same_toolchain and context.old.provenance.compilers and context.new.provenance.compilers:
+        return False
+    subject = entity(demangle(name.spelling))
+    owner = subject[: subject.rindex(">") + 1]
+    return not context.exports_entity(owner)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed", aliases=("func_removed_elf_only",))
 def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """Exported function removed.
 
     A program linked against it no longer starts, or is killed at the first call: the loader cannot resolve the symbol.
+    Without headers nobody can tell whether the function was meant to be called from outside.
 
-    Fix: keep the function, as a wrapper if need be, or bump the SONAME.
+    Fix: keep the function, as a wrapper if need be, or bump the SONAME; hide what was never public in a release that
+    bumps it.
     """
     name = symbol.subject.name
-    if is_function(name) and not is_inline(name, context):
-        yield Note("the function is no longer exported", demangle(name.spelling))
+    if name.kind == "function" and not _emitted_by_users(name, context):
+        yield Note("the function is no longer exported", _title(name))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="added")
-def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
+def func_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """Exported function added.
 
     Built consumers do not ask for it. Programs linked against the new release need at least this release.
 
     Fix: nothing; raise the minor version, and put it in a new version node where the library has version nodes.
     """
-    if is_function(symbol.subject.name):
-        yield Note("the function is new", None, demangle(symbol.subject.name.spelling))
+    name = symbol.subject.name
+    if name.kind == "function":
+        yield Note("the function is new", None, _title(name))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="variables", action="removed", aliases=("var_removed_elf_only",))
+def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Exported variable removed.
+
+    A program that refers to it does not start: data references are resolved at load time.
+
+    Fix: keep exporting the variable, even if the library no longer uses it, or bump the SONAME.
+    """
+    name = symbol.subject.name
+    if name.kind == "variable" and not name.spelling.startswith(CLASS_DATA) and not _emitted_by_users(name, context):
+        yield Note("the variable is no longer exported", _title(name))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="variables", action="added")
+def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
+    """Exported variable added.
+
+    Built consumers do not ask for it. Programs linked against the new release need at least this release.
+
+    Fix: nothing; prefer an accessor function, because the variable's size is from now on part of the ABI.
+    """
+    name = symbol.subject.name
+    if name.kind == "variable":
+        yield Note("the variable is new", None, _title(name))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="removed", aliases=("type_visibility_changed",))
+def class_symbols_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Vtable or typeinfo of a class no longer exported.
+
+    Consumers that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` refer to these
+    objects and do not emit them themselves, because the class has a key function in the library. They fail to load.
+
+    Fix: keep the class's first non-inline virtual function in the library and its visibility default; do not build a
+    library whose classes consumers derive from with ``-fno-rtti``.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(CLASS_DATA) and not _emitted_by_users(name, context):
+        yield Note("what the compiler emits for the class is no longer exported", _title(name))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
+def template_instantiation_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Explicit template instantiation removed.
+
+    Consumers whose headers say ``extern template`` compiled no code of their own for it, and fail to load. The whole
+    instantiation is gone although both releases come from the same toolchain, so that no optimiser explains it.
+
+    Fix: keep the ``template class ...;`` line in the library, or bump the SONAME.
+    """
+    name = symbol.subject.name
+    if _emitted_by_users(name, context) and _instantiation(name) and _vanished(name, context):
+        yield Note("nothing of the instantiation is exported any more", _title(name))
+
+
+@rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
+def inline_symbol_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Weak copy of an inline function, template or implicit class member no longer exported.
+
+    Consumers compiled their own copy of what they use of it, unless their headers only declared it. Compilers emit or
+    drop such copies with every change of optimisation.
+
+    Fix: nothing, unless headers declare it ``extern template`` or without its body; ``-fvisibility-inlines-hidden``
+    keeps such copies out of the export table.
+    """
+    name = symbol.subject.name
+    if _emitted_by_users(name, context) and not (_instantiation(name) and _vanished(name, context)):
+        yield Note("the weak copy is no longer exported", _title(name))
+
+
+# --- the same symbol, exported in another way ---------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", aliases=("symbol_kind_changed",))
+def symbol_type_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Symbol is no longer of the same type: code became data, or data became thread-local.
+
+    Consumers jump to data, read code as data, or take a thread offset for an address.
+
+    Fix: give the new entity a new name.
+    """
+    old, new = symbol.old.type, symbol.new.type
+    if "notype" not in (old, new) and _sort(old) != _sort(new):
+        yield Note("the symbol is of another type", old, new)
+
+
+def _sort(type: str) -> str:
+    return "code" if type in CODE else "data" if type in DATA else type
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect=True)
+def symbol_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Exported object has another size.
+
+    A program that is not position independent holds a copy of the object in its own image, of the size that it had at
+    link time: the loader copies only that much, and the library reads and writes beyond it.
+
+    Fix: export an accessor function or a pointer; never change the size of an exported object under one SONAME.
+    """
+    old, new = symbol.old, symbol.new
+    if {old.type, new.type} <= {"object", "common"} and _sized(old, new) and _plain(symbol):
+        yield Note("the object has another size (bytes)", str(old.size), str(new.size))
+
+
+def _sized(old: Symbol, new: Symbol) -> bool:
+    return old.size != new.size and old.size > 0 and new.size > 0
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect=True)
+def tls_var_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Exported thread-local object has another size.
+
+    Consumers were compiled for the old type and read or write beyond it, or see only a part of it.
+
+    Fix: export a function that returns the address, and never change the type of an exported object.
+    """
+    if symbol.old.type == symbol.new.type == "tls" and _sized(symbol.old, symbol.new):
+        yield Note("the thread-local object has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """Vtable of a class has another number of slots.
+
+    Consumers that derive from the class have vtables of the old shape; calls through a slot that they lack run off
+    their end, and slots that moved call another function.
+
+    Fix: add virtual functions only at the end of final classes, or in a new class that derives from this one.
+    """
+    if symbol.subject.name.spelling.startswith(VTABLE) and _sized(symbol.old, symbol.new):
+        yield Note("the vtable has another number of entries", *_slots(symbol, context))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+def vtt_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """Table of construction vtables of a class has another number of entries.
+
+    Its virtual bases changed: constructors that consumers compiled for derived classes take vtables from wrong places.
+
+    Fix: do not add or remove virtual bases under one SONAME.
+    """
+    if symbol.subject.name.spelling.startswith(VTT) and _sized(symbol.old, symbol.new):
+        yield Note("the table of construction vtables has another number of entries", *_slots(symbol, context))
+
+
+def _slots(symbol: Changed[Symbol], context: Context) -> tuple[str, str]:
+    width = context.old.target.bits // 8
+    return str(symbol.old.size // width), str(symbol.new.size // width)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+def rtti_inheritance_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Type information of a class describes other base classes.
+
+    Its size tells the kind and number of bases. Consumers' ``catch`` and ``dynamic_cast`` follow the new list, while
+    their object layout follows the old one.
+
+    Fix: keep the list of base classes; put new functionality in a member or in a new class.
+    """
+    if symbol.subject.name.spelling.startswith(TYPEINFO) and _sized(symbol.old, symbol.new):
+        yield Note("the type information has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+
+
+@rule(Impact.RISK, evidence="symbol", element="types", action="changed")
+def vtable_symbol_identity_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Vtable or typeinfo of a class is bound in another way.
+
+    Where several libraries carry the same class, the loader now picks another copy or several: ``dynamic_cast`` and
+    ``catch`` that compare addresses may fail across libraries.
+
+    Fix: keep one key function, in one library, with default visibility.
+    """
+    old, new = symbol.old, symbol.new
+    if symbol.subject.name.spelling.startswith(CLASS_DATA) and _bound(old) != _bound(new):
+        yield Note("the class's data is bound in another way", " ".join(_bound(old)), " ".join(_bound(new)))
+
+
+def _bound(symbol: Symbol) -> tuple[str, str]:
+    return symbol.binding, symbol.visibility
+
+
+def _plain(symbol: Changed[Symbol]) -> bool:
+    return not symbol.subject.name.spelling.startswith(CLASS_DATA)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def symbol_binding_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Global symbol became weak.
+
+    The loader binds both alike. Static links may now prefer another definition.
+
+    Fix: nothing, if it is meant.
+    """
+    if _plain(symbol) and (symbol.old.binding, symbol.new.binding) == ("global", "weak"):
+        yield Note("the symbol is bound in another way", "global", "weak")
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def symbol_binding_strengthened(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Weak symbol became global.
+
+    The loader binds both alike. Static links that brought their own definition may now clash.
+
+    Fix: nothing, if it is meant.
+    """
+    if _plain(symbol) and (symbol.old.binding, symbol.new.binding) == ("weak", "global"):
+        yield Note("the symbol is bound in another way", "weak", "global")
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbol_binding_became_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Symbol became unique in the process.
+
+    All libraries of a process now share one copy, even those opened privately, and the library can no longer be
+    unloaded.
+
+    Fix: build with ``-fno-gnu-unique`` where plugins are to be unloaded.
+    """
+    if _plain(symbol) and symbol.old.binding != "unique" == symbol.new.binding:
+        yield Note("the symbol is bound in another way", symbol.old.binding, "unique")
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbol_binding_lost_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Symbol is no longer unique in the process.
+
+    Libraries that are opened privately now have copies of their own: state that was shared by inline functions and
+    templates is not shared any more.
+
+    Fix: keep ``-fgnu-unique`` (gcc's default) where such state must be one.
+    """
+    if _plain(symbol) and symbol.old.binding == "unique" != symbol.new.binding:
+        yield Note("the symbol is bound in another way", "unique", symbol.new.binding)
+
+
+@rule(
+    Impact.RISK,
+    evidence="symbol",
+    element="functions",
+    action="changed",
+    aliases=("symbol_elf_visibility_changed", "elf_visibility_changed"),
+)
+def func_visibility_protected_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Function became protected, or stopped being so.
+
+    The library's own calls no longer go (or now go) through a definition that a program or a preloaded library puts
+    before it. Function addresses taken on both sides may differ.
+
+    Fix: tell those who interpose the function; nothing else depends on it.
+    """
+    if symbol.subject.name.kind == "function" and symbol.old.visibility != symbol.new.visibility:
+        yield Note("the function's visibility differs", symbol.old.visibility, symbol.new.visibility)
+
+
+@rule(Impact.RISK, evidence="symbol", element="variables", action="changed")
+def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Variable became protected, or stopped being so.
+
+    A program that holds a copy of the variable (copy relocation) and a library whose own accesses are not redirected
+    to that copy see two variables.
+
+    Fix: keep exported data at default visibility, or export accessor functions only.
+    """
+    data = symbol.subject.name.kind == "variable" and _plain(symbol)
+    if data and symbol.old.visibility != symbol.new.visibility:
+        yield Note("the variable's visibility differs", symbol.old.visibility, symbol.new.visibility)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
+def ifunc_introduced(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Function is now chosen at load time (GNU_IFUNC).
+
+    Calls go through the same symbol. Loaders without IFUNC support, and programs built without PLT that take its
+    address very early, cannot use it.
+
+    Fix: nothing, on platforms whose loader knows IFUNC.
+    """
+    if (symbol.old.type, symbol.new.type) == ("function", "ifunc"):
+        yield Note("the function is now resolved by a function", "function", "ifunc")
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
+def ifunc_removed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Function is no longer chosen at load time (GNU_IFUNC).
+
+    Calls go through the same symbol; only the choice by processor is gone.
+
+    Fix: nothing.
+    """
+    if (symbol.old.type, symbol.new.type) == ("ifunc", "function"):
+        yield Note("the function is no longer resolved by a function", "ifunc", "function")
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="variables", action="changed")
+def common_symbol_risk(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Variable became a common symbol.
+
+    Linkers merge common symbols of one name into the largest, so that a program that defines the same name by accident
+    shares it silently.
+
+    Fix: build with ``-fno-common`` (the default since gcc 10) and define the variable once.
+    """
+    if symbol.old.type != "common" == symbol.new.type:
+        yield Note("the variable is now a common symbol", symbol.old.type, "common")
+
+
+# --- one symbol gone, its counterpart come ------------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
+def func_cv_changed(function: Changed[Requalified], context: Context) -> Iterator[Note]:
+    """Member function gained or lost ``const`` or ``volatile``.
+
+    These are part of the mangled name: built consumers ask for the old symbol and fail to resolve it.
+
+    Fix: keep the old member function beside the new one.
+    """
+    old, new = demangle(function.old.symbol), demangle(function.new.symbol)
+    if _cv(old) != _cv(new):
+        yield Note("the member function's qualifiers differ", old, new)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
+def func_ref_qual_changed(function: Changed[Requalified], context: Context) -> Iterator[Note]:
+    """Member function gained, lost or changed its reference qualifier.
+
+    ``&`` and ``&&`` are part of the mangled name: built consumers ask for the old symbol and fail to resolve it.
+
+    Fix: keep the old member function beside the new one.
+    """
+    old, new = demangle(function.old.symbol), demangle(function.new.symbol)
+    if _cv(old) == _cv(new):
+        yield Note("the member function's reference qualifier differs", old, new)
+
+
+def _cv(demangled: str) -> frozenset[str]:
+    return (
+        frozenset(demangled[demangled.rindex(")") + 1 :].replace("&", " ").split()) if ")" in demangled else frozenset()
+    )
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
+def func_language_linkage_changed(function: Changed[Linkage]) -> Iterator[Note]:
+    """Function switched between C and C++ linkage.
+
+    Only one of the two symbols is exported; built consumers ask for the other one.
+
+    Fix: restore (or drop) ``extern "C"``, or export both names.
+    """
+    yield Note("the function has another language linkage", function.old.symbol, function.new.symbol)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("declaration_renamed",))
+def func_likely_renamed(function: Changed[Lookalike]) -> Iterator[Note]:
+    """Function was probably renamed.
+
+    One function vanished, and the only new one of the same telling signature has a similar name. Built consumers ask
+    for the old name and fail to resolve it.
+
+    Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
+    """
+    yield Note("the function has probably another name", demangle(function.old.symbol), demangle(function.new.symbol))

@@ -1,0 +1,48 @@
+"""What a mangled symbol is about: its qualified name, its outermost namespace, whether others emit it too."""
+
+from __future__ import annotations
+
+import re
+
+from abistore.model.names import Name
+from abistore.model.shapes import Symbol
+from abistore.model.snapshot import Snapshot
+
+PREFIX = re.compile(
+    r"^(?:vtable for |VTT for |typeinfo (?:name )?for |guard variable for |construction vtable for "
+    r"|(?:non-virtual|virtual|covariant return) thunk to |TLS (?:init|wrapper) function for )+"
+)
+
+
+def entity(demangled: str) -> str:
+    """The qualified name that a demangled symbol is about: without ``vtable for``, result type and parameters."""
+    text = PREFIX.sub("", demangled)
+    depth, start = 0, 0
+    for index, char in enumerate(text):
+        if char == "<":
+            depth += 1
+        elif char == ">" and not (index and text[index - 1] == "-"):
+            depth -= 1
+        elif depth == 0 and char == " " and not text[start:index].endswith("operator"):
+            start = index + 1
+        elif depth == 0 and char == "(" and not text.startswith("(anonymous namespace)", index):
+            return text[start:index]
+    return text[start:]
+
+
+def top_level(demangled: str) -> str:
+    """The outermost namespace or class of a demangled symbol; empty for a name at global scope."""
+    return _outermost(entity(demangled))
+
+
+def _outermost(qualified: str) -> str:
+    match = re.match(r"[A-Za-z_]\w*", qualified)
+    rest = qualified[match.end() :] if match else ""
+    return match[0] if match and (rest.startswith("::") or rest.startswith("<")) else ""
+
+
+def is_weak(snapshot: Snapshot, name: Name) -> bool:
+    """Whether every version of ``name`` is weak or unique: code that others may have compiled too."""
+    return all(
+        isinstance(shape, Symbol) and shape.binding in ("weak", "unique") for shape in snapshot.variants("symbol", name)
+    )

@@ -1,0 +1,147 @@
+"""Systematic changes of many exports, each one finding with a count and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from abistore.compare.context import Context
+from abistore.compare.parts import ForeignExports, NamespaceMove, NodeMove, Renaming, TagFlip
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.demangle import demangle
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+
+EXAMPLES = 3
+
+
+def _examples(symbols: Sequence[str]) -> str:
+    shown = ", ".join(demangle(symbol) for symbol in symbols[:EXAMPLES])
+    return shown if len(symbols) <= EXAMPLES else f"{shown}, ..."
+
+
+def _exports(symbols: Sequence[str], context: Context, *, new: bool = False) -> tuple[Name, ...]:
+    entries = (context.new if new else context.old).entries.get("symbol", {})
+    names = (Name(kind, symbol) for symbol in symbols for kind in ("function", "variable"))
+    return tuple(name for name in names if name in entries)
+
+
+def _before_and_after(pairs: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    return _examples([old for old, _ in pairs]), _examples([new for _, new in pairs])
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def symbol_renamed_batch(batch: Changed[Renaming], context: Context) -> Iterator[Note]:
+    """Many exports were renamed in the same way.
+
+    A prefix or suffix of the names differs, as in libraries that put their version into every symbol. Built consumers
+    ask for the old names and fail to load.
+
+    Fix: bump the SONAME with such a rename, or export the old names as aliases.
+    """
+    pairs = batch.old.pairs
+    yield Note(
+        f"{len(pairs)} exports were renamed in the same way",
+        *_before_and_after(pairs),
+        affected=_exports([old for old, _ in pairs], context),
+    )
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="symbol",
+    element="library",
+    action="changed",
+    aliases=("inline_namespace_version_bumped",),
+)
+def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> Iterator[Note]:
+    """Many exports moved to another inline namespace.
+
+    The namespace is part of every mangled name: sources compile as before, built consumers fail to load.
+
+    Fix: bump the SONAME with the namespace, or keep the old namespace's symbols.
+    """
+    pairs = batch.old.pairs
+    yield Note(
+        f"{len(pairs)} exports moved from namespace {batch.old.before or '(none)'} to {batch.old.after or '(none)'}",
+        *_before_and_after(pairs),
+        affected=_exports([old for old, _ in pairs], context),
+    )
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", aliases=("abi_tag_changed",))
+def glibcxx_dual_abi_flip_detected(batch: Changed[TagFlip], context: Context) -> Iterator[Note]:
+    """Library was built with the other ABI of libstdc++.
+
+    ``_GLIBCXX_USE_CXX11_ABI`` decides whether ``std::string`` and ``std::list`` are the ones of C++11; it shows in the
+    mangled names of all that mention them. Consumers built with the other setting fail to load.
+
+    Fix: build with the same ``_GLIBCXX_USE_CXX11_ABI`` as before.
+    """
+    pairs = batch.old.pairs
+    yield Note(
+        f"{len(pairs)} exports differ in the ABI tag cxx11 only",
+        *_before_and_after(pairs),
+        affected=_exports([old for old, _ in pairs], context),
+    )
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="symbol",
+    element="library",
+    action="changed",
+    aliases=("versioned_symbol_scheme_detected",),
+    effect=True,
+)
+def versioned_symbol_scheme_changed(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
+    """Many exports moved from one version node to another.
+
+    Built consumers ask for the old version of each of them, which is not there any more, and fail to load.
+
+    Fix: keep the old node with aliases (``.symver``), or bump the SONAME with the node.
+    """
+    symbols = [old for old, _ in batch.old.pairs]
+    yield Note(
+        f"{len(symbols)} exports moved to another version node",
+        batch.old.before,
+        batch.old.after,
+        affected=_exports(symbols, context),
+    )
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="symbol",
+    element="library",
+    action="removed",
+    aliases=("symbol_leaked_from_dependency_changed",),
+)
+def foreign_symbols_removed(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
+    """Copies of other libraries' inline functions and templates are no longer exported.
+
+    They belong to the standard library or to another header-only library, and are weak: each consumer compiled its own
+    copy of what it uses. Which copies a library carries depends on the compiler and its options.
+
+    Fix: nothing; a version script or ``-fvisibility-inlines-hidden`` keeps them out of the export table.
+    """
+    found = symbols.old.symbols
+    yield Note(f"{len(found)} foreign weak symbols are gone", _examples(found), affected=_exports(found, context))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
+    """Copies of other libraries' inline functions and templates are newly exported.
+
+    They belong to the standard library or to another header-only library. Nobody should link to them, but a process
+    may now bind its own copies to these.
+
+    Fix: keep them out of the export table with a version script or ``-fvisibility-inlines-hidden``.
+    """
+    found = symbols.new.symbols
+    yield Note(
+        f"{len(found)} foreign weak symbols came",
+        None,
+        _examples(found),
+        affected=_exports(found, context, new=True),
+    )

@@ -1,0 +1,325 @@
+"""What happens to functions that stay exported, as their callers were compiled against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.parts import Result
+from abistore.compare.rule import Note, rule
+from abistore.compare.signatures import Difference, difference
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Access, Function
+from abistore.model.spelling import declare, spell
+
+WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
+
+
+def signature(function: Function) -> str:
+    """``function`` as C or C++ declares it."""
+    parameters = [spell(each) for each in function.parameters] + ["..."] * function.variadic
+    text = f"{function.display}({', '.join(parameters)})"
+    if function.method is not None and function.method.qualifiers:
+        text += " " + " ".join(function.method.qualifiers)
+    return declare(function.result, text)
+
+
+def _instance(function: Function) -> bool:
+    return function.method is not None and not function.method.static
+
+
+def _result(result: Changed[Result], context: Context) -> Difference:
+    return difference(result.old.type, result.new.type, context)
+
+
+def _types(result: Changed[Result]) -> tuple[str, str]:
+    return spell(result.old.type), spell(result.new.type)
+
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("struct_return_convention_changed",),
+)
+def func_return_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """Function returns another type.
+
+    Callers read the result from the wrong register, with the wrong width, or pass no room for a result that comes back
+    in memory.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is Difference.OTHER:
+        yield Note("the function returns another type", *_types(result))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def return_pointer_level_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """Function returns a pointer more, or less.
+
+    Callers dereference what is no address, or take an address for the value.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is Difference.POINTER_LEVEL:
+        yield Note("the result has another level of indirection", *_types(result))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def template_return_type_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """Function returns an instantiation of the same template with other arguments.
+
+    The result is of another type under the same mangled name: callers use it with the old type's layout.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is Difference.TEMPLATE_ARGUMENT:
+        yield Note("the result's template arguments differ", *_types(result))
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """Function returns the same bits with another meaning, such as unsigned for signed.
+
+    Callers misread the values that only one of the types has: a negative error code becomes a large number.
+
+    Fix: keep the type, or never return a value that the old type does not have.
+    """
+    if _result(result, context) is Difference.REINTERPRETED:
+        yield Note("the result is interpreted in another way", *_types(result))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def return_type_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """Function returns the same representation under another type name.
+
+    Built callers read the same bits from the same place. C++ sources may need a cast.
+
+    Fix: nothing.
+    """
+    if _result(result, context) in (Difference.SPELLING, Difference.RESTRICT, *VA_LISTS):
+        yield Note("the result's type is spelled in another way", *_types(result))
+
+
+VA_LISTS = (Difference.VA_LIST_GAINED, Difference.VA_LIST_LOST)
+
+
+@rule(
+    Impact.RISK,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=(
+        "func_return_pointee_qualifier_added",
+        "func_return_pointee_qualifier_removed",
+    ),
+)
+def func_return_pointee_qualifier_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """Function returns a pointer to something more, or less, qualified.
+
+    The pointer is the same; built callers may write to memory that the library now takes for constant, or the reverse.
+    Sources that lose ``const`` stop compiling in C++.
+
+    Fix: nothing, where the memory can still be written; else keep the old type.
+    """
+    if _result(result, context) is Difference.POINTEE_QUALIFIERS:
+        yield Note("what the result points to is qualified in another way", *_types(result))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def func_return_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """Function that returned nothing returns a value.
+
+    Built callers ignore the register that it comes back in.
+
+    Fix: nothing.
+    """
+    if _result(result, context) is Difference.VOID_TO_VALUE:
+        yield Note("the function returns a value now", *_types(result))
+
+
+# --- the function itself ------------------------------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def func_params_changed(function: Changed[Function]) -> Iterator[Note]:
+    """Function takes another number of parameters under the same symbol.
+
+    Callers leave registers or stack slots unset that the function reads, or pass values that it ignores.
+
+    Fix: keep the function and add one with a new name for the new parameters.
+    """
+    old, new = function.old, function.new
+    if len(old.parameters) != len(new.parameters) and old.prototyped and new.prototyped:
+        yield Note("the function takes other parameters", signature(old), signature(new))
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def func_prototype_changed(function: Changed[Function]) -> Iterator[Note]:
+    """Function got or lost a parameter list that compilers check.
+
+    Built callers passed what they believed right, with ``float`` and small integers widened. What they pass may not be
+    what the function takes.
+
+    Fix: declare every function with its parameters, ``(void)`` where it has none.
+    """
+    old, new = function.old, function.new
+    if old.prototyped != new.prototyped and (old.parameters or new.parameters):
+        yield Note("the parameter list is checked in another way", signature(old), signature(new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def func_variadic_added(function: Changed[Function]) -> Iterator[Note]:
+    """Function takes variable arguments now.
+
+    Callers do not tell how many vector registers they use (x86-64), and on some platforms (AArch64 on macOS, 64-bit
+    PowerPC, s390x) they pass arguments elsewhere than a variadic function looks for them.
+
+    Fix: add a variadic function with a new name.
+    """
+    if function.new.variadic and not function.old.variadic:
+        yield Note("the function takes variable arguments", signature(function.old), signature(function.new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def func_variadic_removed(function: Changed[Function]) -> Iterator[Note]:
+    """Function no longer takes variable arguments.
+
+    Callers pass further arguments that nobody reads.
+
+    Fix: keep the variadic function.
+    """
+    if function.old.variadic and not function.new.variadic:
+        yield Note("the function takes no variable arguments", signature(function.old), signature(function.new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def calling_convention_changed(function: Changed[Function]) -> Iterator[Note]:
+    """Function uses another calling convention.
+
+    Callers put arguments into other registers than it reads them from.
+
+    Fix: keep the convention (``-mabi``, ``-mregparm``, ``__attribute__((ms_abi))`` and the like) of exported functions.
+    """
+    old, new = function.old.calling_convention, function.new.calling_convention
+    if old != new:
+        yield Note("the calling convention differs", old or "default", new or "default")
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def func_static_changed(function: Changed[Function]) -> Iterator[Note]:
+    """Member function switched between static and non-static.
+
+    The symbol is the same, and the object's address is (or is not) passed before the other arguments: all of them
+    arrive one place off.
+
+    Fix: keep the member function and add one with a new name.
+    """
+    if _instance(function.old) != _instance(function.new):
+        yield Note("the object is passed in another way", *(_sort(side) for side in (function.old, function.new)))
+
+
+def _sort(function: Function) -> str:
+    return "non-static" if _instance(function) else "static"
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("func_deleted",))
+def func_deleted_dwarf(function: Changed[Function]) -> Iterator[Note]:
+    """Function that could be called is now deleted.
+
+    Consumers call what the author forbids; its symbol is left for a moment only, or for another overload.
+
+    Fix: keep the function for built consumers and deprecate it first.
+    """
+    old, new = function.old.method, function.new.method
+    if new is not None and new.deleted and not (old is not None and old.deleted):
+        yield Note("the function is deleted", signature(function.old), f"{signature(function.new)} = delete")
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def method_access_changed(function: Changed[Function]) -> Iterator[Note]:
+    """Member function can be called from fewer places.
+
+    Built consumers go on calling it; sources that did stop compiling.
+
+    Fix: deprecate it before you make it private.
+    """
+    access = _accesses(function)
+    if access is not None and WIDTH[access[1]] < WIDTH[access[0]]:
+        yield Note("the access is narrower", *access)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def method_access_widened(function: Changed[Function]) -> Iterator[Note]:
+    """Member function can be called from more places.
+
+    Built consumers and sources work as before.
+
+    Fix: nothing.
+    """
+    access = _accesses(function)
+    if access is not None and WIDTH[access[1]] > WIDTH[access[0]]:
+        yield Note("the access is wider", *access)
+
+
+def _accesses(function: Changed[Function]) -> tuple[Access, Access] | None:
+    old, new = function.old.method, function.new.method
+    return None if old is None or new is None else (old.access, new.access)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def ctor_explicit_added(function: Changed[Function]) -> Iterator[Note]:
+    """Constructor or conversion became explicit.
+
+    Built consumers call the same symbol; sources that rely on the implicit conversion stop compiling.
+
+    Fix: announce it, and bump the major version.
+    """
+    old, new = function.old.method, function.new.method
+    if old is not None and new is not None and new.explicit and not old.explicit:
+        yield Note("the conversion is explicit", signature(function.old), f"explicit {signature(function.new)}")
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def ctor_explicit_removed(function: Changed[Function]) -> Iterator[Note]:
+    """Constructor or conversion is no longer explicit.
+
+    Built consumers call the same symbol; sources may choose another overload when they are compiled again.
+
+    Fix: nothing, if no overload becomes ambiguous.
+    """
+    old, new = function.old.method, function.new.method
+    if old is not None and new is not None and old.explicit and not new.explicit:
+        yield Note("the conversion is implicit", f"explicit {signature(function.old)}", signature(function.new))
+
+
+@rule(
+    Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("func_contract_attribute_removed",)
+)
+def func_noreturn_removed(function: Changed[Function]) -> Iterator[Note]:
+    """Function that never returned may return now.
+
+    Callers have no code after the call: if it does return to them, they run into whatever follows.
+
+    Fix: keep the promise under this name.
+    """
+    if function.old.noreturn and not function.new.noreturn:
+        yield Note("the function may return", "noreturn", None)
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("func_contract_attribute_added",))
+def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
+    """Function promises never to return.
+
+    Built callers expect it back: what they do after the call, such as releasing a lock, no longer happens.
+
+    Fix: nothing, where it never returned before.
+    """
+    if function.new.noreturn and not function.old.noreturn:
+        yield Note("the function does not return", None, "noreturn")

@@ -1,0 +1,314 @@
+"""Facts of the whole library: its name, its dependencies, what it asks of the loader, the size of its surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.parts import Dependency, Feature, Outcome, Surface
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Library
+
+MOST_GROWTH = 2
+"""An export table that grows or shrinks by more than this factor ..."""
+
+FEWEST_EXPORTS = 50
+"""... and by so many exports at least is a changed export policy."""
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def soname_changed(library: Changed[Library]) -> Iterator[Note]:
+    """SONAME changed.
+
+    Built consumers go on asking for the old name: they keep the old release where it is installed beside the new one,
+    and do not start where it was replaced.
+
+    Fix: ship both releases side by side, and rebuild consumers.
+    """
+    if library.old.soname and library.new.soname and library.old.soname != library.new.soname:
+        yield Note("the SONAME differs", library.old.soname, library.new.soname)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def soname_missing(library: Changed[Library]) -> Iterator[Note]:
+    """Library lost its SONAME.
+
+    Built consumers go on asking for the old name, which a file may still have. A new link records the file name or
+    path that it was given, and no later release can replace the library safely.
+
+    Fix: link with ``-Wl,-soname,libname.so.N``.
+    """
+    if library.old.soname and not library.new.soname:
+        yield Note("the library has no SONAME any more", library.old.soname)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def soname_introduced(library: Changed[Library]) -> Iterator[Note]:
+    """Library got a SONAME.
+
+    Consumers built without it ask for the file name that they were linked with.
+
+    Fix: keep that file name as a symbolic link.
+    """
+    if not library.old.soname and library.new.soname:
+        yield Note("the library has a SONAME now", None, library.new.soname)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
+    """Breaking changes under an unchanged SONAME.
+
+    Package managers and loaders take the new release for a replacement of the old one. This is advice; the changes
+    themselves carry the weight.
+
+    Fix: bump the SONAME, or take the breaking changes back.
+    """
+    old, new = outcome.old, outcome.new
+    if old.worst is Impact.BREAKING and old.soname and old.soname == new.soname:
+        yield Note("breaking changes under the same SONAME", old.soname, new.soname)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def soname_bump_unnecessary(outcome: Changed[Outcome]) -> Iterator[Note]:
+    """SONAME changed although nothing else breaks.
+
+    Every consumer must be rebuilt, and none needed to. What could not be checked may still justify the bump.
+
+    Fix: keep the old SONAME.
+    """
+    old, new = outcome.old, outcome.new
+    if old.soname and new.soname and old.soname != new.soname and old.worst is not Impact.BREAKING:
+        yield Note("nothing found that needs the new SONAME", old.soname, new.soname)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
+    """Dependency added (DT_NEEDED).
+
+    The loader now needs a further library to start every consumer; packages usually bring it along.
+
+    Fix: declare it in the package; a private dependency may be linked statically.
+    """
+    yield Note("a further library is needed", None, dependency.new.soname)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def needed_removed(dependency: Removed[Dependency]) -> Iterator[Note]:
+    """Dependency dropped (DT_NEEDED).
+
+    Consumers that used its symbols without naming it themselves no longer find them, if nobody else loads it.
+
+    Fix: nothing; such consumers must link to what they use.
+    """
+    yield Note("a library is no longer needed", dependency.old.soname)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def needed_order_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Dependencies are loaded in another order.
+
+    Where two of them define the same symbol, another definition now wins.
+
+    Fix: keep the order of libraries on the link line.
+    """
+    old = [each for each in library.old.needed if each in library.new.needed]
+    new = [each for each in library.new.needed if each in library.old.needed]
+    if old != new:
+        yield Note("the order of needed libraries differs", ", ".join(old), ", ".join(new))
+
+
+def _path(parts: tuple[str, ...]) -> str | None:
+    return ":".join(parts) or None
+
+
+def _path_sort(library: Library) -> str | None:
+    return "RPATH" if library.rpath else "RUNPATH" if library.runpath else None
+
+
+def _same_path_sort(library: Changed[Library]) -> bool:
+    sorts = {_path_sort(library.old), _path_sort(library.new)} - {None}
+    return len(sorts) < 2
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def rpath_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Search path for dependencies differs (DT_RPATH).
+
+    The loader may find other copies of the dependencies.
+
+    Fix: nothing, where the dependencies are installed in system folders.
+    """
+    if library.old.rpath != library.new.rpath and _same_path_sort(library):
+        yield Note("the search path differs", _path(library.old.rpath), _path(library.new.rpath))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def runpath_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Search path for dependencies differs (DT_RUNPATH).
+
+    The loader may find other copies of the dependencies.
+
+    Fix: nothing, where the dependencies are installed in system folders.
+    """
+    if library.old.runpath != library.new.runpath and _same_path_sort(library):
+        yield Note("the search path differs", _path(library.old.runpath), _path(library.new.runpath))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def rpath_type_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Search path switched between DT_RPATH and DT_RUNPATH.
+
+    RPATH comes before ``LD_LIBRARY_PATH`` and holds for dependencies of dependencies; RUNPATH does neither. The loader
+    may find other copies of libraries, or none.
+
+    Fix: say which one is meant: ``-Wl,--enable-new-dtags`` or ``-Wl,--disable-new-dtags``.
+    """
+    if not _same_path_sort(library):
+        yield Note("the search path is of another sort", _path_sort(library.old), _path_sort(library.new))
+
+
+# --- what the loader is asked for ---------------------------------------------------------------------------------
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def static_tls_introduced(feature: Added[Feature]) -> Iterator[Note]:
+    """Library needs static thread-local storage.
+
+    ``dlopen`` of it fails where the small reserve of static storage is used up: "cannot allocate memory in static TLS
+    block".
+
+    Fix: build without ``-ftls-model=initial-exec``.
+    """
+    if feature.new.name == "STATIC_TLS":
+        yield Note("static thread-local storage is needed", None, feature.new.name)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def static_tls_removed(feature: Removed[Feature]) -> Iterator[Note]:
+    """Library no longer needs static thread-local storage.
+
+    It can be opened at any time.
+
+    Fix: nothing.
+    """
+    if feature.old.name == "STATIC_TLS":
+        yield Note("static thread-local storage is no longer needed", feature.old.name)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def dt_relr_introduced(feature: Added[Feature]) -> Iterator[Note]:
+    """Library uses packed relative relocations (DT_RELR).
+
+    Loaders that do not know them (glibc before 2.36) refuse the library, or leave its pointers unrelocated.
+
+    Fix: link with ``-Wl,-z,nopack-relative-relocs`` while older systems are supported.
+    """
+    if feature.new.name == "DT_RELR":
+        yield Note("packed relative relocations are used", None, feature.new.name)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
+    """Library no longer uses packed relative relocations (DT_RELR).
+
+    Older loaders can read it too.
+
+    Fix: nothing.
+    """
+    if feature.old.name == "DT_RELR":
+        yield Note("packed relative relocations are no longer used", feature.old.name)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbolic_binding_mode_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Library binds its own symbols first, or no longer does (``-Bsymbolic``).
+
+    Definitions that a program or a preloaded library puts before the library's own no longer (or now) reach the
+    library's own calls.
+
+    Fix: tell those who interpose symbols of the library.
+    """
+    old, new = ("DF_SYMBOLIC" in side.features for side in (library.old, library.new))
+    if old != new:
+        yield Note(
+            "the library's own calls are bound in another way", *("symbolic" if each else None for each in (old, new))
+        )
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def dynamic_loading_flags_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Flags for the loader differ.
+
+    They decide whether the library can be opened or unloaded at run time, and in which order it is initialised.
+
+    Fix: keep the ``-Wl,-z,...`` options of the old release.
+    """
+    old, new = (
+        tuple(each for each in side.features if each.startswith("DF_1_")) for side in (library.old, library.new)
+    )
+    if old != new:
+        yield Note("flags for the loader differ", " ".join(old) or None, " ".join(new) or None)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def x86_isa_baseline_raised(feature: Added[Feature]) -> Iterator[Note]:
+    """Library needs a newer processor.
+
+    The loader refuses it on processors below the level that it declares.
+
+    Fix: build with the old ``-march``, and choose faster code at run time.
+    """
+    if feature.new.name.startswith("x86-64-v"):
+        yield Note("a newer processor is needed", None, feature.new.name)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def abi_surface_explosion(surface: Changed[Surface]) -> Iterator[Note]:
+    """Number of exports jumped or collapsed.
+
+    The export policy changed: a version script or ``-fvisibility=hidden`` was lost or introduced. Each export that came
+    is a promise that somebody may rely on.
+
+    Fix: export by a list (version script, ``__attribute__((visibility("default")))``).
+    """
+    old, new = surface.old.exports, surface.new.exports
+    if abs(old - new) >= FEWEST_EXPORTS and max(old, new) > MOST_GROWTH * max(1, min(old, new)):
+        yield Note("the number of exports differs much", str(old), str(new))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def file_kind_changed(library: Changed[Library]) -> Iterator[Note]:
+    """File is no longer of the same kind: a shared library became an executable, or the reverse.
+
+    The loader does not load a position-independent executable as a library.
+
+    Fix: link with ``-shared``.
+    """
+    if library.old.file_kind != library.new.file_kind:
+        yield Note("the file is of another kind", library.old.file_kind, library.new.file_kind)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def library_version_downgraded(outcome: Changed[Outcome], context: Context) -> Iterator[Note]:
+    """New side carries a lower version label than the old one.
+
+    The sides were probably swapped, or an older build was taken for a release: consumers of the newer one may miss what
+    the older one lacks.
+
+    Fix: compare the older release with the newer one, in this order.
+    """
+    old, new = context.old.version, context.new.version
+    if old and new and old != new and _key(old) is not None and _key(new) is not None and _order(old, new) > 0:
+        yield Note("the version label is lower", old, new)
+
+
+def _key(version: str) -> tuple[int, ...] | None:
+    parts = version.lstrip("vV").split(".")
+    return tuple(int(each) for each in parts) if all(each.isdigit() for each in parts) else None
+
+
+def _order(old: str, new: str) -> int:
+    first, second = _key(old) or (), _key(new) or ()
+    return (first > second) - (first < second)

@@ -1,0 +1,149 @@
+"""What happens to single parameters of functions that stay exported with the same number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.parts import Parameter
+from abistore.compare.rule import Note, rule
+from abistore.compare.signatures import Difference, difference
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.spelling import spell
+
+
+def _is(parameter: Changed[Parameter], context: Context, expected: Difference) -> bool:
+    return difference(parameter.old.type, parameter.new.type, context) is expected
+
+
+def _types(parameter: Changed[Parameter]) -> tuple[str, str]:
+    return spell(parameter.old.type), spell(parameter.new.type)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def param_type_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter is of another type under the same symbol.
+
+    Callers pass it in another register or with another width, or the function takes what they pass for something else.
+
+    Fix: keep the function and add one with a new name for the new parameter.
+    """
+    if any(_is(parameter, context, each) for each in (Difference.OTHER, Difference.VOID_TO_VALUE)):
+        yield Note("the parameter is of another type", *_types(parameter))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def param_pointer_level_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter takes a pointer more, or less.
+
+    The function dereferences what is no address, or takes an address for the value.
+
+    Fix: keep the function and add one with a new name for the new parameter.
+    """
+    if _is(parameter, context, Difference.POINTER_LEVEL):
+        yield Note("the parameter has another level of indirection", *_types(parameter))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def template_param_type_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter is an instantiation of the same template with other arguments.
+
+    It is of another type under the same symbol: the function uses what callers pass with another layout.
+
+    Fix: keep the function and add one with a new name for the new parameter.
+    """
+    if _is(parameter, context, Difference.TEMPLATE_ARGUMENT):
+        yield Note("the parameter's template arguments differ", *_types(parameter))
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def param_type_reinterpreted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter takes the same bits with another meaning, such as unsigned for signed.
+
+    The function misreads the values that only the old type has: -1 becomes a large number.
+
+    Fix: keep the type, or accept the old values too.
+    """
+    if _is(parameter, context, Difference.REINTERPRETED):
+        yield Note("the parameter is interpreted in another way", *_types(parameter))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter takes the same representation under another type name.
+
+    Built callers pass the same bits in the same place. C++ sources may need a cast.
+
+    Fix: nothing.
+    """
+    if _is(parameter, context, Difference.SPELLING):
+        yield Note("the parameter's type is spelled in another way", *_types(parameter))
+
+
+@rule(
+    Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("param_pointee_qualifier_changed",)
+)
+def param_pointee_qualifier_removed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter points to something that is less qualified.
+
+    The function may now write to memory that built callers hold constant. Sources that pass pointers to ``const`` stop
+    compiling in C++.
+
+    Fix: keep ``const`` where the function does not write.
+    """
+    if _is(parameter, context, Difference.POINTEE_QUALIFIERS) and _const(parameter) <= 0:
+        yield Note("what the parameter points to is qualified in another way", *_types(parameter))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter points to something that is ``const`` now.
+
+    The function promises more than before; built callers and nearly all sources work on.
+
+    Fix: nothing.
+    """
+    if _is(parameter, context, Difference.POINTEE_QUALIFIERS) and _const(parameter) > 0:
+        yield Note("what the parameter points to is const", *_types(parameter))
+
+
+def _const(parameter: Changed[Parameter]) -> int:
+    old, new = _types(parameter)
+    return new.count("const") - old.count("const")
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed", aliases=("param_restrict_added",))
+def param_restrict_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter gained or lost ``restrict``.
+
+    The call is the same. Where it was gained, callers must not pass overlapping memory from now on.
+
+    Fix: nothing.
+    """
+    if _is(parameter, context, Difference.RESTRICT):
+        yield Note("the parameter's restrict qualifier differs", *_types(parameter))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def param_became_va_list(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter became an argument list (``va_list``).
+
+    Callers pass a value where the function reads the state of an argument list through a pointer.
+
+    Fix: add a function with a new name, as ``vprintf`` beside ``printf``.
+    """
+    if _is(parameter, context, Difference.VA_LIST_GAINED):
+        yield Note("the parameter is an argument list", *_types(parameter))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def param_lost_va_list(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """Parameter is no longer an argument list (``va_list``).
+
+    Callers pass the state of an argument list where the function reads something else.
+
+    Fix: add a function with a new name.
+    """
+    if _is(parameter, context, Difference.VA_LIST_LOST):
+        yield Note("the parameter is no argument list any more", *_types(parameter))

@@ -1,0 +1,140 @@
+"""What happens to variables that stay exported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.equivalence import Sameness, TypeSide
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Access, Array, TypeRef, Variable
+from abistore.model.spelling import spell
+
+WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
+
+
+def _types(variable: Changed[Variable]) -> tuple[str, str]:
+    return spell(variable.old.type), spell(variable.new.type)
+
+
+def _unqualified(variable: Changed[Variable], context: Context) -> tuple[TypeRef, TypeRef]:
+    old, _ = context.equivalence.old_side.bare(variable.old.type)
+    new, _ = context.equivalence.new_side.bare(variable.new.type)
+    return old, new
+
+
+def _sameness(variable: Changed[Variable], context: Context) -> Sameness:
+    """How the types compare, apart from whether the variable itself is constant."""
+    old, new = _unqualified(variable, context)
+    return (
+        context.stored(_element(old, context.equivalence.old_side)[0], _element(new, context.equivalence.new_side)[0])
+        if isinstance(old, Array) and isinstance(new, Array) and old.count == new.count and old.vector == new.vector
+        else context.stored(old, new)
+    )
+
+
+def _element(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]:
+    """The innermost element of an array and its qualifiers, which are those of the whole."""
+    bare, qualifiers = side.bare(type)
+    while isinstance(bare, Array):
+        bare, inner = side.bare(bare.element)
+        qualifiers |= inner
+    return bare, qualifiers
+
+
+def _constant(type: TypeRef, side: TypeSide) -> bool:
+    return "const" in _element(type, side)[1]
+
+
+def _constants(variable: Changed[Variable], context: Context) -> tuple[bool, bool]:
+    sides = context.equivalence
+    return _constant(variable.old.type, sides.old_side), _constant(variable.new.type, sides.new_side)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
+def var_type_changed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """Exported variable is of another type.
+
+    Consumers read and write it with the old type's size and layout.
+
+    Fix: keep the variable, and export the new data under a new name or through a function.
+    """
+    if _sameness(variable, context) is Sameness.DIFFERENT:
+        yield Note("the variable is of another type", *_types(variable))
+
+
+@rule(Impact.RISK, evidence="layout", element="variables", action="changed")
+def var_type_reinterpreted(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """Exported variable holds the same bits with another meaning, such as unsigned for signed.
+
+    Consumers misread the values that only one of the types has.
+
+    Fix: keep the type, or never store a value that the old type does not have.
+    """
+    if _sameness(variable, context) is Sameness.REINTERPRETED:
+        yield Note("the variable is interpreted in another way", *_types(variable))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
+def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """Exported variable has the same representation under another type name.
+
+    Consumers read and write the same bits.
+
+    Fix: nothing.
+    """
+    constants = _constants(variable, context)
+    sameness = _sameness(variable, context)
+    if variable.old.type != variable.new.type and constants[0] == constants[1] and sameness < Sameness.REINTERPRETED:
+        yield Note("the variable's type is spelled in another way", *_types(variable))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
+def var_became_const(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """Exported variable became constant.
+
+    It moves to read-only memory: consumers that write to it are killed.
+
+    Fix: keep it writable, and export a constant under a new name.
+    """
+    if _constants(variable, context) == (False, True):
+        yield Note("the variable is constant", *_types(variable))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
+def var_lost_const(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """Exported variable is no longer constant.
+
+    Compilers read a constant once, and put a program's copy of it (copy relocation) into read-only memory: consumers
+    keep old values, and the library is killed when it writes to the copy.
+
+    Fix: keep it constant, and export the changing value through a function.
+    """
+    if _constants(variable, context) == (True, False):
+        yield Note("the variable is not constant any more", *_types(variable))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="variables", action="changed")
+def var_access_changed(variable: Changed[Variable]) -> Iterator[Note]:
+    """Static data member can be used from fewer places.
+
+    Built consumers go on using it; sources that did stop compiling.
+
+    Fix: deprecate it before you make it private.
+    """
+    if WIDTH[variable.new.access] < WIDTH[variable.old.access]:
+        yield Note("the access is narrower", variable.old.access, variable.new.access)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
+def var_access_widened(variable: Changed[Variable]) -> Iterator[Note]:
+    """Static data member can be used from more places.
+
+    Built consumers and sources work as before.
+
+    Fix: nothing.
+    """
+    if WIDTH[variable.new.access] > WIDTH[variable.old.access]:
+        yield Note("the access is wider", variable.old.access, variable.new.access)

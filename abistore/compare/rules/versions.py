@@ -1,0 +1,224 @@
+"""Symbol versions: the nodes that the library defines, the versions that exports live in, and those that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.parts import (
+    DefaultVersion,
+    Surface,
+    SymbolVersion,
+    VersionDefinition,
+    VersionRequirement,
+)
+from abistore.compare.rule import Note, rule
+from abistore.compare.versions import parsed
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+from abistore.model.shapes import Library
+
+RUNTIME_FAMILIES = frozenset({"GLIBC_", "GLIBCXX_", "CXXABI_", "GCC_", "GLIBC_ABI_DT_RELR", "GLIBCPP_"})
+"""Version families of the C and C++ runtime: the floor that a system must reach."""
+
+
+def _defines(library: Library | None) -> bool:
+    return library is not None and bool(set(library.version_definitions) - {library.soname})
+
+
+def _exports(symbols: tuple[str, ...], context: Context) -> tuple[Name, ...]:
+    names = (Name(kind, symbol) for symbol in symbols for kind in ("function", "variable"))
+    return tuple(name for name in names if context.old.variants("symbol", name))
+
+
+def _left(context: Context) -> bool:
+    """Whether the new library has version nodes at all: without any, the loader binds by name and only warns."""
+    return _defines(context.new_library)
+
+
+def _living(node: VersionDefinition, context: Context) -> bool:
+    return any(context.exported(name) for name in _exports(node.symbols, context))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
+def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Context) -> Iterator[Note]:
+    """Version node no longer defined, while its symbols live on in another.
+
+    Every consumer that was linked against the node names it as required, and the loader refuses to start it: "version
+    not found".
+
+    Fix: keep the node in the version script; let newer nodes inherit from it.
+    """
+    if _left(context) and (_living(node.old, context) or not node.old.symbols):
+        affected = _exports(node.old.symbols, context)
+        yield Note("the version node is no longer defined", node.old.version, affected=affected)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
+def symbol_version_node_removed(node: Removed[VersionDefinition], context: Context) -> Iterator[Note]:
+    """Version node removed together with all its symbols.
+
+    Every consumer that uses one of them names the node as required, and the loader refuses to start it.
+
+    Fix: keep the node and its symbols for the life of the SONAME.
+    """
+    if _left(context) and node.old.symbols and not _living(node.old, context):
+        affected = _exports(node.old.symbols, context)
+        yield Note("the version node and its symbols are gone", node.old.version, affected=affected)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def symbol_version_defined_added(node: Added[VersionDefinition], context: Context) -> Iterator[Note]:
+    """Version node added.
+
+    Built consumers do not ask for it. Programs linked against the new symbols of the node need at least this release.
+
+    Fix: nothing.
+    """
+    if _defines(context.old_library):
+        yield Note("the version node is new", None, node.new.version)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbol_versioning_dropped(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Library no longer defines any symbol version.
+
+    The loader binds consumers of versioned symbols by name only and warns at each start: "no version information
+    available". Where several versions of one symbol existed, all consumers now get the one that is left.
+
+    Fix: link with the version script again.
+    """
+    if _defines(library.old) and not _defines(library.new):
+        yield Note("no version node is left", ", ".join(library.old.version_definitions))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def symbol_versioning_introduced(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Library defines symbol versions for the first time.
+
+    Consumers built without versions bind to the default ones.
+
+    Fix: nothing.
+    """
+    if not _defines(library.old) and _defines(library.new):
+        yield Note("the library has version nodes now", None, ", ".join(library.new.version_definitions))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def version_script_missing(surface: Changed[Surface], context: Context) -> Iterator[Note]:
+    """Exports of a library with version nodes are all unversioned now.
+
+    New links against it record no version, so that later releases cannot keep an old behaviour for them.
+
+    Fix: name the symbols in the version script, and hide the others with ``local: *;``.
+    """
+    if surface.old.versioned and not surface.new.versioned and surface.new.exports and _left(context):
+        yield Note("no export is versioned", str(surface.old.versioned), "0")
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", effect=True)
+def symbol_moved_version_node(version: Changed[SymbolVersion], context: Context) -> Iterator[Note]:
+    """Export moved to another version node.
+
+    Built consumers ask for the symbol in its old node. It is not there any more, and the loader does not look
+    elsewhere.
+
+    Fix: keep the old version as an alias: ``.symver implementation, name@OLD_NODE``.
+    """
+    if version.old.version is not None and _left(context):
+        yield Note("the symbol is in another version node", version.old.version, version.new.version)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
+def symbol_version_removed(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
+    """One of several versions of an export removed.
+
+    Consumers that were linked when it was the default ask for just this version, and fail to resolve it.
+
+    Fix: keep old versions for the life of the SONAME.
+    """
+    if _left(context):
+        yield Note("the version of the symbol is gone", version.old.version)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def symbol_version_added(version: Added[SymbolVersion], context: Context) -> Iterator[Note]:
+    """Another version of an existing export added.
+
+    Built consumers keep the version that they were linked with.
+
+    Fix: nothing.
+    """
+    if version.new.version is not None:
+        yield Note("the symbol has a further version", None, version.new.version)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed(version: Changed[DefaultVersion]) -> Iterator[Note]:
+    """Another version of an export is the default now.
+
+    Built consumers keep the old version, which is still there. A program that is linked again gets the new one, and
+    one process may use both.
+
+    Fix: make sure that both versions can work on the same data.
+    """
+    yield Note("a new link binds to another version", version.old.version, version.new.version)
+
+
+# --- versions that the library needs ------------------------------------------------------------------------------
+
+
+def _family(requirement: VersionRequirement) -> str:
+    return parsed(requirement.version)[0]
+
+
+def _spelled(requirement: VersionRequirement) -> str:
+    return f"{requirement.version} of {requirement.library}"
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added", aliases=("platform_baseline_floor_raised",))
+def runtime_floor_raised(requirement: Added[VersionRequirement]) -> Iterator[Note]:
+    """Library needs a newer C or C++ runtime.
+
+    On systems with an older one the loader refuses the library, and with it every consumer.
+
+    Fix: build on the oldest system that is to be supported.
+    """
+    if requirement.new.raises_floor and _family(requirement.new) in RUNTIME_FAMILIES:
+        yield Note("a newer runtime is needed", None, _spelled(requirement.new))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Iterator[Note]:
+    """Library needs a newer version of another library.
+
+    Where only an older one is installed, the loader refuses the library, and with it every consumer.
+
+    Fix: raise the dependency's minimum version in the package, or build against the oldest that is supported.
+    """
+    if requirement.new.raises_floor and _family(requirement.new) not in RUNTIME_FAMILIES:
+        yield Note("a newer version of a dependency is needed", None, _spelled(requirement.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def symbol_version_required_added_compat(requirement: Added[VersionRequirement]) -> Iterator[Note]:
+    """Library needs a further version tag of another library, none newer than those that it needed before.
+
+    Wherever the old release loaded, the tag is there too.
+
+    Fix: nothing.
+    """
+    if not requirement.new.raises_floor:
+        yield Note("a further version of a dependency is needed", None, _spelled(requirement.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def symbol_version_required_removed(requirement: Removed[VersionRequirement]) -> Iterator[Note]:
+    """Library no longer needs a version tag of another library.
+
+    It loads wherever it loaded before.
+
+    Fix: nothing.
+    """
+    yield Note("a version of a dependency is no longer needed", _spelled(requirement.old))
