@@ -222,7 +222,10 @@ def _ask_servers(elf: ElfFile, build_id: str, options: ExtractOptions) -> DebugS
 
     fetched = fetch(build_id, options.max_bytes)
     if fetched.path is not None:
-        return _examine(elf, _Candidate(fetched.path, "debuginfod"))
+        search = _examine(elf, _Candidate(fetched.path, "debuginfod"))
+        if search.file is None:
+            fetched.path.unlink(missing_ok=True)  # what is kept under a build-id is trusted by every later search
+        return search
     if fetched.absent:
         return DebugSearch(None)
     return DebugSearch(None, "debuginfod", "debuginfod-failed", fetched.detail, fetched.hint)

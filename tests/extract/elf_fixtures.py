@@ -54,3 +54,12 @@ def every_sort_of_symbol(machine: str, *flags: str) -> Path:
         soname="libsorts.so.3",
         name="libsorts.so",
     )
+
+
+def without_section_headers(data: bytes) -> bytes:
+    """What ``sstrip`` leaves: e_shoff, e_shnum and e_shstrndx are zero."""
+    changed = bytearray(data)
+    offset, count, names = ((0x28, 8), (0x3C, 2), (0x3E, 2)) if data[4] == 2 else ((0x20, 4), (0x30, 2), (0x32, 2))
+    for start, size in (offset, count, names):
+        changed[start : start + size] = bytes(size)
+    return bytes(changed)

@@ -48,7 +48,7 @@ class Split:
 
 
 def found_at(search: DebugSearch) -> tuple[str, Path | None]:
-    return search.source, search.file and search.file.path
+    return search.source, search.file.path if search.file else None
 
 
 def test_information_in_the_file_itself_is_taken() -> None:
@@ -207,7 +207,7 @@ class Dwz:
 
     def alternate(self, *debug_dirs: Path) -> Path | None:
         found = find_alternate(ElfFile(self.libraries[0]), ExtractOptions(debug_dirs=debug_dirs))
-        return found and found.path
+        return found.path if found else None
 
 
 def test_an_alternate_file_is_found_by_its_recorded_name(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from elftools.elf.dynamic import DynamicSection
@@ -11,6 +11,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
 
 from abistore.extract.elf.container import ElfFile
+from abistore.extract.elf.machines import target_of
 from abistore.extract.elf.reader import library_name, read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import SELF
@@ -96,6 +97,43 @@ def test_each_machine_has_its_target(machine: str) -> None:
     assert target.bits == (32 if machine in ("i386", "armhf") else 64)
     assert target.endianness == ("big" if machine == "s390x" else "little")
     assert target.os_abi == "sysv"
+
+
+@pytest.mark.parametrize(
+    ("built_for", "machine", "flags", "name"),
+    [
+        ("armhf", 40, 0x5000400, "armhf"),
+        ("armhf", 40, 0x5000200, "arm"),
+        ("armhf", 40, 0x5000000, "arm"),
+        ("armhf", 40, 0x4, "arm-oabi"),
+        ("i386", 62, 0, "x32"),
+        ("i386", 8, 0x70001007, "mips"),
+        ("i386", 8, 0x20, "mipsn32"),
+        ("x86_64", 8, 0x60000007, "mips64"),
+        ("x86_64", 8, 0xA0000407, "mips64r6-nan2008"),
+        ("i386", 183, 0, "aarch64-ilp32"),
+        ("x86_64", 243, 0x5, "riscv64"),
+        ("x86_64", 243, 0x1, "riscv64-softfloat"),
+        ("i386", 243, 0x3, "riscv32-singlefloat"),
+        ("x86_64", 258, 0x43, "loongarch64"),
+        ("x86_64", 258, 0x41, "loongarch64-softfloat"),
+        ("s390x", 21, 1, "ppc64"),
+        ("s390x", 21, 2, "ppc64-elfv2"),
+        ("i386", 22, 0, "s390"),
+        ("x86_64", 0x9026, 0, "alpha"),
+        ("x86_64", 60_000, 0, "machine-60000"),
+    ],
+)
+def test_abis_that_cannot_be_mixed_are_different_targets(
+    built_for: str, machine: int, flags: int, name: str, tmp_path: Path
+) -> None:
+    data = bytearray(every_sort_of_symbol(built_for).read_bytes())
+    order: Literal["big", "little"] = "big" if built_for == "s390x" else "little"
+    data[18:20] = machine.to_bytes(2, order)
+    at = 36 if data[4] == 1 else 48
+    data[at : at + 4] = flags.to_bytes(4, order)
+    (tmp_path / "libcase.so").write_bytes(data)
+    assert target_of(ElfFile(tmp_path / "libcase.so")).machine == name
 
 
 @pytest.mark.parametrize("machine", MACHINES)

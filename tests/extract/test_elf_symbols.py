@@ -15,7 +15,7 @@ from abistore.extract.regular import read_head
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
 from tests.build import build_library
-from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol
+from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol, without_section_headers
 from tests.extract.elf_oracles import nm_exports, nm_imports, run, snapshot_exports, snapshot_imports
 
 TABLES_ONLY = ExtractOptions(layout=False)
@@ -161,15 +161,6 @@ def test_either_hash_table_tells_the_number_of_symbols(style: str, tmp_path: Pat
     stripped = tmp_path / library.name
     stripped.write_bytes(without_section_headers(library.read_bytes()))
     assert snapshot_exports(read(stripped, TABLES_ONLY)) == snapshot_exports(read(library, TABLES_ONLY))
-
-
-def without_section_headers(data: bytes) -> bytes:
-    """What ``sstrip`` leaves: e_shoff, e_shnum and e_shstrndx are zero."""
-    changed = bytearray(data)
-    offset, count, names = ((0x28, 8), (0x3C, 2), (0x3E, 2)) if data[4] == 2 else ((0x20, 4), (0x30, 2), (0x32, 2))
-    for start, size in (offset, count, names):
-        changed[start : start + size] = bytes(size)
-    return bytes(changed)
 
 
 def test_linker_made_places_are_noise_only_while_they_are_bare() -> None:

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from abistore.errors import ExtractError, InputError, LimitExceeded, UnknownFormat
-from abistore.extract.elf.container import ElfFile
+from abistore.extract.elf.container import PT_LOAD, ElfFile
 from abistore.extract.elf.reader import accepts, read
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
 from abistore.extract.regular import read_head
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
-from tests.extract.elf_fixtures import every_sort_of_symbol
+from tests.extract.elf_fixtures import every_sort_of_symbol, without_section_headers
 from tests.extract.elf_oracles import run
 
 TABLES_ONLY = ExtractOptions(layout=False)
@@ -145,6 +145,15 @@ def test_a_file_cut_anywhere_is_an_error(machine: str, tmp_path: Path) -> None:
         assert isinstance(outcome_of(data[:size], tmp_path), InputError), size
 
 
+def test_a_file_without_section_headers_that_is_cut_is_an_error(tmp_path: Path) -> None:
+    data = without_section_headers(every_sort_of_symbol("x86_64").read_bytes())
+    elf = ElfFile(every_sort_of_symbol("x86_64"))
+    loaded = max(segment.offset + segment.file_size for segment in elf.segments if segment.type == PT_LOAD)
+    assert isinstance(outcome_of(data[:loaded], tmp_path), Snapshot)
+    for size in (loaded - 1, loaded - 100, loaded // 2):
+        assert isinstance(outcome_of(data[:size], tmp_path), InputError), size
+
+
 def test_random_bytes_are_an_error(tmp_path: Path) -> None:
     source = random.Random(11)
     for size in (1, 3, 4, 16, 17, 64, 1000, 50_000):
@@ -166,8 +175,6 @@ def interesting_ranges(path: Path) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("headers", ["with", "without"])
 @pytest.mark.parametrize("machine", ["x86_64", "armhf"])
 def test_flipped_bits_give_a_snapshot_or_an_error(machine: str, headers: str, tmp_path: Path) -> None:
-    from tests.extract.test_elf_symbols import without_section_headers
-
     path = every_sort_of_symbol(machine, "-Wl,--hash-style=gnu")
     original = path.read_bytes() if headers == "with" else without_section_headers(path.read_bytes())
     source = random.Random(f"{machine} {headers}")
@@ -177,7 +184,7 @@ def test_flipped_bits_give_a_snapshot_or_an_error(machine: str, headers: str, tm
             data = bytearray(original)
             for _ in range(source.choice((1, 1, 3))):
                 data[source.randrange(start, end)] ^= 1 << source.randrange(8)
-            kinds.add(isinstance(outcome_of(data, tmp_path), Snapshot))
+            kinds.add(isinstance(outcome_of(bytes(data), tmp_path), Snapshot))
     assert kinds == {True, False}
 
 
@@ -188,7 +195,7 @@ def test_extreme_header_values_give_a_snapshot_or_an_error(value: int, tmp_path:
         for width in (2, 4, 8):
             data = bytearray(original)
             data[position : position + width] = bytes([value]) * width
-            outcome_of(data, tmp_path)
+            outcome_of(bytes(data), tmp_path)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

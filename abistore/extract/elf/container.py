@@ -143,12 +143,16 @@ class ElfFile:
 
     def read_at(self, offset: int, size: int) -> bytes:
         """``size`` bytes at a file offset. Raises :class:`ExtractError` where they are not all there."""
+        self.check_range(offset, size)
+        return read_range(self._descriptor, offset, size, self.path)
+
+    def check_range(self, offset: int, size: int) -> None:
+        """Raises :class:`ExtractError` where the file does not reach over ``size`` bytes from ``offset``."""
         if offset < 0 or size < 0 or offset + size > self.size:
             raise ExtractError(
                 f"{self.path}: truncated: {size:,} bytes at offset {offset:,} of {self.size:,}",
                 "copy or download the file again",
             )
-        return read_range(self._descriptor, offset, size, self.path)
 
     def sha256(self) -> str:
         """The SHA-256 of the whole file, in hexadecimal."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from abistore.errors import ExtractError
-from abistore.extract.elf.container import SHT_NOBITS, ElfFile, text_at
+from abistore.extract.elf.container import PT_LOAD, SHT_NOBITS, ElfFile, text_at
 
 PT_DYNAMIC = 2
 DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SONAME, DT_RPATH = 1, 4, 5, 6, 10, 14, 15
@@ -40,7 +40,7 @@ _FLAGS_1 = {
 class Dynamic:
     """The entries of PT_DYNAMIC by tag, and the tables that they point to.
 
-    Raises :class:`ExtractError` where the table or its strings lie outside the file.
+    Raises :class:`ExtractError` where the table, its strings or a loaded segment lie outside the file.
     """
 
     def __init__(self, elf: ElfFile, values: dict[int, list[int]]) -> None:
@@ -58,6 +58,9 @@ class Dynamic:
                 f"{elf.path}: holds debug information only",
                 "pass the library itself, and this file's folder as --debug-dir",
             )
+        for loaded in elf.segments:
+            if loaded.type == PT_LOAD:
+                elf.check_range(loaded.offset, loaded.file_size)
         data = elf.read_at(segment.offset, segment.file_size)
         entry = struct.Struct(elf.order + ("iI" if elf.bits == 32 else "qQ"))
         values: dict[int, list[int]] = {}

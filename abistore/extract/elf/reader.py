@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -34,6 +35,9 @@ from abistore.model.names import SELF, Facet, Name
 from abistore.model.shapes import AnyShape, Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Variants
 
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.layout import Layout
+
 ARCHIVES = (b"!<arch>\n", b"!<thin>\n")
 ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
 PT_INTERP = 3
@@ -54,8 +58,18 @@ def read(path: Path, options: ExtractOptions) -> Snapshot:
     with limits_for(elf.size):
         tables = read_tables(elf)
         snapshot = _snapshot(elf, tables, options)
-        search = find_debug(elf, options) if options.layout else None
-    return snapshot if search is None else _with_layout(snapshot, search, tables, options)
+        if not options.layout:
+            return snapshot
+        search = find_debug(elf, options)
+        alternate = find_alternate(search.file, options) if search.file else None
+    if search.file is None:
+        return _without_layout(snapshot, search, len(tables.exports.kinds))
+    debug_files = (search.file,) if alternate is None else (search.file, alternate)
+    with limits_for(sum(file.size for file in debug_files)):
+        from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
+
+        layout = read_layout(search.file, tables.exports, options, soname=tables.soname, alternate=alternate)
+    return _with_layout(snapshot, layout, search, tuple(file.path.name for file in debug_files if file is not elf))
 
 
 # --- the file -----------------------------------------------------------------------------------------------------
@@ -186,30 +200,22 @@ def _snapshot(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot
     )
 
 
-def _with_layout(snapshot: Snapshot, search: DebugSearch, tables: Tables, options: ExtractOptions) -> Snapshot:
-    if search.file is None:
-        count = len(tables.exports.kinds)
-        missing = Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, count)
-        return msgspec.structs.replace(snapshot, evidence=(*snapshot.evidence, missing))
-    from abistore.extract.dwarf.layout import read_layout  # the larger half of all reading code, not always needed
+def _without_layout(snapshot: Snapshot, search: DebugSearch, expected: int) -> Snapshot:
+    missing = Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)
+    return msgspec.structs.replace(snapshot, evidence=(*snapshot.evidence, missing))
 
-    alternate = find_alternate(search.file, options)
-    files = (search.file,) if alternate is None else (search.file, alternate)
-    with limits_for(sum(file.size for file in files)):
-        layout = read_layout(search.file, tables.exports, options, soname=tables.soname, alternate=alternate)
-    entries: dict[Facet, dict[Name, Variants]] = {"symbol": tables.entries}
+
+def _with_layout(snapshot: Snapshot, layout: Layout, search: DebugSearch, debug_files: tuple[str, ...]) -> Snapshot:
+    entries: dict[Facet, Mapping[Name, Variants]] = dict(snapshot.entries)
     if layout.evidence.state != "missing":
         entries["layout"] = layout.entries
-    evidence = msgspec.structs.replace(layout.evidence, source=search.source)
+    provenance = msgspec.structs.replace(
+        snapshot.provenance, compilers=layout.compilers, languages=layout.languages, debug_files=debug_files
+    )
     return msgspec.structs.replace(
         snapshot,
         entries=entries,
-        evidence=(*snapshot.evidence, evidence),
+        evidence=(*snapshot.evidence, msgspec.structs.replace(layout.evidence, source=search.source)),
         locations=layout.locations,
-        provenance=msgspec.structs.replace(
-            snapshot.provenance,
-            compilers=layout.compilers,
-            languages=layout.languages,
-            debug_files=tuple(file.path.name for file in files if search.source != "file" or file is alternate),
-        ),
+        provenance=provenance,
     )
