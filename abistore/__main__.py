@@ -1,0 +1,5 @@
+"""``python -m abistore``: the command line."""
+
+from abistore.cli.main import main
+
+main()

@@ -1,0 +1,120 @@
+"""Running the command line in this process and in its own, on small real libraries."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abistore.cli.main import run
+from tests.build import build_library
+
+OLD = """
+struct point { int x, y; };
+int norm(const struct point *p) { return p->x + p->y; }
+int gone(void) { return 1; }
+"""
+NEW = """
+struct point { int x, y, z; };
+int norm(const struct point *p) { return p->x + p->y; }
+int fresh(int a) { return a; }
+"""
+ADDED = OLD + "int fresh(int a) { return a; }\n"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a call printed and returned."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        answer = json.loads(self.out)
+        assert isinstance(answer, dict)
+        return answer
+
+
+Call = Callable[..., Done]
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("ABISTORE_DB", "ABISTORE_DEBUG", "ABISTORE_BUSY_SECONDS", "NO_COLOR", "DEBUGINFOD_URLS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "abi.db"
+
+
+@pytest.fixture
+def abistore(capsys: pytest.CaptureFixture[str], database: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Calls the command line in this process, with the test's own database."""
+    monkeypatch.setenv("ABISTORE_DB", str(database))
+
+    def call(*words: str | Path) -> Done:
+        capsys.readouterr()
+        code = run([str(word) for word in words])
+        printed = capsys.readouterr()
+        return Done(code, printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def process(database: Path) -> Call:
+    """Calls the command line in a process of its own, with the test's own database."""
+
+    def call(*words: str | Path, **environment: str) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "abistore", *map(str, words)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "ABISTORE_DB": str(database), **environment},
+            timeout=120,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def old() -> Path:
+    return build_library(OLD)
+
+
+@pytest.fixture(scope="session")
+def new() -> Path:
+    return build_library(NEW)
+
+
+@pytest.fixture(scope="session")
+def added() -> Path:
+    return build_library(ADDED)
+
+
+@pytest.fixture(scope="session")
+def narrow() -> Path:
+    """The old source for another word size."""
+    return build_library(OLD, compiler="i686-linux-gnu-gcc")
+
+
+@pytest.fixture
+def stored(abistore: Call, old: Path, added: Path, new: Path) -> Call:
+    """The command line over a store that holds three releases of one library."""
+    for version, library in (("1.0", old), ("1.1", added), ("2.0", new)):
+        done = abistore("ingest", library, "--version", version)
+        assert done.code == 0, done.err
+    return abistore

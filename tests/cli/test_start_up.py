@@ -1,0 +1,75 @@
+"""Start-up is lean: what a command does not need is not imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from abistore.cli.main import COMMANDS, cli
+from tests.cli.conftest import Call
+
+PROBE = """
+import json, sys
+from abistore.cli.main import run
+import os
+code = run(json.loads(sys.argv[1]))
+sys.stdout.flush()
+sys.stderr.write("\\n" + json.dumps(sorted(sys.modules)))
+"""
+STORE = {"sqlalchemy", "alembic", "packaging", "platformdirs"}
+HEAVY = STORE | {"msgspec", "pydantic", "asyncio", "json", "sqlite3", "difflib", "hashlib", "ctypes", "concurrent"}
+
+
+def imported(*words: str | Path) -> set[str]:
+    """The modules that a call in its own process has imported when it ends."""
+    call = [sys.executable, "-c", PROBE, json.dumps([str(word) for word in words])]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def roots(modules: set[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules}
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_the_overview_imports_click_and_nothing_heavy(word: str) -> None:
+    modules = imported(word)
+    third_party = {
+        name for name in roots(modules) - sys.stdlib_module_names - {"__main__"} if not name.startswith(("_", "sitec"))
+    }
+    assert third_party == {"abistore", "click"}
+    own = {module for module in modules if module.startswith("abistore.")}
+    assert own == {"abistore.cli", "abistore.cli.main", "abistore.cli.options", "abistore.errors"}
+    assert not roots(modules) & (HEAVY - {"json"})
+
+
+def test_dump_does_not_import_what_only_the_store_and_the_rules_need(old: Path) -> None:
+    modules = imported("dump", old)
+    assert not roots(modules) & STORE
+    assert not {module for module in modules if module.startswith(("abistore.store", "abistore.compare"))}
+
+
+def test_comparing_files_does_not_import_the_store(old: Path, new: Path) -> None:
+    modules = imported("compare", old, new)
+    assert not roots(modules) & STORE
+    assert not {module for module in modules if module.startswith("abistore.store")}
+
+
+def test_reading_the_store_does_not_import_the_migrations(process: Call, old: Path, database: Path) -> None:
+    assert process("ingest", old, "--version", "1").code == 0
+    modules = imported("list", "--db", database)
+    assert "sqlalchemy" in modules
+    assert not roots(modules) & {"alembic", "platformdirs"}
+    assert "sqlalchemy.orm" not in modules
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_overview_says_of_each_command_what_the_command_says(name: str) -> None:
+    command = cli.get_command(None, name)  # type: ignore[arg-type]
+    assert command is not None
+    assert command.name == name
+    assert command.help
