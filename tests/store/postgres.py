@@ -1,0 +1,49 @@
+"""A private PostgreSQL server in a temporary folder, reached through a socket only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def programs() -> Path | None:
+    """The folder of ``initdb`` and ``pg_ctl``, where a server is installed."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if debian:
+        return debian[-1].parent
+    found = shutil.which("initdb")
+    return Path(found).parent if found else None
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Start a server, and give the URL of a database in it."""
+    folder = programs()
+    assert folder is not None
+    # a socket's path must be short, and the server's user must reach it
+    root = Path(tempfile.mkdtemp(prefix="abistore-pg-", dir="/tmp"))
+    user = "postgres" if os.geteuid() == 0 else None
+    if user:
+        shutil.chown(root, user)
+
+    def run(program: str, *arguments: str) -> None:
+        command = [str(folder / program), *arguments]
+        done = subprocess.run(command, user=user, cwd=root, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    data = str(root / "data")
+    try:
+        run("initdb", "-D", data, "-U", "abistore", "-A", "trust", "-N", "--no-locale", "-E", "UTF8")
+        options = f"-c listen_addresses='' -c unix_socket_directories={root} -c fsync=off -c max_connections=40"
+        run("pg_ctl", "-D", data, "-w", "-l", str(root / "log"), "-o", options, "start")
+        try:
+            yield f"postgresql://abistore@/postgres?host={root}"
+        finally:
+            run("pg_ctl", "-D", data, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(root, ignore_errors=True)

@@ -1,0 +1,115 @@
+"""What holds for every history of snapshots, whatever they contain and in whatever order they come."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from abistore.model.history import IngestRequest
+from abistore.model.names import Facet, Name
+from abistore.model.shapes import AnyShape
+from abistore.model.snapshot import Snapshot
+from abistore.store.store import Store
+from tests.laws.strategies import snapshots
+from tests.store.builders import EXPORTED, function, record, snapshot, struct
+
+NAMES = [record("a"), record("b"), function("f")]
+SHAPES: list[AnyShape] = [struct("x"), struct("x", "y"), struct("y")]
+STATES = st.sampled_from(["full", "partial", "missing"])
+
+layouts = st.dictionaries(
+    st.sampled_from(NAMES), st.lists(st.sampled_from(SHAPES), min_size=1, max_size=2, unique=True).map(tuple)
+)
+symbols = st.sets(st.sampled_from(NAMES)).map(lambda names: dict.fromkeys(sorted(names), EXPORTED))
+
+
+@st.composite
+def related(draw: st.DrawFn) -> Snapshot:
+    """One of few names and shapes, so that histories of them meet again and again."""
+    return snapshot(
+        draw(st.text("ab", max_size=1)),
+        symbols=draw(st.none() | symbols),
+        layout=draw(st.none() | layouts),
+        states={"layout": draw(STATES), "symbol": draw(STATES)},
+    )
+
+
+def labelled(snapshot: Snapshot, library: str, version: str) -> Snapshot:
+    return msgspec.structs.replace(snapshot, library=library, version=version)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(snapshots(), min_size=1, max_size=3))
+def test_any_snapshot_loads_as_it_was_ingested(history: list[Snapshot]) -> None:
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "store.db", write=True) as store:
+        releases = [
+            store.ingest(snapshot, IngestRequest(f"{number}", library="lib")).release
+            for number, snapshot in enumerate(history)
+        ]
+        loaded = store.load_many(releases)
+        assert loaded == tuple(labelled(snapshot, "lib", f"{number}") for number, snapshot in enumerate(history))
+        assert store.check() == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(related(), min_size=1, max_size=8))
+def test_every_release_of_a_history_loads_as_it_was_ingested(history: list[Snapshot]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.db"
+        with Store.open(path, write=True) as store:
+            releases = [store.ingest(s, IngestRequest(f"1.{number}")).release for number, s in enumerate(history)]
+        with Store.open(path, write=False) as store:
+            expected = [labelled(snapshot, "libgeo", f"1.{number}") for number, snapshot in enumerate(history)]
+            assert [store.load(release) for release in releases] == expected
+            assert list(store.load_many(releases)) == expected
+            assert store.check() == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(related(), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_the_log_of_a_name_does_not_depend_on_the_order_of_ingestion(history: list[Snapshot], random: object) -> None:
+    order = list(range(len(history)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    assert _logs(history, range(len(history))) == _logs(history, order)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(related(), min_size=1, max_size=6))
+def test_the_log_tells_what_each_release_holds_and_never_that_something_unseen_vanished(
+    history: list[Snapshot],
+) -> None:
+    logs = _logs(history, range(len(history)))
+    for (name, facet), events in logs.items():
+        held: tuple[AnyShape, ...] = ()
+        for number, release in enumerate(history):
+            action, before, after = events.get(f"1.{number}", ("", held, held))
+            seen = release.variants(facet, name)
+            if action == "not-observed":
+                assert not seen
+                assert release.evidence_of(facet).state != "full" or facet not in release.entries
+                continue
+            assert (before, after) == (held, seen)
+            assert action == ("" if held == seen else "appeared" if not held else "changed" if seen else "vanished")
+            assert action != "vanished" or release.evidence_of(facet).state == "full"
+            held = seen
+
+
+Events = dict[str, tuple[str, tuple[AnyShape, ...], tuple[AnyShape, ...]]]
+
+
+def _logs(history: list[Snapshot], order: range | list[int]) -> dict[tuple[Name, Facet], Events]:
+    """For each name and facet that any release has: its events by version."""
+    ever = {(name, facet) for release in history for facet, names in release.entries.items() for name in names}
+    logs: dict[tuple[Name, Facet], Events] = {key: {} for key in ever if key[0] in NAMES}
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "store.db", write=True) as store:
+        for number in order:
+            store.ingest(history[number], IngestRequest(f"1.{number}"))
+        for spelling in sorted({name.spelling for name, _ in logs}):
+            for event in store.log("libgeo", spelling):
+                change = (event.action, event.before, event.after)
+                logs[event.name, event.facet][event.release.version] = change
+    return logs
