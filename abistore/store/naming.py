@@ -19,10 +19,10 @@ def names_called(database: Database, line: int, spelling: str) -> dict[int, Name
     from abistore.model.normal import normal_name
 
     words = sorted({spelling, normal_name(spelling)})
-    found = _exactly(database, line, words)
-    if "(" not in spelling:
-        found |= _displayed(database, line, words)
-    return found or _demangled(database, line, set(words))
+    exact = _exactly(database, line, words)
+    displayed = {} if "(" in spelling else _displayed(database, line, words)
+    # overloads without debug information have no display name
+    return exact | displayed if exact else displayed | _demangled(database, line, set(words))
 
 
 def _exactly(database: Database, line: int, words: list[str]) -> dict[int, Name]:
