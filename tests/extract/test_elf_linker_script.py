@@ -54,6 +54,16 @@ def test_scripts_may_lead_to_scripts_and_dash_l_names_them(folder: Path) -> None
     assert read(folder / "libouter.so", TABLES_ONLY).provenance.file == "libsorts.so.3"
 
 
+@pytest.mark.parametrize("place", ["usr/lib/x86_64-linux-gnu", "usr/x86_64-linux-gnu/lib"])
+def test_a_script_in_the_compilers_folder_leads_to_the_targets_libraries(place: str, tmp_path: Path) -> None:
+    compiler = tmp_path / "usr/lib/gcc/x86_64-linux-gnu/12"
+    compiler.mkdir(parents=True)
+    (compiler / "libsorts.so").write_text("GROUP ( libsorts.so.3 -lgcc )")
+    (tmp_path / place).mkdir(parents=True)
+    shutil.copy(every_sort_of_symbol("x86_64"), tmp_path / place / "libsorts.so.3")
+    assert read(compiler / "libsorts.so", TABLES_ONLY).library == "libsorts"
+
+
 def test_libraries_outside_as_needed_come_first() -> None:
     text = "GROUP ( AS_NEEDED ( a.so b.so ) c.so d.a ) INPUT(e.so) VERSION { f.so }"
     assert named_libraries(text) == ("c.so", "e.so", "a.so", "b.so")

@@ -69,4 +69,13 @@ def _candidates(folder: Path, name: str) -> Iterator[Path]:
             yield parent / name.lstrip("/")
     else:
         yield folder / name
+        yield from _beside_the_compiler(folder, name)
     yield folder / Path(name).name
+
+
+def _beside_the_compiler(folder: Path, name: str) -> Iterator[Path]:
+    """Where a compiler's own folder (``lib/gcc/TRIPLET/12``) has the target's libraries."""
+    for triplet in (part for part in folder.parts if "-linux-" in part):
+        for parent in folder.parents:
+            yield parent / triplet / name
+            yield parent / triplet / "lib" / name
