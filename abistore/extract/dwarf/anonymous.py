@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.units import Unit
 
 UNNAMED: Final = "(anonymous class)"
+NAMING: Final = frozenset({dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE, dw.AT_LINKAGE_NAME})
 COMPOSITE: Final = frozenset({*dw.RECORD_TAGS, dw.TAG_ENUMERATION_TYPE})
 
 
@@ -40,7 +41,7 @@ class Anonymous:
         if target < 0:
             return None
         die = self._types.info.die(target)
-        if die[1].tag not in COMPOSITE or {dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE} & die[3].keys():
+        if die[1].tag not in COMPOSITE or NAMING & die[3].keys():
             return None
         if self._first_typedef(target, die[0]) not in (typedef, None):
             return None

@@ -9,7 +9,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.records import ACCESS, PURE, vtable_slot
 from abistore.extract.dwarf.signatures import Signature, read_signature
 from abistore.model.names import Name
-from abistore.model.normal import last_component, normal_name
+from abistore.model.normal import last_component
 from abistore.model.shapes import Access, Function, Method, Named, Variable
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ class Declarations:
 
     def display(self) -> str:
         """The qualified source name."""
-        name = self.attributes.get(dw.AT_NAME, "")
-        scope = self.types.spellings.scope(self.handles[-1])
-        return normal_name(f"{scope}::{name}" if scope else name)
+        return self.types.spellings.qualify(self.handles[-1], self.attributes.get(dw.AT_NAME, ""))
 
     def owner(self) -> tuple[Name, Access] | None:
         """The class that it is a member of, and its access there; ``None`` at namespace scope."""

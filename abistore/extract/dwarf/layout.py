@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages
+from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error
 from abistore.extract.dwarf.footprints import Footprints
 from abistore.extract.dwarf.foreign import is_runtime
@@ -57,6 +58,7 @@ def read_layout(
         types = Types(info, machine=debug.machine, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
         _read_reached(types)
+        place_destructors(types.entries)
         return Layout(
             entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items())},
             locations=types.locations,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from abistore.extract.dwarf import codes as dw
 from abistore.model.normal import normal_name
@@ -11,7 +12,8 @@ from abistore.model.normal import normal_name
 if TYPE_CHECKING:
     from abistore.extract.dwarf.info import DebugInfo
 
-ANONYMOUS_NAMESPACE = "(anonymous namespace)"
+SOURCE_NAME: Final = re.compile(r"[1-9][0-9]{0,3}")
+ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
 
 
 class Spellings:
@@ -32,10 +34,17 @@ class Spellings:
         if name is None:
             specification = attributes.get(dw.AT_SPECIFICATION, -1)
             if specification < 0:
-                return None
+                name = last_source_name(attributes.get(dw.AT_LINKAGE_NAME, ""))
+                return self.qualify(handle, name) if name else None
             return self.of(specification, self._info.die(specification)[3])
+        return self.qualify(handle, name)
+
+    def qualify(self, handle: int, name: str) -> str:
+        """``name`` in the scope of ``handle``."""
         scope = self.scope(handle)
-        return normal_name(f"{scope}::{name}" if scope else name)
+        if not name.isidentifier():
+            name = normal_name(name)
+        return f"{scope}::{name}" if scope else name
 
     def scope(self, handle: int) -> str:
         """The spelled scope that ``handle`` is in; empty at the outermost."""
@@ -52,7 +61,7 @@ class Spellings:
         outer = self._scopes.get(scope[:-1])
         if outer is None:
             outer = self._scopes[scope[:-1]] = self._spell(scope[:-1])
-        last = last or ANONYMOUS_NAMESPACE
+        last = normal_name(last) if last else ANONYMOUS_NAMESPACE
         return f"{outer}::{last}" if outer else last
 
     def _part(self, handle: int) -> str:
@@ -68,3 +77,15 @@ class Spellings:
                 spelling = self._unnamed(handle)
             found = self._parts[handle] = f"{spelling}()" if abbreviation.tag == dw.TAG_SUBPROGRAM else spelling
         return found
+
+
+def last_source_name(mangled: str) -> str:
+    """The last ``<source-name>`` of a mangled type name, empty where there is none (Itanium C++ ABI, 5.1.2).
+
+    GCC writes the mangled name on a class that only a typedef names, and drops a typedef that nobody mentions.
+    """
+    end = mangled.removesuffix("E")
+    for match in SOURCE_NAME.finditer(end):
+        if match.end() + int(match[0]) == len(end):
+            return end[match.end() :]
+    return ""

@@ -50,6 +50,7 @@ TRANSPARENT: Final = frozenset({*QUALIFIERS, dw.TAG_TYPEDEF})
 SIGNED: Final = frozenset({0x05, 0x06, 0x0D})
 """DW_ATE_signed, DW_ATE_signed_char and DW_ATE_signed_fixed."""
 NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
+COMPLEX_PARTS: Final = {8: "float", 16: "double"}
 ALL_ONES: Final = frozenset({(1 << 32) - 1, (1 << 64) - 1})
 ENDIANITIES: Final = {1: "big-endian", 2: "little-endian"}
 MAX_DEPTH: Final = 150
@@ -219,9 +220,12 @@ class Types:
     def _base_type(self, handle: int, die: Die) -> TypeRef:
         attributes = die[3]
         spelling = attributes.get(dw.AT_NAME, "unnamed base type")
+        size = attributes.get(dw.AT_BYTE_SIZE, 0)
+        if spelling == "complex":  # clang, for all of them
+            spelling = f"_Complex {COMPLEX_PARTS.get(size, 'long double')}"
         if dw.AT_ENDIANITY in attributes:
             spelling = f"{spelling} {ENDIANITIES.get(attributes[dw.AT_ENDIANITY], 'foreign-endian')}"
-        return self.references.primitive(spelling, attributes.get(dw.AT_BYTE_SIZE, 0))
+        return self.references.primitive(spelling, size)
 
     def _unspecified(self, handle: int, die: Die) -> TypeRef:
         unit, _, _, attributes = die
