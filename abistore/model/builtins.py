@@ -22,26 +22,23 @@ QUALIFIERS: Final = {
 COMPLEX: Final = frozenset(["_Complex", "__complex__", "__complex", "complex"])
 
 BUILTIN_WORDS: Final = frozenset(
-    ["unsigned", "signed", "__signed__", "int", "long", "short", "char", "double", "float", "__int128", "bool", "_Bool"]
-    + ["_BitInt", "void", "__vector", "__float128", "_Float128"]
-)
+    ("unsigned", "signed", "__signed__", "int", "long", "short", "char", "double", "float", "__int128", "bool", "_Bool")
+) | {"_BitInt", "void", "__vector", "__float128", "_Float128"}
 """Words that make a built-in type together with others of their kind."""
 
 INTEGERS: Final = {
     "char": 8,
     "unsigned char": 8,
     "signed char": -8,
-    **dict.fromkeys(
-        ["short", "unsigned short", "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long"]
-        + ["__int128", "unsigned __int128", "wchar_t", "char8_t", "char16_t", "char32_t"],
-        0,
-    ),
+    **dict.fromkeys(["short", "int", "long", "long long", "__int128"], 0),
+    **dict.fromkeys([f"unsigned {word}" for word in ("short", "int", "long", "long long", "__int128")], 0),
+    **dict.fromkeys(["wchar_t", "char8_t", "char16_t", "char32_t"], 0),
 }
 """Integer types by normal spelling; where tools disagree on a literal's sign: 8 bits, negative if signed."""
 
 
 def builtin(words: Sequence[str]) -> str:
-    """The normal spelling of a built-in type given by its words in any order: ``long unsigned int`` is ``unsigned long``."""
+    """The normal spelling of a built-in type by its words in any order: ``unsigned long`` of ``long unsigned int``."""
     rest = [
         word for word in words if word not in ("int", "signed", "__signed__", "unsigned", "_Complex", "long", "short")
     ]

@@ -23,13 +23,16 @@ ELABORATIONS: Final = frozenset(["class", "enum", "struct", "typename", "union"]
 
 OPERATOR_WORDS: Final = frozenset(["alignof", "decltype", "noexcept", "sizeof"])
 
+LEADING_WORDS: Final = frozenset(["constexpr", "extern", "for", "from", "inline", "static", "to", "virtual"])
+"""Words before a type, as in ``typeinfo for char const*``: a qualifier after one belongs to what follows."""
+
 NO_CONSTANTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 _WORD = r"[A-Za-z_]\w*+"
 _PLAIN: Final = re.compile(rf"{_WORD}(?:::~?{_WORD})*", re.ASCII)
 _PLAIN_TEMPLATE: Final = re.compile(
     rf"{_WORD}(?:::{_WORD})*<(?:{_WORD}|(?<=\w)::(?=\w)|(?<=>)::(?=\w)|(?<=\w)<|(?<=[\w>])>| >|(?<=[\w>]), "
-    r"|(?<=[<\s])-?(?:0|[1-9]\d*+)(?=[,>\s]))*>",
+    r"|(?<=[<\s])-?(?:0|[1-9]\d*+)(?=[,>\s]))*+(?<=>)",
     re.ASCII,
 )
 _SPECIAL_WORD: Final = re.compile(
@@ -118,7 +121,7 @@ class _Base:
         self._pending: set[str] = set()
 
     def qualify(self, qualifier: str) -> None:
-        if self._run or self._words:
+        if self._run or (self._words and self._words[-1] not in LEADING_WORDS):
             self._qualifiers[-1].add(qualifier)
         else:
             self._pending.add(qualifier)
@@ -164,6 +167,8 @@ class _Parser:
         self._position = 0
         self._depth = 0
         self._constants = constants
+        self._names: dict[int, tuple[str, int]] = {}
+        self._items: dict[tuple[int, bool], tuple[str, int]] = {}
 
     def whole(self) -> str:
         text = self._item(angle=False)
@@ -200,16 +205,21 @@ class _Parser:
     # one type, value or declaration
 
     def _item(self, *, angle: bool) -> str:
-        """One thing between commas; ``angle`` tells that ``>`` ends it."""
+        """One thing between commas; ``angle`` tells that ``>`` ends it. Nothing is parsed twice."""
+        start = self._position
+        if known := self._items.get((start, angle)):
+            text, self._position = known
+            return text
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _NotAName
-        text = self._value(angle)
-        if text is None:
+        found = self._value(angle)
+        if found is None:
             base = self._base()
-            text = self._declarator("" if base.empty else base.text(), angle)
+            found = self._declarator("" if base.empty else base.text(), angle)
         self._depth -= 1
-        return text
+        self._items[start, angle] = found, self._position
+        return found
 
     def _list(self, closing: str) -> str:
         """Items up to ``closing``, which is consumed."""
@@ -261,7 +271,7 @@ class _Parser:
             return f"-{number(self._take().text)}"
         if mark == "&" and angle:
             return self._address()
-        if mark == "(" and not self._peek().text == ")":
+        if mark == "(" and self._peek().text != ")":
             return self._parenthesised(angle)
         if mark == "{" and self._peek().text != "lambda":
             return f"{{{self._list('}')}}}"
@@ -337,7 +347,6 @@ class _Parser:
             self._position = start
 
     def _declarator(self, text: str, angle: bool) -> str:
-        base = bool(text)
         while not self._at_end(angle):
             token = self._peek()
             if self._starts_name():
@@ -346,7 +355,7 @@ class _Parser:
             self._take()
             if token.kind == "mark" and token.text == "(":
                 if self._starts_group():
-                    text += (" (" if base else "(") + self._item(angle=False) + ")"
+                    text += ("(" if text[-1:] in "*&" else " (") + self._item(angle=False) + ")"
                     self._expect(")")
                 else:
                     text += self._parameters()
@@ -405,11 +414,16 @@ class _Parser:
 
     def _name(self) -> str:
         """A qualified name; a leading ``::`` is dropped, one before ``*`` is left alone."""
+        start = self._position
+        if known := self._names.get(start):
+            text, self._position = known
+            return text
         self._accept("::")
         text = self._component()
         while self._peek().text == "::" and self._starts_name(1):
             self._take()
             text += f"::{self._component()}"
+        self._names[start] = text, self._position
         return text
 
     def _component(self) -> str:
@@ -474,7 +488,7 @@ class _Parser:
 
 
 def _cast(target: str, value: str) -> str:
-    """``value`` converted to ``target``: integers lose the cast, because the template's declaration knows their type."""
+    """``value`` converted to ``target``: integers lose the cast, the template's declaration has their type."""
     literal = value.removeprefix("-").isdecimal()
     if literal and target == "bool":
         return "false" if value == "0" else "true"

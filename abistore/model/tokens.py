@@ -81,7 +81,7 @@ def _token(match: re.Match[str]) -> Token | None:
             ordinal = match["ordinal"] or match["again"] or (str(int(count) + 2) if count else "1")
             return Token("unnamed", f"{{unnamed#{ordinal}}}")
         case "word" | "number" | "character" | "string" | "tag" | "mark" as kind:
-            return Token(kind, text)  # type: ignore[arg-type]
+            return Token(kind, text)
     raise AssertionError(match.lastgroup)
 
 

@@ -1,0 +1,259 @@
+"""Types and declarations written as a C or C++ programmer writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from abistore.model.names import Name
+from abistore.model.normal import last_component
+from abistore.model.shapes import (
+    Access,
+    Alias,
+    AnyShape,
+    Array,
+    Base,
+    Enum,
+    Field,
+    Foreign,
+    Function,
+    Import,
+    Inline,
+    Library,
+    MemberPointer,
+    Method,
+    Named,
+    Opaque,
+    Pointer,
+    Primitive,
+    Procedure,
+    Qualified,
+    Record,
+    Special,
+    Symbol,
+    TypeRef,
+    Variable,
+    VirtualMethod,
+)
+
+INDENT = "    "
+COMMENT_COLUMN = 48
+
+QUALIFIER_WORDS = {"atomic": "_Atomic"}
+QUALIFIER_STARTS = ("_Atomic", "const", "restrict", "volatile")
+
+
+def spell(type: TypeRef) -> str:
+    """``type`` without a declarator's name: ``const char*``, ``int (*)(int)``."""
+    return declare(type)
+
+
+def declare(type: TypeRef, name: str = "") -> str:
+    """``name`` declared with ``type`` in C declarator syntax: ``int (*handlers[4])(int)``."""
+    match type:
+        case Named():
+            return _joined(type.name.spelling, name)
+        case Primitive() | Special():
+            return _joined(type.spelling, name)
+        case Inline():
+            return _joined(_inline(type.shape), name)
+        case Pointer():
+            return declare(type.target, _grouped(type.sort, name, type.target))
+        case MemberPointer():
+            return declare(type.target, _grouped(f"{spell(type.owner)}::*", name, type.target))
+        case Array(vector=True):
+            return _joined(f"{spell(type.element)} __vector({type.count})", name)
+        case Array():
+            return declare(type.element, f"{name}[{'' if type.count is None else type.count}]")
+        case Procedure():
+            return declare(type.result, f"{name}({_parameters(type.parameters, type.variadic)})")
+        case Qualified():
+            return _qualified(type, name)
+        case _:
+            assert_never(type)
+
+
+def _joined(base: str, name: str) -> str:
+    """A base type and a declarator: a pointer's mark and an array's bracket stand directly behind the type."""
+    if not name:
+        return base
+    function = name.startswith("(") and not name.startswith(("(*", "(&")) and "::*" not in name.split(")", 1)[0]
+    return f"{base}{name}" if function or name[0] in "*&[" else f"{base} {name}"
+
+
+def _grouped(mark: str, name: str, target: TypeRef) -> str:
+    inner = target.target if isinstance(target, Qualified) else target
+    grouped = isinstance(inner, Procedure) or (isinstance(inner, Array) and not inner.vector)
+    tight = not name or name[0] in "*&[(" or (grouped and mark[-3:] != "::*" and not name.startswith(QUALIFIER_STARTS))
+    spaced = f"{mark}{name}" if tight else f"{mark} {name}"
+    return f"({spaced})" if grouped else spaced
+
+
+def _qualified(type: Qualified, name: str) -> str:
+    words = " ".join(QUALIFIER_WORDS.get(word, word) for word in type.qualifiers)
+    match type.target:
+        case Pointer() | MemberPointer():
+            return declare(type.target, _joined(words, name))
+        case Procedure():
+            return f"{declare(type.target, name)} {words}"
+        case _:
+            return f"{words} {declare(type.target, name)}"
+
+
+def _parameters(types: Iterable[TypeRef], variadic: bool) -> str:
+    return ", ".join([*map(spell, types), *(["..."] if variadic else [])])
+
+
+def _inline(shape: Record | Enum) -> str:
+    if isinstance(shape, Enum):
+        return f"enum {{ {', '.join(f'{item.name} = {item.value}' for item in shape.enumerators)} }}"
+    fields = " ".join(f"{_field(field)};" for field in shape.fields)
+    return f"{shape.sort} {{ {fields} }}" if fields else f"{shape.sort} {{ }}"
+
+
+def _field(field: Field) -> str:
+    text = declare(field.type, field.name)
+    return text if field.bit_size is None else f"{text}{' ' if field.name else ''}: {field.bit_size}"
+
+
+# --- declarations -------------------------------------------------------------------------------------------------
+
+
+def declaration(name: Name, shape: AnyShape) -> str:
+    """``shape`` as the declaration of ``name``; records with their members' byte offsets (``byte:bit`` for bit-fields)."""
+    match shape:
+        case Function():
+            return _function(shape)
+        case Variable():
+            return f"{'static ' if shape.owner else ''}{declare(shape.type, shape.display)};"
+        case Record():
+            return "\n".join(_record(name.spelling, shape))
+        case Enum():
+            return _enum(name.spelling, shape)
+        case Alias():
+            return f"typedef {declare(shape.target, name.spelling)};"
+        case Opaque():
+            return f"{shape.sort} {name.spelling};"
+        case Foreign():
+            return f"{shape.sort} {name.spelling};" + (f"  // {shape.size} bytes" if shape.size is not None else "")
+        case Symbol():
+            return _symbol(name, shape)
+        case Import():
+            version = f"@{shape.version}" if shape.version else ""
+            origin = f" from {shape.library}" if shape.library else ""
+            return f"{'weak ' if shape.weak else ''}import {name.spelling}{version}{origin}"
+        case Library():
+            return "\n".join(_library(shape))
+        case _:
+            assert_never(shape)
+
+
+def _function(shape: Function) -> str:
+    parameters = _parameters(shape.parameters, shape.variadic)
+    if not (parameters or shape.prototyped):
+        parameters = "/* not declared */"
+    signature = f"{shape.display}({parameters})"
+    last = last_component(shape.display)
+    bare = shape.method is not None and (
+        last.startswith("~") or last == last_component(shape.method.owner.spelling) or _converts(shape.display)
+    )
+    text = signature if bare else declare(shape.result, signature)
+    marks = ["[[noreturn]]"] if shape.noreturn else []
+    if shape.calling_convention:
+        marks.append(f"__attribute__(({shape.calling_convention}))")
+    if shape.method is not None:
+        text = _member(text, shape.method)
+    return " ".join([*marks, f"{text};"])
+
+
+def _converts(display: str) -> bool:
+    return "operator " in display and not display.endswith(
+        ("operator new", "operator new[]", "operator delete", "operator delete[]", "operator co_await")
+    )
+
+
+def _member(text: str, method: Method) -> str:
+    before = [
+        *(["static"] if method.static else []),
+        *(["virtual"] if method.virtual != "no" else []),
+        *(["explicit"] if method.explicit else []),
+    ]
+    after = " ".join([*method.qualifiers, *([method.reference] if method.reference else [])])
+    end = {"pure": " = 0"}.get(method.virtual, "")
+    end += " = delete" if method.deleted else " = default" if method.defaulted else ""
+    return " ".join([*before, text, *([after] if after else [])]) + end
+
+
+def _enum(name: str, shape: Enum) -> str:
+    underlying = f" : {spell(shape.underlying)}" if shape.underlying is not None else ""
+    lines = [f"enum {'class ' if shape.scoped else ''}{name}{underlying} {{"]
+    lines += [f"{INDENT}{item.name} = {item.value}," for item in shape.enumerators]
+    return "\n".join([*lines, f"}};  // {shape.size} bytes"])
+
+
+def _symbol(name: Name, shape: Symbol) -> str:
+    version = f"{'@@' if shape.default else '@'}{shape.version}" if shape.version else ""
+    visibility = " protected" if shape.visibility == "protected" else ""
+    size = f", {shape.size} bytes" if shape.size else ""
+    return f"{shape.binding}{visibility} {shape.type} {name.spelling}{version}{size}"
+
+
+def _library(shape: Library) -> Iterator[str]:
+    yield f"{shape.file_kind} {shape.soname or '(no SONAME)'}"
+    for label, values in (
+        ("needs", shape.needed),
+        ("rpath", shape.rpath),
+        ("runpath", shape.runpath),
+        ("defines", shape.version_definitions),
+        ("requires", tuple(f"{version} of {library}" for library, version in shape.version_requirements)),
+        ("features", shape.features),
+    ):
+        if values:
+            yield f"{INDENT}{label} {', '.join(values)}"
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+def _record(name: str, shape: Record) -> Iterator[str]:
+    bases = ", ".join(_base(base) for base in shape.bases)
+    aligned = f"alignas({shape.alignment}) " if shape.alignment else ""
+    yield f"{shape.sort} {aligned}{name}{f' : {bases}' if bases else ''} {{"
+    if shape.has_vptr:
+        yield _commented(f"{INDENT}void** (vtable pointer);", "0")
+    access: Access = "private" if shape.sort == "class" else "public"
+    for label, text, place in _members(shape):
+        if label is not None and label != access:
+            access = label
+            yield f"{access}:"
+        yield _commented(f"{INDENT}{text}", place)
+    yield f"}};  // {shape.size} bytes"
+
+
+def _base(base: Base) -> str:
+    place = "" if base.offset is None else f" /* at {base.offset // 8} */"
+    return f"{'virtual ' if base.virtual else ''}{base.access} {spell(base.type)}{place}"
+
+
+def _members(shape: Record) -> Iterator[tuple[Access | None, str, str]]:
+    """Fields and virtual methods in order, as (access, text, place)."""
+    for field in shape.fields:
+        place = str(field.offset // 8)
+        if field.bit_size is not None:
+            place += f":{field.offset % 8}"
+        yield field.access, f"{'mutable ' if field.mutable else ''}{_field(field)};", place
+    for method in shape.virtuals:
+        yield method.access, _virtual(method), "" if method.slot is None else f"slot {method.slot}"
+    for deleted in shape.deleted:
+        yield None, f"{deleted} = delete;", ""
+
+
+def _virtual(method: VirtualMethod) -> str:
+    last = method.display.rpartition("::")[2] if last_component(method.display).startswith("~") else method.display
+    signature = f"{last}({_parameters(method.parameters, False)})"
+    text = signature if last.startswith("~") else declare(method.result, signature)
+    return f"virtual {text}{' = 0' if method.pure else ''};"
+
+
+def _commented(text: str, comment: str) -> str:
+    return f"{text.ljust(COMMENT_COLUMN - 1)} // {comment}" if comment else text
