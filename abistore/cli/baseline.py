@@ -47,13 +47,13 @@ def set_command(
     profile: str | None,
 ) -> None:
     """Point a baseline at the stored release REFERENCE (libfoo@1.2.0)."""
-    from abistore.service.baselines import clear_baseline, set_baseline
+    from abistore.service.baselines import BaselinePlan, clear_baseline, set_baseline
 
-    where = {"channel": channel, "reason": reason, "actor": actor, "database": settings.database}
+    move = BaselinePlan(channel, reason, actor, target, profile)
     if clear:
-        moved = clear_baseline(reference, **where, target=target, profile=profile)  # type: ignore[arg-type]
+        moved = clear_baseline(reference, move, database=settings.database)
     else:
-        moved = (set_baseline(reference, **where, target=target, profile=profile),)  # type: ignore[arg-type]
+        moved = (set_baseline(reference, move, database=settings.database),)
     answer(
         settings,
         {"baselines": moved},

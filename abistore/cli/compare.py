@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import fail_on_option, report_options, show_report
+
+if TYPE_CHECKING:
+    from abistore.service.judging import FailOn
 
 
 @click.command("compare")
@@ -27,7 +32,7 @@ def compare_command(
     new: str,
     format: str,
     full: bool,
-    fail_on: str,
+    fail_on: FailOn,
     target: str | None,
     profile: str | None,
     extracting: Extracting,
@@ -43,5 +48,5 @@ def compare_command(
     from abistore.service.operands import Selection
 
     selection = Selection(target, profile, extracting.options())
-    report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on)  # type: ignore[arg-type]
+    report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on)
     return show_report(settings, report, format, full)

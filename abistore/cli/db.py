@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from abistore.cli.options import Settings, output_options, pass_settings, store_option
+from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.errors import StoreError
@@ -75,7 +75,7 @@ def stats_command(settings: Settings, /) -> None:
 
 
 @db_command.command("backup")
-@click.argument("destination", type=click.Path(path_type=Path))
+@click.argument("destination", type=FILE)
 @store_option
 @output_options
 @pass_settings

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.options import Settings, output_options, pass_settings
+from abistore.cli.options import FILE, Settings, output_options, pass_settings
 from abistore.cli.output import answer, note, write_bytes, write_file
 
 
 @click.command("dump")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file, not to standard output.")
+@click.argument("path", metavar="FILE", type=FILE)
+@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
 @click.option("--library", help="The library's name; by default its SONAME's stem.")
 @click.option("--version", help="The release's version, kept in the snapshot.")
 @extract_options

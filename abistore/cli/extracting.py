@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from abistore.cli.options import FILE
+
 if TYPE_CHECKING:
     from abistore.service.snapshots import ExtractOptions
 
@@ -53,7 +55,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--debug-dir",
             multiple=True,
-            type=click.Path(path_type=Path),
+            type=FILE,
             metavar="FOLDER",
             help="Search separate debug files here too, as below /usr/lib/debug. May be repeated.",
         ),

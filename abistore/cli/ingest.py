@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.options import Settings, output_options, pass_settings, store_option
+from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.rendering import fail_on_option, style_of
 
@@ -20,7 +20,7 @@ SOURCES = ("filename", "folder", "soname")
 
 
 @click.command("ingest")
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--library", help="The library's name; by default its SONAME's stem.")
 @click.option("--version", help="The release's version, for all files given.")
 @click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -19,6 +20,9 @@ class Settings:
     database: str | None = None
     verbosity: int = 0
 
+
+FILE = click.Path(path_type=Path, readable=False)
+"""A file's name, whatever is there: the service says what is wrong with it."""
 
 pass_settings = click.make_pass_decorator(Settings, ensure=True)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from abistore.cli.ingest import show_ingested
-from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, note, write_bytes, write_file
 
 
 @click.command("export")
 @click.argument("reference")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
 @line_options
 @store_option
 @output_options
@@ -35,7 +35,7 @@ def export_command(
 
 
 @click.command("import")
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--library", help="The library's name; by default the snapshot's own.")
 @click.option("--version", help="The release's version; by default the snapshot's own.")
 @click.option("--profile", default="default", show_default=True, help="The build profile, e.g. debug or musl.")

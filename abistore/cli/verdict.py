@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import fail_on_option, report_options, show_report
+
+if TYPE_CHECKING:
+    from abistore.service.judging import FailOn
 
 
 @click.command("verdict")
@@ -31,7 +36,7 @@ def verdict_command(
     against: str,
     format: str,
     full: bool,
-    fail_on: str,
+    fail_on: FailOn,
     target: str | None,
     profile: str | None,
 ) -> int:
@@ -47,6 +52,6 @@ def verdict_command(
         database=settings.database,
         target=target,
         profile=profile,
-        fail_on=fail_on,  # type: ignore[arg-type]
+        fail_on=fail_on,
     )
     return show_report(settings, judgement.report, format, full)

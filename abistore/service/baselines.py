@@ -19,39 +19,37 @@ class BaselineChange:
     version: str | None
 
 
-def set_baseline(
-    reference: str,
-    *,
-    channel: str = DEFAULT_CHANNEL,
-    reason: str = "",
-    actor: str = "",
-    database: str | Path | None = None,
-    target: str | None = None,
-    profile: str | None = None,
-) -> BaselineChange:
+@dataclass(frozen=True, slots=True)
+class BaselinePlan:
+    """Which channel moves, why and by whom; ``target`` and ``profile`` choose among a library's lines."""
+
+    channel: str = DEFAULT_CHANNEL
+    reason: str = ""
+    actor: str = ""
+    target: str | None = None
+    profile: str | None = None
+
+
+PLAIN = BaselinePlan()
+
+
+def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: str | Path | None = None) -> BaselineChange:
     """Point a channel at a stored release. Raises :class:`SnapshotNotFound`."""
     with open_store(database, write=True) as store:
-        release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        store.set_baseline(release.line, channel, release.version, actor or user(), reason)
-    return BaselineChange(release.line, channel, release.version)
+        release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
+        store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
+    return BaselineChange(release.line, plan.channel, release.version)
 
 
 def clear_baseline(
-    library: str,
-    *,
-    channel: str = DEFAULT_CHANNEL,
-    reason: str = "",
-    actor: str = "",
-    database: str | Path | None = None,
-    target: str | None = None,
-    profile: str | None = None,
+    library: str, plan: BaselinePlan = PLAIN, *, database: str | Path | None = None
 ) -> tuple[BaselineChange, ...]:
     """Clear a channel in every line of a library that is meant. Raises :class:`SnapshotNotFound`."""
     with open_store(database, write=True) as store:
-        keys = lines_of(store, library, target, profile)
+        keys = lines_of(store, library, plan.target, plan.profile)
         for key in keys:
-            store.set_baseline(key, channel, None, actor or user(), reason)
-    return tuple(BaselineChange(key, channel, None) for key in keys)
+            store.set_baseline(key, plan.channel, None, plan.actor or user(), plan.reason)
+    return tuple(BaselineChange(key, plan.channel, None) for key in keys)
 
 
 def baselines(library: str | None = None, *, database: str | Path | None = None) -> tuple[BaselineMove, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -73,13 +74,22 @@ def abistore(capsys: pytest.CaptureFixture[str], database: Path, monkeypatch: py
     return call
 
 
+def obey_permissions() -> None:
+    """Make file modes hold for this process, even where it is root's."""
+    drop, override, search = 24, 1, 2
+    libc = ctypes.CDLL(None)
+    for capability in (override, search):
+        libc.prctl(drop, capability, 0, 0, 0)
+
+
 @pytest.fixture
 def process(database: Path) -> Call:
     """Calls the command line in a process of its own, with the test's own database."""
 
-    def call(*words: str | Path, **environment: str) -> Done:
+    def call(*words: str | Path, unprivileged: bool = False, **environment: str) -> Done:
         done = subprocess.run(
-            [sys.executable, "-m", "abistore", *map(str, words)],
+            preexec_fn=obey_permissions if unprivileged else None,
+            args=[sys.executable, "-m", "abistore", *map(str, words)],
             capture_output=True,
             text=True,
             env={**os.environ, "ABISTORE_DB": str(database), **environment},

@@ -11,8 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from abistore import errors
 from tests.build import build_library
 from tests.cli.conftest import OLD, Call
@@ -125,5 +123,5 @@ def test_141_when_the_reader_of_the_output_has_left() -> None:
 def waits_on(process: int, database: Path) -> bool:
     """Whether a process has the database open and the lock has kept it asleep since."""
     files = Path(f"/proc/{process}/fd")
-    opened = {os.readlink(file) for file in files.iterdir() if file.exists()}
+    opened = {str(file.readlink()) for file in files.iterdir() if file.exists()}
     return str(database.resolve()) in opened
