@@ -84,7 +84,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _writable(path: Path) -> bool:
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent))
 
 
 def _open_sqlite(path: Path, mode: str, busy_seconds: float, *, writable: bool) -> Database:

@@ -20,7 +20,8 @@ ORDERED = {
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_labels_are_ordered_as_the_scheme_says(scheme: str) -> None:
     labels = ORDERED[scheme].split()
-    assert sorted(labels[::-1], key=lambda label: sort_key(label, scheme)) == labels
+    backwards = labels[::-1]
+    assert sorted(backwards, key=lambda label: sort_key(label, scheme)) == labels
 
 
 @pytest.mark.parametrize(
@@ -80,5 +81,6 @@ def test_any_labels_have_a_total_order(labels: list[str]) -> None:
             assert scheme != "plain"
             continue
         ordered = sorted(labels, key=keys.__getitem__)
-        assert ordered == sorted(labels[::-1], key=keys.__getitem__)
+        backwards = labels[::-1]
+        assert ordered == sorted(backwards, key=keys.__getitem__)
         assert len(set(keys.values())) == len(keys)

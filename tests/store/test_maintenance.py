@@ -1,0 +1,108 @@
+"""What an administrator asks of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from abistore.errors import StoreError
+from abistore.model.history import IngestRequest
+from abistore.store.store import Store
+from tests.store.builders import large
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    with Store.open(path, write=True) as store:
+        store.ingest(large(), IngestRequest("1.0"))
+        store.ingest(large(9, step=1), IngestRequest("1.1"))
+        store.ingest(large(9, step=2), IngestRequest("1.1", replace=True))
+    return path
+
+
+def test_stats_count_what_is_there(filled: Path) -> None:
+    with Store.open(filled, write=False) as store:
+        stats = store.stats()
+    assert (stats.revision, stats.libraries, stats.lines, stats.releases, stats.superseded) == ("0001", 1, 1, 2, 1)
+    assert stats.names == 401  # 200 functions, 200 records and the library
+    assert stats.size >= filled.stat().st_size
+    assert stats.audit_records == 4
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        ("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')", "has another digest"),
+        ("UPDATE entry SET first_seq = 2 WHERE first_seq = 1 AND facet = 0", "loads with the digest"),
+        ("UPDATE shape SET body = '[\"Nothing\"]' WHERE id = 1", "is damaged"),
+        ("UPDATE location SET body = x'00' WHERE snapshot_id = 1", "is damaged"),
+    ],
+)
+def test_a_check_finds_what_was_changed_behind_its_back(filled: Path, damage: str, problem: str) -> None:
+    with Store.open(filled, write=True) as store:
+        assert store.check() == ()
+        store.database.run(damage)
+        assert any(problem in sentence for sentence in store.check())
+
+
+def test_a_check_finds_what_refers_to_nothing(filled: Path) -> None:
+    with Store.open(filled, write=True) as store:
+        store.database.run("PRAGMA foreign_keys = OFF")
+        store.database.run("DELETE FROM name WHERE id = 5")
+        assert any("refers to nothing in name" in sentence for sentence in store.check())
+
+
+def test_a_damaged_snapshot_does_not_load(filled: Path) -> None:
+    with Store.open(filled, write=True) as store:
+        store.database.run("UPDATE shape SET body = 'x'")
+        with pytest.raises(StoreError, match="damaged"):
+            store.load(store.resolve("liblarge@1.0"))
+
+
+def test_a_backup_is_a_store_of_its_own(filled: Path, tmp_path: Path) -> None:
+    with Store.open(filled, write=True) as store, store.database.transaction():
+        store.database.run("DELETE FROM audit")
+        copy = store.backup(tmp_path / "copy.db")
+    with Store.open(copy, write=False) as backup, Store.open(filled, write=False) as store:
+        assert backup.check() == ()
+        assert backup.stats().audit_records == 4
+        assert backup.load(backup.resolve("liblarge@1.1")) == store.load(store.resolve("liblarge@1.1"))
+
+
+def test_a_backup_overwrites_nothing(filled: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy.db").write_text("mine")
+    with Store.open(filled, write=False) as store, pytest.raises(StoreError, match="exists"):
+        store.backup(tmp_path / "copy.db")
+    assert (tmp_path / "copy.db").read_text() == "mine"
+
+
+def test_a_backup_into_a_missing_folder_is_told(filled: Path, tmp_path: Path) -> None:
+    with Store.open(filled, write=False) as store, pytest.raises(StoreError):
+        store.backup(tmp_path / "missing" / "copy.db")
+
+
+def test_a_server_is_not_backed_up_here(postgres_url: str, tmp_path: Path) -> None:
+    with Store.open(postgres_url, write=True) as store, pytest.raises(StoreError) as caught:
+        store.backup(tmp_path / "copy.db")
+    assert "pg_dump" in caught.value.hint
+
+
+def test_vacuum_gives_space_back(filled: Path) -> None:
+    with Store.open(filled, write=True) as store:
+        store.database.run("CREATE TABLE ballast (body BLOB)")
+        store.database.run("INSERT INTO ballast VALUES (zeroblob(1000000))")
+        store.database.run("DROP TABLE ballast")
+        before, after = store.vacuum()
+        assert before - after >= 1000000
+        assert store.check() == ()
+
+
+def test_stats_check_and_vacuum_work_on_a_server(postgres_url: str) -> None:
+    with Store.open(postgres_url, write=True) as store:
+        store.ingest(large(), IngestRequest("1.0"))
+        assert store.stats().names == 401
+        assert store.check() == ()
+        assert min(store.vacuum()) > 0
+        store.database.run("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
+        assert any("another digest" in sentence for sentence in store.check())

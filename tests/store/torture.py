@@ -1,0 +1,120 @@
+"""Writers that run at once, and writers that are killed: ``python -m tests.store.torture writers|kill ADDRESS``.
+
+A process of one thread, so that it may fork; it prints what happened as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from abistore.model.history import IngestRequest
+from abistore.store.store import Store
+from tests.store.builders import large
+
+WRITERS = 8
+RELEASES = 4
+KILLS = 50
+
+
+def forked(work: Callable[[], None]) -> int:
+    """The process id of a child that does ``work``; its exit status tells whether it could."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        work()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def write_beside_others(address: str, writer: int) -> None:
+    """Ingest releases of the writer's own library, and of one that all writers share."""
+    for number in range(RELEASES):
+        for library in (f"lib{writer}", "libshared"):
+            content = large(3, names=60, library=library, step=writer * RELEASES + number)
+            with Store.open(address, write=True) as store:
+                store.ingest(content, IngestRequest(f"{writer}.{number}"))
+
+
+def writers(address: str) -> dict[str, object]:
+    """Let all writers begin at one moment, with no database there yet."""
+    begin, gate = os.pipe()
+
+    def work(writer: int) -> Callable[[], None]:
+        def wait_and_write() -> None:
+            os.close(gate)
+            os.read(begin, 1)
+            write_beside_others(address, writer)
+
+        return wait_and_write
+
+    children = [forked(work(writer)) for writer in range(WRITERS)]
+    os.close(gate)
+    return {"failed": sum(os.waitpid(child, 0)[1] != 0 for child in children)}
+
+
+def kill(address: str) -> dict[str, object]:
+    """Kill a writer at a random moment, again and again, and look at the store each time."""
+    dice = random.Random(20260501)
+    answered: list[str] = []
+    interrupted = 0
+    for round_ in range(KILLS):
+        if round_ % 10 == 0:
+            answered = []
+            for file in Path(address).parent.glob(Path(address).name + "*"):
+                file.unlink()
+        new, pending = _kill_one(address, round_, dice.uniform(0.0005, 0.06))
+        answered += new
+        stored = _stored(address)
+        unanswered = [version for version in stored if version not in answered]
+        missing = [version for version in answered if version not in stored]
+        assert not missing, f"round {round_}: lost {missing}"
+        assert unanswered in ([], [pending]), f"round {round_}: {unanswered} beside {pending}"
+        answered += unanswered
+        interrupted += not unanswered
+    return {"interrupted": interrupted, "stored": len(answered)}
+
+
+def _kill_one(address: str, round_: int, delay: float) -> tuple[list[str], str]:
+    """The versions that a writer had answered when it was killed, and the one that it was at."""
+    reading, writing = os.pipe()
+
+    def work() -> None:
+        os.write(writing, b"ready\n")
+        for number in range(1000):
+            with Store.open(address, write=True) as store:
+                version = f"{round_}.{number}"
+                store.ingest(large(30, step=round_ * 1000 + number), IngestRequest(version))
+            os.write(writing, f"{version}\n".encode())
+
+    child = forked(work)
+    os.close(writing)
+    with os.fdopen(reading) as answers:
+        answers.readline()
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        new = answers.read().split()
+    return new, f"{round_}.{len(new)}"
+
+
+def _stored(address: str) -> list[str]:
+    """The releases of a sound store, each as complete as it was built."""
+    with Store.open(address, write=True) as store:
+        problems = store.check()
+        assert not problems, problems
+        return [release.version for release in store.releases("liblarge")]
+
+
+if __name__ == "__main__":
+    print(json.dumps({"writers": writers, "kill": kill}[sys.argv[1]](sys.argv[2])))
