@@ -31,7 +31,7 @@ def limits(seconds: float, bytes: int) -> Iterator[None]:
         yield
         return
     try:
-        with _processor_time(seconds), _address_space(bytes):
+        with _address_space(bytes), _processor_time(seconds):
             yield
     except _Expired:
         raise LimitExceeded(f"reading took more than {seconds:,.0f} seconds of processor time") from None

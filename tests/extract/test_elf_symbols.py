@@ -12,6 +12,7 @@ from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.reader import read, read_tables
 from abistore.extract.reader import ExtractOptions
 from abistore.extract.regular import read_head
+from abistore.model.codec import from_json, to_json
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
 from tests.build import build_library
@@ -190,3 +191,11 @@ def test_a_static_file_has_no_dynamic_section(tmp_path: Path) -> None:
     (tmp_path / "case.c").write_text("void _start(void) { for (;;); }")
     run("gcc", "-static", "-nostdlib", tmp_path / "case.c", "-o", tmp_path / "case")
     assert Dynamic.of(ElfFile(tmp_path / "case")) is None
+
+
+def test_a_name_that_is_not_utf_8_is_spelled_in_escapes(tmp_path: Path) -> None:
+    data = every_sort_of_symbol("x86_64").read_bytes()
+    (tmp_path / "libcase.so").write_bytes(data.replace(b"\0feeble\0", b"\0fe\xff\xfele\0"))
+    snapshot = read(tmp_path / "libcase.so", TABLES_ONLY)
+    assert Name("function", "fe\\xff\\xfele") in snapshot.entries["symbol"]
+    assert from_json(to_json(snapshot)) == snapshot

@@ -110,7 +110,7 @@ class ElfFile:
         return Section("", *layout.unpack(self.read_at(offset, layout.size))[1:])
 
     def _sections(self, offset: int, entry: int, count: int, names: int) -> tuple[Section, ...]:
-        table = self._table(offset, entry, count, "section")
+        table = self.read_at(offset, entry * count)
         rows = list(struct.iter_unpack(self.order + _SECTION[self.bits], table))
         if names >= len(rows):
             raise ExtractError(f"{self.path}: no section {names} for the section names")
@@ -125,19 +125,10 @@ class ElfFile:
             return ()
         if entry != layout.size:
             raise ExtractError(f"{self.path}: program header entries of {entry} bytes")
-        rows = layout.iter_unpack(self._table(offset, entry, count, "program header"))
+        rows = layout.iter_unpack(self.read_at(offset, entry * count))
         if self.bits == 64:
             return tuple(Segment(t, flags, o, va, fs, ms, al) for t, flags, o, va, _, fs, ms, al in rows)
         return tuple(Segment(t, flags, o, va, fs, ms, al) for t, o, va, _, fs, ms, flags, al in rows)
-
-    def _table(self, offset: int, entry: int, count: int, what: str) -> bytes:
-        if offset + entry * count > self.size:
-            raise ExtractError(
-                f"{self.path}: truncated: its {what} table ends at byte {offset + entry * count:,}"
-                f" and the file at {self.size:,}",
-                "copy or download the file again",
-            )
-        return self.read_at(offset, entry * count)
 
     # --- bytes ----------------------------------------------------------------------------------------------------
 
