@@ -9,6 +9,7 @@ from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
+from abistore.model.spelling import spell
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.types import Attributes, Die, Types
@@ -113,13 +114,13 @@ class Members:
         if dw.AT_DATA_BIT_OFFSET in attributes:
             return int(attributes[dw.AT_DATA_BIT_OFFSET]) + 8 * byte_offset(attributes)
         bits = 8 * byte_offset(attributes)
-        skipped = attributes.get(dw.AT_BIT_OFFSET)
-        if skipped is None:
+        if dw.AT_BIT_OFFSET not in attributes:
             return bits
+        skipped = fit(attributes[dw.AT_BIT_OFFSET], 64, True)  # clang: negative in packed records, in an unsigned form
         if not self.die[0].format.little:
-            return bits + int(skipped)
+            return bits + skipped
         storage = attributes.get(dw.AT_BYTE_SIZE) or self.types.byte_size(attributes)
-        return bits + 8 * storage - int(skipped) - int(attributes.get(dw.AT_BIT_SIZE, 0))
+        return bits + 8 * storage - skipped - int(attributes.get(dw.AT_BIT_SIZE, 0))
 
     def _base(self, attributes: Attributes) -> None:
         virtual = attributes.get(dw.AT_VIRTUALITY, 0) != 0
@@ -136,7 +137,8 @@ class Members:
         attributes = die[3]
         name = attributes.get(dw.AT_NAME, "")
         if dw.AT_DELETED in attributes:
-            self.deleted.add(normal_name(name))
+            parameters = ", ".join(map(spell, read_signature(self.types, die).parameters))
+            self.deleted.add(f"{normal_name(name)}({parameters})")
         virtuality = attributes.get(dw.AT_VIRTUALITY, 0)
         destructor = name.startswith("~")
         if not virtuality or (destructor and dw.AT_ARTIFICIAL in attributes):
