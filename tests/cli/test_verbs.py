@@ -1,0 +1,390 @@
+"""Each command does its job on a store with three releases: 1.0, 1.1 (compatible) and 2.0 (a function is gone)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.conftest import OLD, Call
+
+# --- dump, export, import -----------------------------------------------------------------------------------------
+
+
+def test_dump_gives_the_same_bytes_on_standard_output_and_in_a_file(process: Call, old: Path, tmp_path: Path) -> None:
+    printed = process("dump", old)
+    assert process("dump", old, "-o", tmp_path / "x.json").code == 0
+    assert (tmp_path / "x.json").read_text() == printed.out
+    assert json.loads(printed.out)["library"] == "libcase"
+    assert printed.err == ""
+
+
+def test_a_failed_dump_leaves_the_earlier_file(process: Call, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("earlier")
+    assert process("dump", tmp_path / "missing.so", "-o", tmp_path / "x.json").code == 65
+    assert (tmp_path / "x.json").read_text() == "earlier"
+
+
+def test_a_dump_compares_like_its_library(process: Call, old: Path, new: Path, tmp_path: Path) -> None:
+    assert process("dump", old, "-o", tmp_path / "old.json").code == 0
+    files = process("compare", tmp_path / "old.json", new, "--json")
+    assert files.code == 4
+    assert files.json["changes"] == process("compare", old, new, "--json").json["changes"]
+
+
+def test_an_export_is_the_dump_of_the_same_library(stored: Call, process: Call, old: Path, tmp_path: Path) -> None:
+    assert stored("export", "libcase@1.0", "-o", tmp_path / "x.json").code == 0
+    assert (tmp_path / "x.json").read_text() == process("dump", old, "--version", "1.0").out
+
+
+def test_an_import_restores_an_export(stored: Call, tmp_path: Path) -> None:
+    assert stored("export", "libcase@1.0", "-o", tmp_path / "x.json").code == 0
+    other = ("--db", tmp_path / "other.db")
+    assert stored("import", tmp_path / "x.json", *other).code == 0
+    assert stored("export", "libcase@1.0", "-o", tmp_path / "y.json", *other).code == 0
+    assert (tmp_path / "y.json").read_bytes() == (tmp_path / "x.json").read_bytes()
+
+
+def test_an_import_refuses_a_library(abistore: Call, old: Path) -> None:
+    done = abistore("import", old)
+    assert done.code == 65
+    assert "abistore ingest" in done.err
+
+
+# --- compare ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("left", ["old", "libcase@1.0", "libcase@baseline", "digest", "json"])
+@pytest.mark.parametrize("right", ["new", "libcase@2.0", "libcase@latest"])
+def test_operands_of_all_sorts_give_the_same_changes(
+    stored: Call, old: Path, new: Path, tmp_path: Path, left: str, right: str
+) -> None:
+    assert stored("baseline", "set", "libcase@1.0").code == 0
+    assert stored("export", "libcase@1.0", "-o", tmp_path / "old.json").code == 0
+    digest = stored("show", "libcase@1.0", "--json").json["snapshot"]["digest"]
+    operands = {"old": old, "new": new, "digest": digest[:8], "json": tmp_path / "old.json"}
+    done = stored("compare", operands.get(left, left), operands.get(right, right), "--json")
+    assert done.code == 4, done.err
+    assert done.json["verdict"] == "BREAKING"
+    assert done.json["changes"] == stored("compare", old, new, "--json").json["changes"]
+
+
+def test_prev_is_the_release_before_the_latest(stored: Call) -> None:
+    done = stored("compare", "libcase@prev", "libcase@latest", "--json")
+    assert (done.json["old"]["version"], done.json["new"]["version"]) == ("1.1", "2.0")
+
+
+def test_a_stored_side_is_of_the_platform_of_the_file_beside_it(stored: Call, narrow: Path) -> None:
+    assert stored("ingest", narrow, "--version", "1.0").code == 0
+    assert stored("compare", "libcase@1.0", narrow).code == 0
+    assert stored("compare", narrow, "libcase@1.0").code == 0
+
+
+def test_a_file_wins_over_a_reference_of_its_name(
+    stored: Call, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(new, tmp_path / "libcase@1.0")
+    monkeypatch.chdir(tmp_path)
+    assert stored("compare", "libcase@1.0", new).out.splitlines()[0].endswith("NO_CHANGE")
+
+
+def test_a_word_that_is_no_file_and_no_reference_says_what_could_be_meant(abistore: Call, old: Path) -> None:
+    done = abistore("compare", "libcase", old)
+    assert done.code == 65
+    assert "libcase@latest" in done.err
+
+
+@pytest.mark.parametrize(("gate", "code"), [("breaking", 4), ("api_break", 4), ("risk", 4), ("never", 0)])
+def test_fail_on_decides_the_exit_code_and_the_report_says_so(
+    abistore: Call, old: Path, new: Path, gate: str, code: int
+) -> None:
+    done = abistore("compare", old, new, "--fail-on", gate, "--json")
+    assert done.code == done.json["exit_code"] == code
+    assert done.json["verdict"] == "BREAKING"
+
+
+def test_a_stripped_side_is_told_and_not_reported_as_a_change(process: Call, old: Path) -> None:
+    stripped = build_library(OLD, flags=("-O1",))
+    done = process("compare", old, stripped)
+    assert done.code == 0
+    assert done.out.splitlines()[0].endswith(": NO_CHANGE")
+    assert "Not checked" in done.out
+    assert "hint: " in done.out
+
+
+# --- ingest -------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_file_again_is_known_and_not_read(abistore: Call, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert abistore("ingest", old, "--version", "1").code == 0
+    monkeypatch.setattr("abistore.extract.elf.reader.read", None)
+    done = abistore("ingest", old, "--version", "1", "--json")
+    assert done.code == 0
+    assert [file["status"] for file in done.json["files"]] == ["known"]
+
+
+def test_another_binary_under_a_taken_version_needs_replace(stored: Call, new: Path) -> None:
+    assert stored("ingest", new, "--version", "1.0").code == 68
+    done = stored("ingest", new, "--version", "1.0", "--replace", "--json")
+    assert done.code == 0
+    assert done.json["files"][0]["status"] == "replaced"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "version"),
+    [
+        ("libz.so.1.3.1", "filename", "1.3.1"),
+        ("libz-2.4.so", "filename", "2.4"),
+        ("libz_v2.4-rc1.so", "filename", "2.4-rc1"),
+        ("zlib-1.2.13/libz.so", "folder", "1.2.13"),
+        ("v3.0/libz.so", "folder", "3.0"),
+        ("libz.so", "soname", "1"),
+    ],
+)
+def test_versions_are_taken_from_where_the_caller_says(
+    abistore: Call, old: Path, tmp_path: Path, name: str, source: str, version: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    shutil.copy(old, path)
+    done = abistore("ingest", path, "--version-from", source, "--json")
+    assert done.code == 0, done.out
+    assert done.json["files"][0]["release"]["version"] == version
+
+
+@pytest.mark.parametrize("source", ["filename", "folder"])
+def test_a_version_that_is_not_there_is_asked_for(abistore: Call, old: Path, source: str) -> None:
+    done = abistore("ingest", old, "--version-from", source)
+    assert done.code == 64
+    assert "--version" in done.err
+
+
+def test_a_release_that_breaks_the_baseline_fails_the_call_and_does_not_become_it(
+    abistore: Call, old: Path, added: Path, new: Path
+) -> None:
+    def build(path: Path, version: str) -> tuple[int, str | None]:
+        done = abistore("ingest", path, "--version", version, "--against", "baseline", "--set-baseline", "--json")
+        assert done.json["exit_code"] == done.code
+        return done.code, done.json["files"][0]["baseline"]
+
+    assert build(old, "1.0") == (0, "release")
+    assert build(added, "1.1") == (0, "release")
+    assert build(new, "2.0") == (4, None)
+    assert abistore("show", "libcase@baseline").out.startswith("libcase 1.1\n")
+    assert abistore("show", "libcase@2.0").code == 0
+
+
+def test_judging_against_a_baseline_that_was_never_set_is_an_error_after_storing(abistore: Call, old: Path) -> None:
+    done = abistore("ingest", old, "--version", "1.0", "--against", "baseline", "--json")
+    assert done.code == 67
+    assert done.json["files"][0]["release"]["version"] == "1.0"
+    assert abistore("show", "libcase@1.0").code == 0
+
+
+def test_what_the_caller_says_about_a_release_is_shown(abistore: Call, old: Path) -> None:
+    words = ["--revision", "abc123", "--url", "https://ci.example/7", "--released", "2024-05-06", "--actor", "robot"]
+    assert abistore("ingest", old, "--version", "1.0", "--library", "libother", *words).code == 0
+    shown = abistore("show", "libother@1.0").out
+    for text in ("abc123", "https://ci.example/7", "2024-05-06"):
+        assert text in shown
+    assert "robot" in abistore("db", "audit").out
+
+
+# --- reading back -------------------------------------------------------------------------------------------------
+
+
+def test_history_judges_each_release_against_the_one_before_and_the_baseline(stored: Call) -> None:
+    assert stored("baseline", "set", "libcase@1.0").code == 0
+    done = stored("history", "libcase", "--json")
+    (line,) = done.json["histories"]
+    assert line["baseline"] == "1.0"
+    told = [(row["release"]["version"], row["verdict"], row["against_baseline"], row["churn"]) for row in line["rows"]]
+    assert told[0] == ("1.0", None, None, None)
+    assert told[1] == ("1.1", "COMPATIBLE", "COMPATIBLE", {"added": 1, "removed": 0, "changed": 0})
+    assert told[2][:3] == ("2.0", "BREAKING", "BREAKING")
+    assert told[2][3]["removed"] == 1
+    table = stored("history", "libcase").out.splitlines()
+    assert len(table) == 5
+    assert table[1].split()[:4] == ["version", "date", "SONAME", "exports"]
+
+
+def test_history_of_an_unknown_library_suggests_a_known_one(stored: Call) -> None:
+    done = stored("history", "libcas")
+    assert done.code == 67
+    assert "libcase" in done.err
+
+
+def test_releases_that_arrive_late_take_their_place(stored: Call) -> None:
+    early = build_library(OLD + "int early(void) { return 0; }\n")
+    assert stored("ingest", early, "--version", "0.9").code == 0
+    done = stored("history", "libcase", "--json")
+    assert [row["release"]["version"] for row in done.json["histories"][0]["rows"]] == ["0.9", "1.0", "1.1", "2.0"]
+
+
+def test_log_tells_when_a_type_changed_with_its_declaration_before_and_after(stored: Call) -> None:
+    done = stored("log", "point", "--json")
+    events = done.json["events"]
+    assert [(event["version"], event["action"]) for event in events] == [("1.0", "appeared"), ("2.0", "changed")]
+    assert "int z;" not in events[1]["before"][0]
+    assert "int z;" in events[1]["after"][0]
+    assert any(line.lstrip().startswith("+") and "int z;" in line for line in stored("log", "point").out.splitlines())
+
+
+def test_log_tells_when_a_function_vanished(stored: Call) -> None:
+    events = stored("log", "gone", "--json").json["events"]
+    assert ("2.0", "vanished") in [(event["version"], event["action"]) for event in events]
+
+
+def test_log_of_an_unknown_name_is_not_found(stored: Call) -> None:
+    assert stored("log", "nothing_of_that_name").code == 67
+
+
+def test_show_prints_a_record_with_its_offsets(stored: Call, new: Path) -> None:
+    for operand in ("libcase@2.0", new):
+        done = stored("show", operand, "point")
+        assert done.code == 0
+        assert "int z;" in done.out
+        assert "12 bytes" in done.out
+
+
+def test_show_finds_a_cxx_function_by_its_source_name(abistore: Call) -> None:
+    library = build_library("namespace geo { int area(int side) { return side * side; } }", language="c++")
+    for name in ("geo::area", "geo::area(int)", "_ZN3geo4areaEi"):
+        assert "int geo::area(int);" in abistore("show", library, name).out
+
+
+def test_show_of_an_unknown_declaration_suggests_near_ones(stored: Call) -> None:
+    done = stored("show", "libcase@1.0", "nrm")
+    assert done.code == 67
+    assert "norm" in done.err
+
+
+def test_list_shows_lines_and_releases(stored: Call) -> None:
+    assert stored("list", "--json").json["lines"][0]["releases"] == 3
+    releases = stored("list", "libcase", "--json").json["releases"]
+    assert [release["version"] for release in releases] == ["1.0", "1.1", "2.0"]
+    assert "libcase" in stored("list").out
+    assert stored("list", "libcase", "--target", "aarch64").code == 67
+
+
+def test_a_verdict_is_remembered_and_the_same_again(stored: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = stored("verdict", "libcase@2.0", "--json")
+    assert first.code == 4
+    assert first.json["changes"] == stored("compare", "libcase@1.1", "libcase@2.0", "--json").json["changes"]
+    monkeypatch.setattr("abistore.service.verdicts.judge", None)
+    assert stored("verdict", "libcase@2.0", "--json").json == first.json
+    assert stored("verdict", "libcase@2.0", "--against", "1.1", "--json").json == first.json
+
+
+def test_the_first_release_has_no_verdict(stored: Call) -> None:
+    assert stored("verdict", "libcase@1.0").code == 67
+
+
+def test_a_remembered_verdict_carries_the_versions_asked_for(stored: Call, old: Path) -> None:
+    again = build_library(OLD, flags=("-g", "-O1", "-Wl,--build-id=none"))
+    assert stored("ingest", again, "--version", "1.0.1").code == 0
+    assert stored("verdict", "libcase@1.1", "--against", "1.0", "--json").json["old"]["version"] == "1.0"
+    assert stored("verdict", "libcase@1.1", "--against", "1.0.1", "--json").json["old"]["version"] == "1.0.1"
+
+
+def test_baselines_move_with_who_and_why(stored: Call) -> None:
+    assert stored("baseline", "set", "libcase@1.0", "--channel", "main", "--reason", "first").code == 0
+    assert stored("baseline", "set", "libcase@1.1", "--channel", "main", "--actor", "ann").code == 0
+    assert stored("show", "libcase@baseline:main").out.startswith("libcase 1.1\n")
+    moves = stored("baseline", "history", "libcase", "--json").json["baselines"]
+    assert [(move["version"], move["reason"]) for move in moves] == [("1.0", "first"), ("1.1", "")]
+    assert stored("baseline", "set", "libcase", "--clear", "--channel", "main").code == 0
+    assert stored("baseline", "list", "--json").json["baselines"] == []
+    assert stored("show", "libcase@baseline:main").code == 67
+
+
+def test_versions_are_ordered_as_declared(stored: Call) -> None:
+    assert stored("db", "scheme", "libcase").out == "libcase: auto\n"
+    assert stored("db", "scheme", "libcase", "debian").code == 0
+    assert stored("db", "scheme", "libcase").out == "libcase: debian\n"
+    assert stored("db", "scheme", "libnone").code == 67
+
+
+# --- the catalogue, and the rest ----------------------------------------------------------------------------------
+
+
+def test_every_kind_of_change_is_listed_and_explained(abistore: Call) -> None:
+    listed = abistore("changes", "--json").json
+    assert listed["count"] == len(listed["changes"])
+    for change in listed["changes"]:
+        told = abistore("explain", change["kind"]).out
+        assert told.startswith(f"{change['kind']}: ")
+        assert "Fix: " in told
+
+
+def test_kinds_are_filtered(abistore: Call) -> None:
+    breaking = abistore("changes", "--impact", "breaking", "--element", "functions", "--json").json["changes"]
+    assert {change["kind"] for change in breaking} >= {"func_removed"}
+    assert {(change["impact"], change["element"]) for change in breaking} == {("breaking", "functions")}
+
+
+def test_an_unknown_kind_suggests_a_known_one(abistore: Call) -> None:
+    done = abistore("explain", "func_remved")
+    assert done.code == 64
+    assert "func_removed" in done.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_program(abistore: Call, shell: str) -> None:
+    assert "_ABISTORE_COMPLETE" in abistore("completion", shell).out
+
+
+def test_completion_completes_commands_and_options(process: Call) -> None:
+    words = {"_ABISTORE_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
+    assert "plain,baseline" in process(COMP_WORDS="abistore ba", **words).out
+    words["COMP_CWORD"] = "2"
+    assert "plain,--fail-on" in process(COMP_WORDS="abistore compare --fa", **words).out
+
+
+def test_every_answer_is_one_json_object(stored: Call, old: Path, tmp_path: Path) -> None:
+    calls: list[list[str | Path]] = [
+        ["--version"],
+        ["dump", old],
+        ["dump", old, "-o", tmp_path / "a.json"],
+        ["ingest", old, "--version", "1.0"],
+        ["compare", old, old],
+        ["history", "libcase"],
+        ["log", "norm"],
+        ["show", "libcase@1.0"],
+        ["show", "libcase@1.0", "norm"],
+        ["list"],
+        ["list", "libcase"],
+        ["baseline", "set", "libcase@1.0"],
+        ["baseline", "list"],
+        ["baseline", "history", "libcase"],
+        ["verdict", "libcase@1.1"],
+        ["export", "libcase@1.0"],
+        ["export", "libcase@1.0", "-o", tmp_path / "b.json"],
+        ["import", tmp_path / "b.json"],
+        ["changes"],
+        ["explain", "func_removed"],
+        ["completion", "bash"],
+        *(["db", verb] for verb in ("init", "upgrade", "check", "stats", "vacuum", "audit")),
+        ["db", "backup", tmp_path / "backup.db"],
+        ["db", "scheme", "libcase"],
+        ["compare", old],
+        ["nonsense"],
+        ["db"],
+        [],
+    ]
+    for words in calls:
+        for place in ([*words, "--json"], ["--json", *words]):
+            if words[-1:] == [tmp_path / "backup.db"]:
+                (tmp_path / "backup.db").unlink(missing_ok=True)
+            done = stored(*place)
+            assert isinstance(done.json, dict), words
+            assert done.err == "", words
+
+
+def test_quiet_says_the_verdict_only_and_detail_says_more(abistore: Call, old: Path, new: Path) -> None:
+    quiet = abistore("compare", old, new, "-q").out
+    assert len(quiet.splitlines()) == 1
+    assert "BREAKING" in quiet
