@@ -92,11 +92,13 @@ def snapshot_of(case: Case, side: str) -> Snapshot:
         language="c" if main.language == "c" else "c++",
         compiler=main.options.get("compiler"),
         flags=tuple(shlex.split(main.options.get("flags", "-g -O1"))),
-        soname=main.options.get("soname", "libcase.so.1") or None,
+        soname=main.options.get("soname"),
         files={name: fence.body for fence in own if (name := _file(fence))},
     )
     options = ExtractOptions(library="libcase", layout=main.options.get("layout", "yes") == "yes")
-    return reader_for(path.open("rb").read(HEAD_BYTES), path).read(path, options)
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    return reader_for(head, path).read(path, options)
 
 
 def _file(fence: Fence) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from abistore.compare.entities import entity
+from abistore.compare.entities import entity, is_weak, scope
 from abistore.compare.equivalence import Equivalence, Sameness
 from abistore.model.demangle import demangle
 from abistore.model.names import SELF, Facet, Name
@@ -94,6 +94,15 @@ class Context:
                 subject = entity(demangle(name.spelling))
                 if ">" in subject:
                     found.add(subject[: subject.rindex(">") + 1])
+        return frozenset(found)
+
+    @cached_property
+    def keyed_classes(self) -> frozenset[str]:
+        """The classes, demangled, of which the old side exports a member function that is not inline."""
+        found = set()
+        for name in self.old.entries.get("symbol", {}):
+            if name.kind == "function" and name.spelling.startswith("_ZN") and not is_weak(self.old, name):
+                found.add(scope(entity(demangle(name.spelling))))
         return frozenset(found)
 
     def exported(self, name: Name) -> bool:

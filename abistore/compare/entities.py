@@ -10,7 +10,7 @@ from abistore.model.snapshot import Snapshot
 
 PREFIX = re.compile(
     r"^(?:vtable for |VTT for |typeinfo (?:name )?for |guard variable for |construction vtable for "
-    r"|(?:non-virtual|virtual|covariant return) thunk to |TLS (?:init|wrapper) function for )+"
+    r"|(?:non- ?virtual|virtual|covariant return) thunk to |TLS (?:init|wrapper) function for )+"
 )
 
 
@@ -28,6 +28,20 @@ def entity(demangled: str) -> str:
         elif depth == 0 and char == "(" and not text.startswith("(anonymous namespace)", index):
             return text[start:index]
     return text[start:]
+
+
+def scope(qualified: str) -> str:
+    """The namespace or class that a qualified name stands in; empty for the global namespace."""
+    depth = 0
+    for index in range(len(qualified) - 1, 0, -1):
+        char = qualified[index]
+        if char == ">" and qualified[index - 1] != "-":
+            depth += 1
+        elif char == "<":
+            depth -= 1
+        elif depth <= 0 and char == ":" and qualified[index - 1] == ":":
+            return qualified[: index - 1]
+    return ""
 
 
 def top_level(demangled: str) -> str:

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from abistore.compare.context import Context
+from abistore.compare.entities import entity, scope
 from abistore.compare.rule import Rule
+from abistore.model.demangle import demangle
 from abistore.model.findings import Finding
 from abistore.model.names import Name
 from abistore.model.reach import embedded
+
+OF_CLASS = ("_ZTV", "_ZTI", "_ZTT", "_ZTh", "_ZTv", "_ZTc")
+"""Prefixes of what follows from the definition of a class."""
 
 SECONDARY = ("_ZTI", "_ZTS", "_ZTT", "_ZTC")
 """Prefixes of what the compiler emits beside a class's vtable."""
@@ -71,6 +76,8 @@ class _Parents:
         finding = self._findings[index]
         if (companion := self._companion(finding)) is not None:
             return companion
+        if self._effect[index] and finding.name.spelling.startswith(OF_CLASS):
+            return self._class_cause(finding)
         if not self._effect[index]:
             return None
         return self._cause_within(index) if self._has_cause(index) else self._embedded_cause(index)
@@ -84,6 +91,26 @@ class _Parents:
             for other in self._of.get(Name(kind, first), ()):
                 if self._findings[other].kind == finding.kind:
                     return other
+        return None
+
+    def _class_cause(self, finding: Finding) -> int | None:
+        """What changed in the class that a vtable, typeinfo or thunk belongs to, if it weighs as much."""
+        subject = entity(demangle(finding.name.spelling))
+        owners = (subject, scope(subject)) if finding.name.kind == "function" else (subject,)
+        found = [index for owner in owners for index in self._of.get(Name("record", owner), ())]
+        causes = [index for index in found if self._findings[index].impact >= finding.impact]
+        if causes:
+            return min(causes, key=lambda index: (self._effect[index], order(self._findings[index])))
+        return self._vtable(finding, subject)
+
+    def _vtable(self, finding: Finding, subject: str) -> int | None:
+        """Without the class itself, its vtable stands for its other tables."""
+        if finding.name.spelling.startswith("_ZTV"):
+            return None
+        vtables = (index for name, found in self._of.items() if name.spelling.startswith("_ZTV") for index in found)
+        for index in vtables:
+            if entity(demangle(self._findings[index].name.spelling)) == subject:
+                return index if self._findings[index].impact >= finding.impact else None
         return None
 
     def _has_cause(self, index: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from abistore.compare.context import Context
-from abistore.compare.entities import is_weak, top_level
+from abistore.compare.entities import entity, is_weak, top_level
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
@@ -41,11 +41,14 @@ class Foreigners:
         """Whether the export ``name`` of ``snapshot`` belongs to another library."""
         if self._context.is_runtime or not name.spelling.startswith("_Z") or not is_weak(snapshot, name):
             return False
-        outermost = top_level(demangle(name.spelling))
+        demangled = demangle(name.spelling)
+        if entity(demangled).startswith(("operator new", "operator delete")):
+            return True
+        outermost = top_level(demangled)
         if outermost in STANDARD or not outermost:
             return outermost in STANDARD
         own = self._own - {""}
-        return bool(own) and outermost not in own and "<" in demangle(name.spelling)
+        return bool(own) and outermost not in own and "<" in demangled
 
     def among(self, snapshot: Snapshot, spellings: Iterable[str]) -> list[str]:
         """Those of ``spellings`` that are foreign exports of ``snapshot``."""

@@ -148,16 +148,23 @@ def func_return_added(result: Changed[Result], context: Context) -> Iterator[Not
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
-def func_params_changed(function: Changed[Function]) -> Iterator[Note]:
-    """Function takes another number of parameters under the same symbol.
+def func_params_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """Function takes other parameters under the same symbol.
 
-    Callers leave registers or stack slots unset that the function reads, or pass values that it ignores.
+    Their number or their types differ: callers leave registers or stack slots unset that the function reads, pass
+    values in other registers or with another width, or pass what the function takes for something else.
 
     Fix: keep the function and add one with a new name for the new parameters.
     """
-    old, new = function.old, function.new
-    if len(old.parameters) != len(new.parameters) and old.prototyped and new.prototyped:
-        yield Note("the function takes other parameters", signature(old), signature(new))
+    if _other_parameters(function.old, function.new, context):
+        yield Note("the function takes other parameters", signature(function.old), signature(function.new))
+
+
+def _other_parameters(old: Function, new: Function, context: Context) -> bool:
+    if len(old.parameters) != len(new.parameters):
+        return old.prototyped and new.prototyped
+    differences = (difference(*pair, context) for pair in zip(old.parameters, new.parameters, strict=True))
+    return any(each in (Difference.OTHER, Difference.VOID_TO_VALUE) for each in differences)
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
@@ -222,7 +229,7 @@ def func_static_changed(function: Changed[Function]) -> Iterator[Note]:
     Fix: keep the member function and add one with a new name.
     """
     if _instance(function.old) != _instance(function.new):
-        yield Note("the object is passed in another way", *(_sort(side) for side in (function.old, function.new)))
+        yield Note("the object is passed in another way", _sort(function.old), _sort(function.new))
 
 
 def _sort(function: Function) -> str:

@@ -232,9 +232,8 @@ def symbolic_binding_mode_changed(library: Changed[Library]) -> Iterator[Note]:
     """
     old, new = ("DF_SYMBOLIC" in side.features for side in (library.old, library.new))
     if old != new:
-        yield Note(
-            "the library's own calls are bound in another way", *("symbolic" if each else None for each in (old, new))
-        )
+        words = {True: "symbolic", False: None}
+        yield Note("the library's own calls are bound in another way", words[old], words[new])
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")

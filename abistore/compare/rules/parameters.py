@@ -22,18 +22,6 @@ def _types(parameter: Changed[Parameter]) -> tuple[str, str]:
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
-def param_type_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter is of another type under the same symbol.
-
-    Callers pass it in another register or with another width, or the function takes what they pass for something else.
-
-    Fix: keep the function and add one with a new name for the new parameter.
-    """
-    if any(_is(parameter, context, each) for each in (Difference.OTHER, Difference.VOID_TO_VALUE)):
-        yield Note("the parameter is of another type", *_types(parameter))
-
-
-@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def param_pointer_level_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """Parameter takes a pointer more, or less.
 

@@ -20,6 +20,9 @@ VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION = "_ZTV", "_ZTT", "_ZTI", "_Z
 CLASS_DATA = (VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION)
 """Prefixes of what the compiler emits once for a class."""
 
+THUNKS = ("_ZTh", "_ZTv", "_ZTc")
+"""Prefixes of the entry points that adjust ``this`` for a virtual call through a base."""
+
 
 def _title(name: Name) -> str:
     return demangle(name.spelling)
@@ -28,6 +31,17 @@ def _title(name: Name) -> str:
 def _emitted_by_users(name: Name, context: Context) -> bool:
     """Whether ``name`` is vague-linkage C++: every unit that uses it may emit its own copy."""
     return name.spelling.startswith("_Z") and is_weak(context.old, name)
+
+
+def _class_emitted_by_users(name: Name, context: Context) -> bool:
+    """Whether the class has no key function in the library, so that each unit that needs its data emits them."""
+    return _emitted_by_users(name, context) and entity(demangle(name.spelling)) not in context.keyed_classes
+
+
+def _inline(name: Name, context: Context) -> bool:
+    if name.spelling.startswith(CLASS_DATA):
+        return _class_emitted_by_users(name, context)
+    return _emitted_by_users(name, context)
 
 
 def _instantiation(name: Name) -> bool:
@@ -56,7 +70,8 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     bumps it.
     """
     name = symbol.subject.name
-    if name.kind == "function" and not _emitted_by_users(name, context):
+    thunk = name.spelling.startswith(THUNKS)
+    if name.kind == "function" and not thunk and not _emitted_by_users(name, context):
         yield Note("the function is no longer exported", _title(name))
 
 
@@ -69,7 +84,7 @@ def func_added(symbol: Added[Symbol]) -> Iterator[Note]:
     Fix: nothing; raise the minor version, and put it in a new version node where the library has version nodes.
     """
     name = symbol.subject.name
-    if name.kind == "function":
+    if name.kind == "function" and not name.spelling.startswith(THUNKS):
         yield Note("the function is new", None, _title(name))
 
 
@@ -110,7 +125,7 @@ def class_symbols_removed(symbol: Removed[Symbol], context: Context) -> Iterator
     library whose classes consumers derive from with ``-fno-rtti``.
     """
     name = symbol.subject.name
-    if name.spelling.startswith(CLASS_DATA) and not _emitted_by_users(name, context):
+    if name.spelling.startswith(CLASS_DATA) and not _class_emitted_by_users(name, context):
         yield Note("what the compiler emits for the class is no longer exported", _title(name))
 
 
@@ -124,7 +139,7 @@ def template_instantiation_removed(symbol: Removed[Symbol], context: Context) ->
     Fix: keep the ``template class ...;`` line in the library, or bump the SONAME.
     """
     name = symbol.subject.name
-    if _emitted_by_users(name, context) and _instantiation(name) and _vanished(name, context):
+    if _inline(name, context) and _instantiation(name) and _vanished(name, context):
         yield Note("nothing of the instantiation is exported any more", _title(name))
 
 
@@ -139,7 +154,7 @@ def inline_symbol_removed(symbol: Removed[Symbol], context: Context) -> Iterator
     keeps such copies out of the export table.
     """
     name = symbol.subject.name
-    if _emitted_by_users(name, context) and not (_instantiation(name) and _vanished(name, context)):
+    if _inline(name, context) and not (_instantiation(name) and _vanished(name, context)):
         yield Note("the weak copy is no longer exported", _title(name))
 
 
@@ -234,6 +249,40 @@ def rtti_inheritance_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """
     if symbol.subject.name.spelling.startswith(TYPEINFO) and _sized(symbol.old, symbol.new):
         yield Note("the type information has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="symbol",
+    element="types",
+    action="removed",
+    aliases=("vtable_thunk_offset_changed",),
+    effect=True,
+)
+def vtable_thunk_set_changed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Entry point of a virtual function for calls through a base no longer exported.
+
+    Its name holds the distance between the base and the object, so it changes when a base moves. The vtables that
+    consumers compiled for derived classes refer to it, and do not resolve.
+
+    Fix: keep the order and the size of base classes.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(THUNKS) and not _emitted_by_users(name, context):
+        yield Note("the adjusting entry point is gone", _title(name))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added")
+def vtable_thunk_added(symbol: Added[Symbol]) -> Iterator[Note]:
+    """Entry point of a virtual function for calls through a base added.
+
+    Built consumers do not ask for it.
+
+    Fix: nothing; a base that moved or came is a finding of its own.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(THUNKS):
+        yield Note("the adjusting entry point is new", None, _title(name))
 
 
 @rule(Impact.RISK, evidence="symbol", element="types", action="changed")
