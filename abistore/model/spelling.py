@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from abistore.model.layout import Hole, holes, is_packed
 from abistore.model.names import Name
 from abistore.model.normal import last_component
 from abistore.model.shapes import (
@@ -35,6 +36,7 @@ from abistore.model.shapes import (
     Variable,
     VirtualMethod,
 )
+from abistore.model.snapshot import Snapshot
 
 INDENT = "    "
 COMMENT_COLUMN = 48
@@ -119,15 +121,18 @@ def _field(field: Field) -> str:
 # --- declarations -------------------------------------------------------------------------------------------------
 
 
-def declaration(name: Name, shape: AnyShape) -> str:
-    """``shape`` as the declaration of ``name``; records with their members' byte offsets (``byte:bit`` for bit-fields)."""
+def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None) -> str:
+    """``shape`` as the declaration of ``name``; records with byte offsets (``byte:bit`` for bit-fields).
+
+    With the ``snapshot`` that the shape is from, records tell their padding too.
+    """
     match shape:
         case Function():
             return _function(shape)
         case Variable():
             return f"{'static ' if shape.owner else ''}{declare(shape.type, shape.display)};"
         case Record():
-            return "\n".join(_record(name.spelling, shape))
+            return "\n".join(_record(name.spelling, shape, snapshot))
         case Enum():
             return _enum(name.spelling, shape)
         case Alias():
@@ -215,37 +220,50 @@ def _library(shape: Library) -> Iterator[str]:
 # --- records ------------------------------------------------------------------------------------------------------
 
 
-def _record(name: str, shape: Record) -> Iterator[str]:
+def _record(name: str, shape: Record, snapshot: Snapshot | None) -> Iterator[str]:
     bases = ", ".join(_base(base) for base in shape.bases)
     aligned = f"alignas({shape.alignment}) " if shape.alignment else ""
     yield f"{shape.sort} {aligned}{name}{f' : {bases}' if bases else ''} {{"
+    gaps = {gap.offset: gap for gap in holes(shape, snapshot)} if snapshot is not None else {}
     if shape.has_vptr:
         yield _commented(f"{INDENT}void** (vtable pointer);", "0")
     access: Access = "private" if shape.sort == "class" else "public"
-    for label, text, place in _members(shape):
-        if label is not None and label != access:
-            access = label
+    for field in shape.fields:
+        for start in sorted(start for start in gaps if start < field.offset):
+            yield f"{INDENT}/* {_hole(gaps.pop(start))} */"
+        if field.access != access:
+            access = field.access
             yield f"{access}:"
-        yield _commented(f"{INDENT}{text}", place)
-    yield f"}};  // {shape.size} bytes"
+        yield _commented(f"{INDENT}{'mutable ' if field.mutable else ''}{_field(field)};", _place(field))
+    for start in sorted(gaps):
+        yield f"{INDENT}/* {_hole(gaps[start])} */"
+    yield from _functions_of(shape, access)
+    packed = ", packed" if snapshot is not None and is_packed(shape, snapshot) else ""
+    yield f"}};  // {shape.size} bytes{packed}"
+
+
+def _functions_of(shape: Record, access: Access) -> Iterator[str]:
+    for method in shape.virtuals:
+        if method.access != access:
+            access = method.access
+            yield f"{access}:"
+        yield _commented(f"{INDENT}{_virtual(method)}", "" if method.slot is None else f"slot {method.slot}")
+    for deleted in shape.deleted:
+        yield f"{INDENT}{deleted} = delete;"
+
+
+def _place(field: Field) -> str:
+    return str(field.offset // 8) + ("" if field.bit_size is None else f":{field.offset % 8}")
+
+
+def _hole(hole: Hole) -> str:
+    kind = "padding" if hole.tail else "hole"
+    return f"{hole.length // 8} bytes {kind}" if hole.length % 8 == 0 else f"{hole.length} bits {kind}"
 
 
 def _base(base: Base) -> str:
     place = "" if base.offset is None else f" /* at {base.offset // 8} */"
     return f"{'virtual ' if base.virtual else ''}{base.access} {spell(base.type)}{place}"
-
-
-def _members(shape: Record) -> Iterator[tuple[Access | None, str, str]]:
-    """Fields and virtual methods in order, as (access, text, place)."""
-    for field in shape.fields:
-        place = str(field.offset // 8)
-        if field.bit_size is not None:
-            place += f":{field.offset % 8}"
-        yield field.access, f"{'mutable ' if field.mutable else ''}{_field(field)};", place
-    for method in shape.virtuals:
-        yield method.access, _virtual(method), "" if method.slot is None else f"slot {method.slot}"
-    for deleted in shape.deleted:
-        yield None, f"{deleted} = delete;", ""
 
 
 def _virtual(method: VirtualMethod) -> str:
