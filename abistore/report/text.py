@@ -84,7 +84,9 @@ def _group(group: Group, style: Style) -> Iterator[str]:
 
 def _change(change: Change, style: Style) -> Iterator[str]:
     subject = f"{change.display}: {change.part}" if change.part else change.display
-    yield from _wrapped(f"{style.paint(change.kind, 'bold')}  {subject}", "  ", style)
+    first, *rest = _wrapped(f"{change.kind}  {subject}", "  ", style)
+    yield first.replace(change.kind, style.paint(change.kind, "bold"), 1)
+    yield from rest
     if change.description:
         yield from _wrapped(change.description, "      ", style)
     if {change.old_value, change.new_value} - {None, change.symbol, change.display}:

@@ -97,7 +97,7 @@ def declarations(
             display=shown[one],
             facet=facet,
             location=snapshot.locations.get(one),
-            texts=tuple(declaration(one, shape, snapshot) for shape in snapshot.variants(facet, one)),
+            texts=tuple(declaration(one, shape) for shape in snapshot.variants(facet, one)),
         )
         for one in names
         for facet in FACETS

@@ -1,0 +1,16 @@
+"""The documents that derive from the command line are current."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+DOCUMENTS = runpy.run_path(str(DOCS / "generate.py"))["DOCUMENTS"]
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTS))
+def test_a_generated_document_is_current(name: str) -> None:
+    assert (DOCS / name).read_text() == DOCUMENTS[name](), "run python docs/generate.py"
