@@ -10,14 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.records import read_record
+from abistore.extract.dwarf.types import Types
+from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.normal import normal_name
-from abistore.model.shapes import Foreign, Named, Record
+from abistore.model.shapes import Named, Record
 from tests.build import CACHE, build_library
 from tests.extract.test_oracles_records import library_of_records
 
 LIBSTDCXX = Path("/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6")
+
+PLAIN_NAME = "hash<std::basic_string<char, std::char_traits<char>, std::allocator<char> > >"
+DEFINED_TWICE = normal_name(f"std::{PLAIN_NAME}")
+"""Two units of libstdc++ define it, with a base and without; abidw picks another than the one that is exported."""
 
 Bases = tuple[tuple[str, int | None], ...]
 
@@ -42,7 +50,7 @@ def _classes(root: ElementTree.Element) -> dict[str, set[tuple[int, Bases]]]:
     def visit(element: ElementTree.Element, scope: str) -> None:
         for child in element:
             if child.tag in ("class-decl", "union-decl", "namespace-decl"):
-                name = child.get("name", "")
+                name = child.get("name", "") or "(anonymous namespace)"
                 qualified = f"{scope}::{name}" if scope else name
                 if child.tag != "namespace-decl" and "id" in child.attrib:
                     names[child.attrib["id"]] = qualified
@@ -90,8 +98,16 @@ def _mismatches(path: Path) -> tuple[int, list[str]]:
 @pytest.mark.skipif(not LIBSTDCXX.exists(), reason="libstdc++6-12-dbg is not installed")
 def test_classes_of_libstdcxx_have_the_sizes_and_bases_that_abidw_finds() -> None:
     common, different = _mismatches(LIBSTDCXX)
-    assert not different
-    assert common > 500
+    assert set(different) <= {DEFINED_TWICE}
+    assert common > 600
+
+
+@pytest.mark.skipif(not LIBSTDCXX.exists(), reason="libstdc++6-12-dbg is not installed")
+def test_the_class_where_abidw_differs_has_two_definitions_in_libstdcxx() -> None:
+    info = DebugInfo(ElfFile(LIBSTDCXX), alternate=None, options=ExtractOptions(), addresses=(), tls_offsets=())
+    types = Types(info, machine=62, runtime=True)
+    shapes = [read_record(types, info.die(handle)) for handle in info.definitions(PLAIN_NAME)]
+    assert {len(shape.bases) for shape in shapes} == {0, 1}
 
 
 def test_classes_of_a_generated_library_have_the_sizes_and_bases_that_abidw_finds() -> None:
