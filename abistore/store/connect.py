@@ -14,6 +14,8 @@ from abistore.errors import SchemaMismatch, StoreError, UsageError
 from abistore.store.database import Database
 from abistore.store.failures import failure
 
+_PRAGMAS = ("foreign_keys = ON", "trusted_schema = OFF", "synchronous = FULL", "cache_size = -65536")
+
 
 def connect(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
     """Open a database, of whatever content. Raises :class:`StoreError` where that cannot be done."""
@@ -59,20 +61,16 @@ def _connect_sqlite(path: Path, *, write: bool, create: bool, busy_seconds: floa
 
 
 def _open_unwritable(path: Path, busy_seconds: float) -> Database:
-    database = _open_sqlite(path, "ro", busy_seconds, writable=False)
     try:
-        database.rows("SELECT count(*) FROM sqlite_master")
+        return _open_sqlite(path, "ro", busy_seconds, writable=False)
     except SchemaMismatch:
-        database.close()
         raise
     except StoreError:
-        database.close()
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
             raise
         # a write-ahead-log database in a read-only folder has no place for its index; without a log it needs none
         return _open_sqlite(path, "ro&immutable=1", busy_seconds, writable=False)
-    return database
 
 
 def _make_folder(folder: Path) -> None:
@@ -92,12 +90,14 @@ def _open_sqlite(path: Path, mode: str, busy_seconds: float, *, writable: bool) 
     def opened() -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, timeout=busy_seconds, isolation_level=None, uri=True)
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA cache_size = -65536")
-        if not writable:
-            connection.execute("PRAGMA query_only = ON")
+        try:
+            for pragma in _PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+            connection.execute(f"PRAGMA query_only = {'OFF' if writable else 'ON'}")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     engine = create_engine("sqlite://", creator=opened, poolclass=NullPool, isolation_level="AUTOCOMMIT")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,8 +97,7 @@ class Database:
         return statement if self.is_sqlite else statement.replace("?", "%s")
 
     def _roll_back(self) -> None:
-        # SQLite ends the transaction itself on a full disk, and a broken connection has none any more
-        try:
+        if self.is_sqlite and not self.connection.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+            return  # SQLite has ended the transaction itself, as it does on a full disk
+        with suppress(DBAPIError):  # a broken connection; what broke it is being raised
             self.connection.exec_driver_sql("ROLLBACK").close()
-        except DBAPIError:
-            self.connection.invalidate()

@@ -1,0 +1,76 @@
+"""Keep a tiny database of the schema of today: ``python -m tests.store.schemas.build``.
+
+Run once when a release freezes a schema. It writes ``<revision>.db``, and beside it what the database must still say
+after any later upgrade.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from abistore.model.findings import Verdict
+from abistore.model.history import IngestRequest, StoredVerdict
+from abistore.store.store import Store
+from abistore.store.tables import HEAD
+from tests.store.builders import EXPORTED, function, large, snapshot
+
+FOLDER = Path(__file__).parent
+
+
+def fill(store: Store) -> None:
+    """A few releases of two libraries, with everything that a store can hold about them."""
+    for step, version in enumerate(("1.0", "1.1", "1.2")):
+        request = IngestRequest(version, revision=f"rev{step}", url="https://ci/1", actor="ana")
+        store.ingest(large(2, names=6, step=step), request)
+    store.ingest(large(3, names=6, step=9), IngestRequest("1.1", replace=True, actor="ben"))
+    store.ingest(snapshot("stripped", library="liblarge", symbols={function("f"): EXPORTED}), IngestRequest("1.3"))
+    store.ingest(snapshot(symbols={function("geo_norm"): EXPORTED}, layout={}), IngestRequest("R_1"))
+    store.set_scheme("liblarge", "pep440", "ana")
+    old, new = store.resolve("liblarge@1.0"), store.resolve("liblarge@1.1")
+    store.set_baseline(old.line, "release", "1.0", "ana", "shipped")
+    judged = datetime(2026, 5, 1, tzinfo=UTC)
+    counts = (1, 2, 3, 4)
+    store.save_verdict(
+        StoredVerdict(old.digest, new.digest, "strict_abi", "e", Verdict.BREAKING, *counts, judged, b"{}")
+    )
+
+
+def summary(store: Store) -> dict[str, object]:
+    """What must survive every upgrade."""
+    libraries = sorted({line.library for line in store.lines()})
+    return {
+        "releases": [
+            [library, release.version, release.sequence, release.digest, release.provenance.sha256, release.revision]
+            for library in libraries
+            for release in store.releases(library)
+        ],
+        "baselines": [[str(move.line), move.channel, move.version, move.reason] for move in store.baselines()],
+        "verdicts": [[v.old_digest, v.new_digest, v.verdict.name, v.comparison.decode()] for v in store.verdicts()],
+        "log": [
+            [event.release.version, event.action, str(event.name), event.facet]
+            for event in store.log("liblarge", "geo::Shape0")
+        ],
+        "audit": [[record.actor, record.action, record.subject] for record in store.audit()],
+    }
+
+
+def main() -> None:
+    """Write the database small: little pages, and no log beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.db"
+        with Store.open(path, write=True) as store:
+            fill(store)
+            (FOLDER / f"{HEAD}.json").write_text(json.dumps(summary(store), indent=1) + "\n")
+        with closing(sqlite3.connect(path)) as connection:
+            for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM"):
+                connection.execute(statement)
+        (FOLDER / f"{HEAD}.db").write_bytes(path.read_bytes())
+
+
+if __name__ == "__main__":
+    main()
