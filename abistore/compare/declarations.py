@@ -27,7 +27,7 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
         reason = evidence.reason or f"{evidence.state}-evidence"
         detail = evidence.detail or f"{evidence.described} of {evidence.expected} exports are described"
         found.append((side, reason, detail, evidence.hint))
-    if len(found) == 2 and found[0][1:] == found[1][1:]:
+    if len(found) == 2 and found[0][1] == found[1][1]:
         return (NotChecked(facet, "both", *found[0][1:]),)
     return tuple(
         NotChecked(facet, "old" if side == "old" else "new", reason, detail, hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from abistore.compare.context import Context
 from abistore.compare.entities import entity, scope
@@ -77,7 +78,7 @@ class _Parents:
         if (companion := self._companion(finding)) is not None:
             return companion
         if self._effect[index] and finding.name.spelling.startswith(OF_CLASS):
-            return self._class_cause(finding)
+            return self._class_cause(index)
         if not self._effect[index]:
             return None
         return self._cause_within(index) if self._has_cause(index) else self._embedded_cause(index)
@@ -93,25 +94,35 @@ class _Parents:
                     return other
         return None
 
-    def _class_cause(self, finding: Finding) -> int | None:
-        """What changed in the class that a vtable, typeinfo or thunk belongs to, if it weighs as much."""
-        subject = entity(demangle(finding.name.spelling))
-        owners = (subject, scope(subject)) if finding.name.kind == "function" else (subject,)
-        found = [index for owner in owners for index in self._of.get(Name("record", owner), ())]
-        causes = [index for index in found if self._findings[index].impact >= finding.impact]
-        if causes:
-            return min(causes, key=lambda index: (self._effect[index], order(self._findings[index])))
-        return self._vtable(finding, subject)
+    def _class_cause(self, index: int) -> int | None:
+        """What changed in the class that a vtable, typeinfo or thunk belongs to, if it weighs as much.
 
-    def _vtable(self, finding: Finding, subject: str) -> int | None:
-        """Without the class itself, its vtable stands for its other tables."""
+        Without a finding about the class itself, its vtable stands for its other tables, and then its first thunk.
+        """
+        finding = self._findings[index]
+        subject = _class_of(finding.name)
+        found = [other for other in self._of.get(Name("record", subject), ()) if self._weighs(other, finding)]
+        if found:
+            return min(found, key=lambda other: (self._effect[other], order(self._findings[other])))
         if finding.name.spelling.startswith("_ZTV"):
             return None
-        vtables = (index for name, found in self._of.items() if name.spelling.startswith("_ZTV") for index in found)
-        for index in vtables:
-            if entity(demangle(self._findings[index].name.spelling)) == subject:
-                return index if self._findings[index].impact >= finding.impact else None
-        return None
+        first = self._first_table.get(subject, index)
+        return first if first != index and self._weighs(first, finding) else None
+
+    def _weighs(self, other: int, finding: Finding) -> bool:
+        return self._findings[other].impact >= finding.impact
+
+    @cached_property
+    def _first_table(self) -> dict[str, int]:
+        """The finding about a vtable, or else the worst about a thunk, by class."""
+        found: dict[str, int] = {}
+        tables = [index for index, each in enumerate(self._findings) if each.name.spelling.startswith(OF_CLASS)]
+        for index in sorted(tables, key=lambda each: (self._rank(each), order(self._findings[each]))):
+            found.setdefault(_class_of(self._findings[index].name), index)
+        return found
+
+    def _rank(self, index: int) -> bool:
+        return not self._findings[index].name.spelling.startswith("_ZTV")
 
     def _has_cause(self, index: int) -> bool:
         return any(not self._effect[other] for other in self._of[self._findings[index].name])
@@ -154,6 +165,11 @@ class _Parents:
         return getattr(old, "size", None) != getattr(new, "size", None) or getattr(old, "alignment", None) != getattr(
             new, "alignment", None
         )
+
+
+def _class_of(name: Name) -> str:
+    subject = entity(demangle(name.spelling))
+    return scope(subject) if name.kind == "function" else subject
 
 
 def primary(symbol: str) -> str:

@@ -272,7 +272,7 @@ def vtable_thunk_set_changed(symbol: Removed[Symbol], context: Context) -> Itera
         yield Note("the adjusting entry point is gone", _title(name))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added")
+@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added", effect=True)
 def vtable_thunk_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """Entry point of a virtual function for calls through a base added.
 
