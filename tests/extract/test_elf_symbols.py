@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,14 @@ def test_a_name_that_is_not_utf_8_is_spelled_in_escapes(tmp_path: Path) -> None:
     snapshot = read(tmp_path / "libcase.so", TABLES_ONLY)
     assert Name("function", "fe\\xff\\xfele") in snapshot.entries["symbol"]
     assert from_json(to_json(snapshot)) == snapshot
+
+
+@pytest.mark.parametrize("linker", [name for name in ("bfd", "gold", "lld", "mold") if shutil.which(f"ld.{name}")])
+def test_every_linker_gives_the_same_exports(linker: str, tmp_path: Path) -> None:
+    library = every_sort_of_symbol("x86_64", f"-fuse-ld={linker}")
+    found = snapshot_exports(read(library, TABLES_ONLY))
+    assert found == snapshot_exports(read(every_sort_of_symbol("x86_64"), TABLES_ONLY))
+    assert found == {item for item in nm_exports([library])[library] if item[0] not in NOISE}
+    stripped = tmp_path / library.name
+    stripped.write_bytes(without_section_headers(library.read_bytes()))
+    assert read(stripped, TABLES_ONLY).entries == read(library, TABLES_ONLY).entries
