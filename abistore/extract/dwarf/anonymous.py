@@ -54,8 +54,7 @@ class Anonymous:
         name = None if typedef is None else self._types.spellings.of(typedef, self._types.info.die(typedef)[3])
         if name is not None:
             return name
-        scope = self._types.spellings.scope(handle)
-        return f"{scope}::{UNNAMED}" if scope else UNNAMED
+        return self._types.spellings.qualify(handle, UNNAMED)
 
     def _define(self, typedef: int, handle: int, die: Die) -> TypeRef | None:
         spelling = self._types.spellings.of(typedef, self._types.info.die(typedef)[3])

@@ -13,6 +13,7 @@ from abistore.model.normal import last_component
 from abistore.model.shapes import Access, Function, Method, Named, Variable
 
 if TYPE_CHECKING:
+    from abistore.extract.dwarf.scopes import Scope
     from abistore.extract.dwarf.types import Attributes, Die, Types
 
 C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
@@ -20,6 +21,12 @@ C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
 
 ASSEMBLY: Final = 0x8001
 """DW_LANG_Mips_Assembler, which all assemblers use."""
+
+PER_VARIANT: Final = frozenset(
+    {dw.AT_LOW_PC, dw.AT_RANGES, dw.AT_ABSTRACT_ORIGIN, dw.AT_SPECIFICATION, dw.AT_LINKAGE_NAME, dw.AT_OBJECT_POINTER,
+     dw.AT_DECL_FILE, dw.AT_DECL_LINE, dw.AT_EXTERNAL, dw.AT_INLINE}
+)  # fmt: skip
+"""The attributes of an instance that say nothing about how it is called."""
 
 CONVENTIONS: Final = {
     0x01: None, 0x02: "program", 0x03: "nocall",
@@ -43,10 +50,13 @@ class Declarations:
         self.attributes: Attributes = {}
         while handle >= 0 and handle not in self.handles:
             die = types.info.die(handle)
+            own = die[3]
             self.handles.append(handle)
             self.dies.append(die)
-            self.attributes = {**die[3], **self.attributes}
-            handle = die[3].get(dw.AT_ABSTRACT_ORIGIN, die[3].get(dw.AT_SPECIFICATION, -1))
+            self.attributes = {**own, **self.attributes} if self.attributes else own
+            handle = own.get(dw.AT_ABSTRACT_ORIGIN, -1)
+            if handle < 0:
+                handle = own.get(dw.AT_SPECIFICATION, -1)
 
     @property
     def symbol(self) -> str:
@@ -65,9 +75,9 @@ class Declarations:
         return self.dies[0][0].language == ASSEMBLY
 
     @cached_property
-    def shape(self) -> Function | Variable:
-        """What its users were compiled against."""
-        return read_function(self) if self.is_function else read_variable(self)
+    def scope(self) -> Scope:
+        """What encloses the declaration."""
+        return self.types.info.scope(self.handles[-1])
 
     def stands_for(self, symbol: str) -> bool:
         """Whether ``symbol`` is its own name: exactly, or as another variant of its constructor or destructor."""
@@ -77,24 +87,23 @@ class Declarations:
         different = [index for index, pair in enumerate(zip(own, symbol, strict=False)) if pair[0] != pair[1]]
         if len(own) != len(symbol) or len(different) != 1 or own[different[0] - 1] not in "CD":
             return False
-        name, scope = self.attributes.get(dw.AT_NAME, ""), self.types.spellings.scope(self.handles[-1])
-        return name.startswith("~") or last_component(scope) == name
+        name = self.attributes.get(dw.AT_NAME, "")
+        return name.startswith("~") or last_component(self.types.spellings.spell(self.scope)) == name
 
     def display(self) -> str:
         """The qualified source name."""
-        return self.types.spellings.qualify(self.handles[-1], self.attributes.get(dw.AT_NAME, ""))
+        return self.types.spellings.join(self.scope, self.attributes.get(dw.AT_NAME, ""))
 
     def owner(self) -> tuple[Name, Access] | None:
         """The class that it is a member of, and its access there; ``None`` at namespace scope."""
-        scope = self.types.info.scope(self.handles[-1])
-        if not scope or not isinstance(scope[-1], int):
+        if not self.scope or not isinstance(self.scope[-1], int):
             return None
-        tag = self.types.info.die(scope[-1])[1].tag
+        tag = self.types.info.die(self.scope[-1])[1].tag
         if tag not in dw.RECORD_TAGS:
             return None
         default: Access = "private" if tag == dw.TAG_CLASS_TYPE else "public"
         access = ACCESS.get(self.attributes.get(dw.AT_ACCESSIBILITY, 0), default)
-        record = self.types.reference(scope[-1])
+        record = self.types.reference(self.scope[-1])
         return (record.name, access) if isinstance(record, Named) else None
 
     def location(self) -> tuple[str, int]:
@@ -104,6 +113,26 @@ class Declarations:
             if location[0]:
                 return location
         return "", 0
+
+
+class Shapes:
+    """The shapes of functions and variables. The variants of one constructor or destructor share theirs."""
+
+    def __init__(self) -> None:
+        self._shared: dict[tuple[int, bool], Function | Variable] = {}
+
+    def of(self, declarations: Declarations) -> Function | Variable:
+        """What the users of an exported function or variable were compiled against."""
+        if len(declarations.dies) == 1 or not declarations.dies[0][3].keys() <= PER_VARIANT:
+            return self._read(declarations)
+        key = declarations.handles[1], declarations.is_function
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = self._read(declarations)
+        return found
+
+    def _read(self, declarations: Declarations) -> Function | Variable:
+        return read_function(declarations) if declarations.is_function else read_variable(declarations)
 
 
 def choose(symbol: str, candidates: list[Declarations]) -> Declarations | None:

@@ -13,7 +13,7 @@ from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error
 from abistore.extract.dwarf.footprints import Footprints
 from abistore.extract.dwarf.foreign import is_runtime
-from abistore.extract.dwarf.functions import Declarations, choose
+from abistore.extract.dwarf.functions import Declarations, Shapes, choose
 from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
@@ -86,6 +86,7 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
     for kind, place, handle in types.info.found:
         places.setdefault((kind == "tls", place), []).append(handle)
     described: set[str] = set()
+    shapes = Shapes()
     for (tls, place), handles in places.items():
         symbols = (exports.tls_by_offset if tls else exports.by_address)[place]
         candidates = [Declarations(types, handle) for handle in handles]
@@ -94,16 +95,11 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
             described.update(symbols)
         for symbol in symbols:
             chosen = choose(symbol, candidates)
-            if chosen is not None:
-                _enter(types, Name(exports.kinds[symbol], symbol), chosen)
+            name = Name(exports.kinds[symbol], symbol)
+            if chosen is not None and chosen.is_function == (name.kind == "function"):
+                types.add(name, shapes.of(chosen))
+                types.note(name, chosen.location())
     return described
-
-
-def _enter(types: Types, name: Name, declarations: Declarations) -> None:
-    if declarations.is_function != (name.kind == "function"):
-        return
-    types.add(name, declarations.shape)
-    types.note(name, declarations.location())
 
 
 def _read_reached(types: Types) -> None:

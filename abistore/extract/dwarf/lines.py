@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import posixpath
 import struct
+from functools import lru_cache
 
+from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.faults import Malformed
-from abistore.extract.dwarf.forms import Format, meaning, read_raw
+from abistore.extract.dwarf.forms import SIZE_CODES, Format, meaning, read_raw
 from abistore.extract.dwarf.units import WIDE_LENGTH, Unit
 
-CONTENT_PATH, CONTENT_DIRECTORY = 1, 2
+CONTENT_PATH, CONTENT_DIRECTORY, CONTENT_MD5 = 1, 2, 5
+MD5_SIZE = 16
+COMMON_REST = (
+    (),
+    ((CONTENT_DIRECTORY, dw.FORM_UDATA),),
+    ((CONTENT_DIRECTORY, dw.FORM_UDATA), (CONTENT_MD5, dw.FORM_DATA16)),
+)
+"""What may follow a path in the tables that are read fast."""
 MOST_FILES = 1 << 20
 """Bound on the entries of one table."""
 
@@ -69,6 +78,8 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
     count, position = leb.unsigned(data, position)
     if count > MOST_FILES or (count and not fields):
         raise Malformed("a line table has too many files")
+    if fields and fields[0] == (CONTENT_PATH, dw.FORM_LINE_STRP) and tuple(fields[1:]) in COMMON_REST:
+        return _common_table(unit, data, position, count, len(fields), format)
     entries = []
     for _ in range(count):
         path, folder = "", 0
@@ -84,6 +95,28 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
     return entries, position
 
 
+def _common_table(
+    unit: Unit, data: bytes, position: int, count: int, fields: int, format: Format
+) -> tuple[list[tuple[str, int]], int]:
+    """The same for the fields that GCC and clang write: that is most of the bytes of a table."""
+    strings, size = unit.line_strings, format.offset_size
+    unpack = struct.Struct(format.prefix + SIZE_CODES[size]).unpack_from
+    entries = []
+    for _ in range(count):
+        (offset,) = unpack(data, position)
+        position += size
+        folder = 0
+        if fields > 1:
+            folder = data[position]
+            position += 1
+            if folder > 127:
+                folder, position = leb.unsigned(data, position - 1)
+            if fields > 2:
+                position += MD5_SIZE
+        entries.append((strings[offset], folder))
+    return entries, position
+
+
 def _string(data: bytes, position: int) -> tuple[str, int]:
     end = data.index(b"\0", position)
     return data[position:end].decode("utf-8", "replace"), end + 1
@@ -91,6 +124,12 @@ def _string(data: bytes, position: int) -> tuple[str, int]:
 
 def _relative(unit: Unit, folders: list[str], name: str, folder: int) -> str:
     where = folders[folder] if 0 <= folder < len(folders) else ""
-    path = posixpath.normpath(posixpath.join(unit.comp_dir, where, name))
-    root = posixpath.normpath(unit.comp_dir) + "/" if unit.comp_dir else ""
+    return _below(unit.comp_dir, where, name)
+
+
+@lru_cache(1 << 14)
+def _below(compilation: str, where: str, name: str) -> str:
+    """The path of a file, relative to the compilation folder where below it. Most units share most of theirs."""
+    path = posixpath.normpath(posixpath.join(compilation, where, name))
+    root = posixpath.normpath(compilation) + "/" if compilation else ""
     return path[len(root) :] if root and path.startswith(root) else path

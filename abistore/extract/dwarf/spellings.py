@@ -11,6 +11,7 @@ from abistore.model.normal import normal_name
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.info import DebugInfo
+    from abistore.extract.dwarf.scopes import Scope
 
 SOURCE_NAME: Final = re.compile(r"[1-9][0-9]{0,3}")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
@@ -25,7 +26,7 @@ class Spellings:
     def __init__(self, info: DebugInfo, unnamed: Callable[[int], str]) -> None:
         self._info = info
         self._unnamed = unnamed
-        self._scopes: dict[tuple[str | int, ...], str] = {(): ""}
+        self._scopes: dict[Scope, str] = {(): ""}
         self._parts: dict[int, str] = {}
 
     def of(self, handle: int, attributes: dict[int, Any]) -> str | None:
@@ -41,28 +42,22 @@ class Spellings:
 
     def qualify(self, handle: int, name: str) -> str:
         """``name`` in the scope of ``handle``."""
-        scope = self.scope(handle)
+        return self.join(self._info.scope(handle), name)
+
+    def join(self, scope: Scope, name: str) -> str:
+        """``name`` in ``scope``."""
         if not name.isidentifier():
             name = normal_name(name)
-        return f"{scope}::{name}" if scope else name
+        return f"{self.spell(scope)}::{name}" if scope else name
 
-    def scope(self, handle: int) -> str:
-        """The spelled scope that ``handle`` is in; empty at the outermost."""
-        scope = self._info.scope(handle)
+    def spell(self, scope: Scope) -> str:
+        """The qualified name of a scope; empty for the outermost."""
         found = self._scopes.get(scope)
         if found is None:
-            found = self._scopes[scope] = self._spell(scope)
+            last = scope[-1]
+            found = self._part(last) if isinstance(last, int) else self.join(scope[:-1], last or ANONYMOUS_NAMESPACE)
+            self._scopes[scope] = found
         return found
-
-    def _spell(self, scope: tuple[str | int, ...]) -> str:
-        last = scope[-1]
-        if isinstance(last, int):
-            return self._part(last)
-        outer = self._scopes.get(scope[:-1])
-        if outer is None:
-            outer = self._scopes[scope[:-1]] = self._spell(scope[:-1])
-        last = normal_name(last) if last else ANONYMOUS_NAMESPACE
-        return f"{outer}::{last}" if outer else last
 
     def _part(self, handle: int) -> str:
         """The qualified name of a class or function that is a scope."""

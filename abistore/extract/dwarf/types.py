@@ -96,6 +96,7 @@ class Types:
         self.declared: dict[Name, Declared] = {}
         self.foreign: dict[Name, int] = {}
         self._memo: dict[int, TypeRef] = {-1: self.references.special("type of a missing unit")}
+        self._files: dict[tuple[int, int], str] = {}
         self._alignments: dict[int, int] = {}
         self._definitions: set[tuple[object, ...]] = set()
         self._depth = 0
@@ -198,8 +199,13 @@ class Types:
 
     def locate(self, unit: Unit, attributes: Attributes) -> tuple[str, int]:
         """The file and line of a declaration; an empty file where not recorded."""
-        file = attributes.get(dw.AT_DECL_FILE)
-        return ("" if file is None else self.info.file(unit, file)), attributes.get(dw.AT_DECL_LINE, 0)
+        index = attributes.get(dw.AT_DECL_FILE)
+        if index is None:
+            return "", 0
+        file = self._files.get((unit.handle, index))
+        if file is None:
+            file = self._files[unit.handle, index] = self.info.file(unit, index)
+        return file, attributes.get(dw.AT_DECL_LINE, 0)
 
     def note(self, name: Name, location: tuple[str, int]) -> None:
         """Remembers the first place where ``name`` is declared."""
