@@ -79,10 +79,10 @@ def read_rows(dynamic: Dynamic) -> Iterator[Row]:
     names = texts_at(dynamic.strings, [row[0] for row in rows], elf.path)
     for index, (text, row) in enumerate(zip(names, rows, strict=True)):
         if elf.bits == 64:
-            name, info, other, section, value, size = row
+            _, info, other, section, value, size = row
         else:
-            name, value, size, info, other, section = row
-        if index and name:
+            _, value, size, info, other, section = row
+        if index and text:
             yield Row(text, value, size, info & 15, info >> 4, other & 3, section, versions[index])
 
 
@@ -141,6 +141,7 @@ def exported(dynamic: Dynamic, rows: list[Row], versions: Versions) -> Iterator[
     """
     version_names = frozenset(versions.defined.values())
     executable = _executable_places(dynamic.elf)
+    types = _TYPES | {ARM_THUMB: "function"} if dynamic.elf.machine == EM_ARM else _TYPES
     entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
     for row in rows:
         binding, visibility = _BINDINGS.get(row.binding), _VISIBILITIES.get(row.visibility)
@@ -152,22 +153,12 @@ def exported(dynamic: Dynamic, rows: list[Row], versions: Versions) -> Iterator[
             row.name, typed=row.type != NOTYPE or row.size > 0, entry=row.value in entries
         ):
             continue
-        kind = _kind(row, executable)
+        sort = types.get(row.type, "notype")
+        kind = _kind(row, sort, executable)
         version = versions.defined.get(row.version & 0x7FFF)
-        yield (
-            row,
-            Name(kind, row.name),
-            Symbol(
-                type="function"
-                if row.type == ARM_THUMB and dynamic.elf.machine == EM_ARM
-                else _TYPES.get(row.type, "notype"),
-                binding=binding,
-                visibility=visibility,
-                size=row.size if kind == "variable" else 0,
-                version=version,
-                default=version is None or not row.version & 0x8000,
-            ),
-        )
+        default = version is None or not row.version & 0x8000
+        size = row.size if kind == "variable" else 0
+        yield row, Name(kind, row.name), Symbol(sort, binding, visibility, size, version, default)
 
 
 def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:
@@ -177,10 +168,10 @@ def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:
     return tuple((s.address, s.address + s.memory_size) for s in elf.segments if s.type == PT_LOAD and s.flags & PF_X)
 
 
-def _kind(row: Row, executable: tuple[tuple[int, int], ...]) -> Kind:
-    if row.type in (FUNCTION, IFUNC, ARM_THUMB):
+def _kind(row: Row, sort: SymbolType, executable: tuple[tuple[int, int], ...]) -> Kind:
+    if sort in ("function", "ifunc"):
         return "function"
-    if row.type == NOTYPE and row.section != SHN_ABS and any(low <= row.value < high for low, high in executable):
+    if sort == "notype" and row.section != SHN_ABS and any(low <= row.value < high for low, high in executable):
         return "function"
     return "variable"
 
