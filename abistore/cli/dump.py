@@ -33,7 +33,8 @@ def dump_command(
 
     The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
     """
-    from abistore.service.snapshots import capture, to_json
+    from abistore.model.codec import to_json
+    from abistore.service.snapshots import capture
 
     snapshot = capture(path, options=extracting.options(library, version))
     data = to_json(snapshot)

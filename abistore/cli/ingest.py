@@ -105,9 +105,10 @@ def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
         release = result.release
         if result.status != "failed" and release is not None and settings.verbosity >= 0:
             baseline = f", now baseline {result.baseline}" if result.baseline else ""
+            unjudged = f", not judged: {result.unjudged}" if result.unjudged else ""
             lines.append(
                 f"{result.status:8}  {release.line.library} {release.version}  {release.digest[:12]}  "
-                f"{release.exports} exports{baseline}"
+                f"{release.exports} exports{baseline}{unjudged}"
             )
         if result.verdict is not None:
             lines += ["", render(result.verdict, style_of(settings, full=False)), ""]

@@ -102,7 +102,7 @@ def list_command(settings: Settings, /, *, library: str | None, target: str | No
     if library is None:
         _list_lines(settings)
         return
-    from abistore.service.history import releases
+    from abistore.service.listing import releases
 
     found = releases(library, database=settings.database, target=target, profile=profile)
     rows = [
@@ -122,7 +122,7 @@ def list_command(settings: Settings, /, *, library: str | None, target: str | No
 
 
 def _list_lines(settings: Settings) -> None:
-    from abistore.service.history import lines
+    from abistore.service.listing import lines
 
     found = lines(database=settings.database)
     rows = [

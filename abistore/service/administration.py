@@ -7,7 +7,7 @@ from pathlib import Path
 
 from abistore.model.history import AuditRecord, StoreStats, StoreUpgrade
 from abistore.service.database import busy_seconds, locate, open_store, user
-from abistore.service.history import lines_of
+from abistore.service.listing import lines_of
 
 
 @dataclass(frozen=True, slots=True)

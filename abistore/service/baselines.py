@@ -7,7 +7,7 @@ from pathlib import Path
 
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey
 from abistore.service.database import line_target, open_store, user
-from abistore.service.history import lines_of
+from abistore.service.listing import lines_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from abistore.model.names import Facet, Name
 from abistore.model.spelling import declaration
 from abistore.report.outline import Churn, verdict_of
 from abistore.service.database import line_target, open_store
+from abistore.service.listing import channels_of, lines_of, releases_of
 from abistore.service.spelled import display
 from abistore.service.verdicts import Judgement, Loader, judged, remember
 
@@ -50,17 +51,6 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedLine:
-    """A line in the overview; ``baselines`` maps channels to versions."""
-
-    line: LineKey
-    releases: int
-    first: str
-    latest: str
-    baselines: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class LogEntry:
     """One release in which a declaration appeared, changed, vanished or could not be observed.
 
@@ -76,25 +66,6 @@ class LogEntry:
     action: Literal["appeared", "changed", "vanished", "not-observed"]
     before: tuple[str, ...]
     after: tuple[str, ...]
-
-
-def lines(*, database: str | Path | None = None) -> tuple[ListedLine, ...]:
-    """All lines of the store, sorted."""
-    with open_store(database) as store:
-        return tuple(_listed(store, key) for key in store.lines())
-
-
-def releases(
-    library: str,
-    *,
-    database: str | Path | None = None,
-    target: str | None = None,
-    profile: str | None = None,
-) -> tuple[Release, ...]:
-    """A library's releases, line by line, in release order. Raises :class:`SnapshotNotFound`."""
-    with open_store(database) as store:
-        keys = lines_of(store, library, target, profile)
-        return tuple(release for key in keys for release in _releases(store, key))
 
 
 def history(
@@ -165,42 +136,10 @@ def _log_entry(event: LogEvent) -> LogEntry:
     )
 
 
-def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
-    """The lines of a library that are meant. Raises :class:`SnapshotNotFound`."""
-    keys = store.lines()
-    wanted = line_target(store, target)
-    found = tuple(
-        key
-        for key in keys
-        if key.library == library and wanted in {None, key.target} and profile in {None, key.profile}
-    )
-    if not found:
-        from difflib import get_close_matches
-
-        close = get_close_matches(library, sorted({key.library for key in keys}))
-        hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore list`"
-        raise SnapshotNotFound(f"no line of {library} is stored here", hint)
-    return found
-
-
-def _releases(store: Store, key: LineKey) -> tuple[Release, ...]:
-    return store.releases(key.library, target=key.target, profile=key.profile)
-
-
-def _listed(store: Store, key: LineKey) -> ListedLine:
-    stored = _releases(store, key)
-    return ListedLine(key, len(stored), stored[0].version, stored[-1].version, _channels(store, key))
-
-
-def _channels(store: Store, key: LineKey) -> dict[str, str]:
-    moves = store.baselines(key.library)
-    return {move.channel: move.version for move in moves if move.line == key and move.version is not None}
-
-
 def _history(store: Store, key: LineKey, channel: str, made: list[Judgement], progress: Progress | None) -> History:
-    stored = _releases(store, key)
+    stored = releases_of(store, key)
     loader = Loader(store)
-    baseline = next((one for one in stored if one.version == _channels(store, key).get(channel)), None)
+    baseline = next((one for one in stored if one.version == channels_of(store, key).get(channel)), None)
     rows = []
     for number, release in enumerate(stored):
         if progress:

@@ -14,13 +14,12 @@ from abistore.model.history import DEFAULT_CHANNEL, IngestRequest, Release
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
-from abistore.report.outline import Report
 from abistore.service.database import open_store, user
-from abistore.service.judging import FailOn, gated
 from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, read_head
-from abistore.service.verdicts import counterpart, judged, save
 
 if TYPE_CHECKING:
+    from abistore.report.outline import Report
+    from abistore.service.judging import FailOn
     from abistore.store.store import Store
 
 VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
@@ -66,7 +65,7 @@ class Ingested:
 
     ``status``: ``stored``, ``replaced``, ``known`` (the very file was there: nothing was read or written) or
     ``failed`` with the error's ``code``, ``error`` and ``hint``. A file that was stored and could not be judged is
-    ``failed`` with a ``release``.
+    ``failed`` with a ``release``. ``unjudged`` says why a first release has no verdict where one was asked for.
     """
 
     path: str
@@ -74,6 +73,7 @@ class Ingested:
     exit_code: int = 0
     release: Release | None = None
     verdict: Report | None = None
+    unjudged: str = ""
     baseline: str | None = None
     entries_written: int = 0
     shapes_written: int = 0
@@ -203,27 +203,28 @@ def _check_target(target: Target, path: Path, plan: IngestPlan) -> None:
 
 def _settle(store: Store, outcome: Ingested, release: Release, plan: IngestPlan) -> Ingested:
     """Judge a stored release, and move the baseline where the gate lets it pass."""
-    report, code = None, 0
-    if plan.against:
-        other = _other(store, release, plan)
-        if other is not None:
-            judgement = judged(store, other, release)
-            save(store, [judgement])
-            report = gated(judgement.report, plan.fail_on)
-            code = report.exit_code
-    moved = None
-    if plan.channel and code == 0:
-        moved = plan.channel
-        store.set_baseline(release.line, moved, release.version, plan.actor or user(), "ingest")
-    return replace(outcome, exit_code=code, verdict=report, baseline=moved)
+    report, unjudged = _judged(store, release, plan) if plan.against else (None, "")
+    code = report.exit_code if report else 0
+    channel = plan.channel if code == 0 else None
+    if channel:
+        store.set_baseline(release.line, channel, release.version, plan.actor or user(), "ingest")
+    return replace(outcome, exit_code=code, verdict=report, unjudged=unjudged, baseline=channel)
 
 
-def _other(store: Store, release: Release, plan: IngestPlan) -> Release | None:
-    """What a release is judged against; ``None`` where it is itself about to become the first baseline."""
+def _judged(store: Store, release: Release, plan: IngestPlan) -> tuple[Report | None, str]:
+    """The verdict asked for, or why a first release has none."""
+    from abistore.service.judging import gated
+    from abistore.service.verdicts import counterpart, judged, save
+
     against = plan.against or ""
     try:
-        return counterpart(store, release, against)
+        other = counterpart(store, release, against)
     except SnapshotNotFound:
+        if against == "prev":
+            return None, "nothing precedes it"
         if against.startswith("baseline") and plan.channel == (against.partition(":")[2] or DEFAULT_CHANNEL):
-            return None
+            return None, "the first baseline"
         raise
+    judgement = judged(store, other, release)
+    save(store, [judgement])
+    return gated(judgement.report, plan.fail_on), ""

@@ -10,10 +10,9 @@ import msgspec
 from abistore.errors import InputError, SnapshotError
 from abistore.extract import regular
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
-from abistore.model.codec import from_json, to_json
 from abistore.model.snapshot import Snapshot
 
-__all__ = ["ExtractOptions", "capture", "file_digest", "is_json", "to_json"]
+__all__ = ["ExtractOptions", "capture", "file_digest", "is_json"]
 
 
 PLAIN = ExtractOptions()
@@ -59,6 +58,7 @@ def _load(path: Path, max_bytes: int) -> Snapshot:
     if size > max_bytes:
         raise SnapshotError(f"{path}: {size:,} bytes are more than the {max_bytes:,} allowed")
     from abistore.extract.limits import limits_for
+    from abistore.model.codec import from_json
 
     try:
         with limits_for(size):

@@ -184,6 +184,15 @@ def test_judging_against_a_baseline_that_was_never_set_is_an_error_after_storing
     assert abistore("show", "libcase@1.0").code == 0
 
 
+def test_the_first_release_is_not_judged_against_a_previous_one_and_says_so(
+    abistore: Call, old: Path, new: Path
+) -> None:
+    first = abistore("ingest", old, "--version", "1.0", "--against", "prev")
+    assert first.code == 0
+    assert "not judged: nothing precedes it" in first.out
+    assert abistore("ingest", new, "--version", "2.0", "--against", "prev").code == 4
+
+
 def test_what_the_caller_says_about_a_release_is_shown(abistore: Call, old: Path) -> None:
     words = ["--revision", "abc123", "--url", "https://ci.example/7", "--released", "2024-05-06", "--actor", "robot"]
     assert abistore("ingest", old, "--version", "1.0", "--library", "libother", *words).code == 0

@@ -1,0 +1,79 @@
+"""What is stored: lines, and the releases of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.history import LineKey, Release
+from abistore.service.database import line_target, open_store
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLine:
+    """A line in the overview; ``baselines`` maps channels to versions."""
+
+    line: LineKey
+    releases: int
+    first: str
+    latest: str
+    baselines: Mapping[str, str]
+
+
+def lines(*, database: str | Path | None = None) -> tuple[ListedLine, ...]:
+    """All lines of the store, sorted."""
+    with open_store(database) as store:
+        return tuple(_listed(store, key) for key in store.lines())
+
+
+def releases(
+    library: str,
+    *,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> tuple[Release, ...]:
+    """A library's releases, line by line, in release order. Raises :class:`SnapshotNotFound`."""
+    with open_store(database) as store:
+        keys = lines_of(store, library, target, profile)
+        return tuple(release for key in keys for release in releases_of(store, key))
+
+
+def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
+    """The lines of a library that are meant. Raises :class:`SnapshotNotFound`."""
+    keys = store.lines()
+    wanted = line_target(store, target)
+    found = tuple(
+        key
+        for key in keys
+        if key.library == library and wanted in {None, key.target} and profile in {None, key.profile}
+    )
+    if not found:
+        from difflib import get_close_matches
+
+        close = get_close_matches(library, sorted({key.library for key in keys}))
+        hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore list`"
+        raise SnapshotNotFound(f"no line of {library} is stored here", hint)
+    return found
+
+
+def releases_of(store: Store, key: LineKey) -> tuple[Release, ...]:
+    """A line's releases in release order."""
+    return store.releases(key.library, target=key.target, profile=key.profile)
+
+
+def _listed(store: Store, key: LineKey) -> ListedLine:
+    stored = releases_of(store, key)
+    return ListedLine(key, len(stored), stored[0].version, stored[-1].version, channels_of(store, key))
+
+
+def channels_of(store: Store, key: LineKey) -> dict[str, str]:
+    """Where a line's baseline channels point."""
+    moves = store.baselines(key.library)
+    return {move.channel: move.version for move in moves if move.line == key and move.version is not None}
