@@ -4,8 +4,8 @@ from alembic import context
 from sqlalchemy import Connection
 
 from abistore.store.connect import connect
-from abistore.store.schema import hold_schema, use_write_ahead_log
-from abistore.store.tables import VERSION_TABLE, metadata
+from abistore.store.schema import VERSION_TABLE, hold_schema, use_write_ahead_log
+from abistore.store.tables import metadata
 
 
 def migrate(connection: Connection) -> None:

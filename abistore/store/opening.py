@@ -7,8 +7,7 @@ from pathlib import Path
 from abistore.errors import SchemaMismatch, StoreError
 from abistore.store.connect import connect
 from abistore.store.database import Database
-from abistore.store.schema import create_schema, revision
-from abistore.store.tables import HEAD
+from abistore.store.schema import HEAD, create_schema, revision
 from abistore.store.upgrade import bring_up, refuse_newer
 
 

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 
 import msgspec
 
@@ -24,6 +25,9 @@ decode = msgspec.json.Decoder(AnyShape).decode
 """A shape of its canonical JSON."""
 
 Table = dict[Name, list[AnyShape]]
+
+_MOST_SPANS = 100
+"""How many conditions one statement joins; databases limit the depth of an expression."""
 
 
 @dataclass(slots=True)
@@ -99,15 +103,18 @@ def _tables(database: Database, line: int, sequences: Sequence[int], memory: Mem
 
 
 def _rows(database: Database, line: int, sequences: Sequence[int]) -> Iterable[Row]:
-    holds = " OR ".join("(entry.first_seq <= ? AND entry.last_seq >= ?)" for _ in sequences)
+    """The entries that held in one of ``sequences``, which are sorted; of many, all between the first and the last."""
+    spans = [(sequence, sequence) for sequence in sequences]
+    if len(spans) > _MOST_SPANS:
+        spans = [(sequences[0], sequences[-1])]
+    holds = " OR ".join("(entry.last_seq >= ? AND entry.first_seq <= ?)" for _ in spans)
     statement = (
         "SELECT entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq, "
         "name.kind, name.spelling, shape.body FROM entry "
         "JOIN name ON name.id = entry.name_id JOIN shape ON shape.id = entry.shape_id "
         f"WHERE entry.line_id = ? AND entry.last_seq >= ? AND ({holds})"
     )
-    bounds = [bound for sequence in sequences for bound in (sequence, sequence)]
-    return database.rows(statement, (line, sequences[0], *bounds))
+    return database.rows(statement, (line, sequences[0], *chain.from_iterable(spans)))
 
 
 def _snapshot(database: Database, release: Release, card: _Card, tables: dict[int, Table], memory: Memory) -> Snapshot:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import time
+from typing import Final
 
 from abistore.errors import SchemaMismatch, StoreBusy
 from abistore.store.audit import record
 from abistore.store.database import Database
-from abistore.store.tables import APPLICATION_ID, HEAD, VERSION_TABLE, metadata
+
+HEAD: Final = "0001"
+"""The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
+
+VERSION_TABLE: Final = "abistore_version"
+"""Where Alembic keeps the revision; its presence is also what tells a store from anybody else's database."""
+
+APPLICATION_ID: Final = 0x61626973
+"""SQLite's ``application_id`` of a store: ``abis``."""
 
 
 def revision(database: Database) -> str | None:
@@ -35,6 +44,8 @@ def revision(database: Database) -> str | None:
 
 def create_schema(database: Database) -> bool:
     """Make an empty database a store; false where another process was faster."""
+    from abistore.store.tables import metadata  # SQLAlchemy looks up each dialect's options, which takes its time
+
     if database.is_sqlite:
         use_write_ahead_log(database)
     with database.transaction():

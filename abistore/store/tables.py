@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
@@ -19,18 +17,6 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-
-HEAD: Final = "0001"
-"""The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
-
-VERSION_TABLE: Final = "abistore_version"
-"""Where Alembic keeps the revision; its presence is also what tells a store from anybody else's database."""
-
-APPLICATION_ID: Final = 0x61626973
-"""SQLite's ``application_id`` of a store: ``abis``."""
-
-OPEN: Final = 2**31 - 1
-"""``last_seq`` of an entry that still held in the line's latest snapshot of its facet."""
 
 metadata = MetaData(
     naming_convention={

@@ -11,8 +11,7 @@ from abistore.store.audit import record
 from abistore.store.connect import connect
 from abistore.store.copying import copy_beside
 from abistore.store.database import Database
-from abistore.store.schema import hold_schema, revision
-from abistore.store.tables import HEAD
+from abistore.store.schema import HEAD, hold_schema, revision
 
 
 def upgrade(url_or_path: str | Path, busy_seconds: float = 60) -> StoreUpgrade:

@@ -16,10 +16,12 @@ from abistore.store import cards
 from abistore.store.audit import now, record, stamp
 from abistore.store.database import Database
 from abistore.store.locations import pack
-from abistore.store.tables import OPEN
 
 Member = tuple[int, Name, bytes]
 """One shape of one name: facet, name, digest of the shape."""
+
+OPEN = 2**31 - 1
+"""``last_seq`` of an entry that held in the line's latest snapshot of its facet."""
 
 RESERVED = frozenset({"latest", "prev", "baseline"})
 

@@ -220,3 +220,11 @@ def test_locations_of_names_without_entries_are_kept(address: str) -> None:
         release = store.ingest(apart, IngestRequest("1.0")).release
     with Store.open(address, write=False) as store:
         assert store.load(release).locations == apart.locations
+
+
+def test_many_releases_load_at_once(path: Path) -> None:
+    history = [large(1, names=3, step=step) for step in range(130)]
+    with Store.open(path, write=True) as store:
+        releases = [store.ingest(content, IngestRequest(f"{step}")).release for step, content in enumerate(history)]
+        loaded = store.load_many(releases[::-1])
+    assert [snapshot.entries for snapshot in loaded] == [content.entries for content in history[::-1]]

@@ -21,9 +21,9 @@ from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.history import IngestRequest, StoreUpgrade
 from abistore.store import opening, upgrade
 from abistore.store.connect import connect
-from abistore.store.schema import revision
+from abistore.store.schema import HEAD, VERSION_TABLE, revision
 from abistore.store.store import Store
-from abistore.store.tables import HEAD, VERSION_TABLE, metadata
+from abistore.store.tables import metadata
 from tests.store.builders import large
 from tests.store.schemas.build import summary
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -242,3 +246,37 @@ def test_a_server_that_does_not_answer_is_told_without_the_password(tmp_path: Pa
     with pytest.raises(StoreError, match="no connection") as caught:
         Store.open(f"postgresql://me:secret@/abistore?host={tmp_path}", write=True)
     assert "secret" not in caught.value.message + caught.value.hint
+
+
+def test_everyday_work_loads_no_migration_machinery(path: Path) -> None:
+    Store.open(path, write=True).close()
+    program = (
+        "import sys\n"
+        "from abistore.store.store import Store\n"
+        "from abistore.model.history import IngestRequest\n"
+        "from tests.store.builders import snapshot\n"
+        "with Store.open(sys.argv[1], write=True) as store:\n"
+        "    store.load(store.ingest(snapshot(symbols={}), IngestRequest('1.0')).release)\n"
+        "heavy = {'alembic', 'sqlalchemy.orm', 'sqlalchemy.dialects.postgresql', 'psycopg', 'abistore.store.tables'}\n"
+        "assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()\n"
+    )
+    root = Path(__file__).parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", program, path], cwd=root, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("limit", [200_000, 400_000, 600_000])
+def test_a_file_that_may_not_grow_leaves_the_store_as_it_was(path: Path, limit: int) -> None:
+    with Store.open(path, write=True) as store:
+        store.ingest(CONTENT, IngestRequest("1.0"))
+        before = store.stats()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
+        try:
+            with pytest.raises(StoreError, match=r"no space left|cannot be read or written"):
+                store.ingest(large(names=3000), IngestRequest("1.0"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with Store.open(path, write=True) as store:
+        assert replace(store.stats(), size=before.size) == before
+        assert store.check() == ()

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest, StoredVerdict
+from abistore.store.schema import HEAD
 from abistore.store.store import Store
-from abistore.store.tables import HEAD
 from tests.store.builders import EXPORTED, function, large, snapshot
 
 FOLDER = Path(__file__).parent
