@@ -41,6 +41,12 @@ _SPECIAL_WORD: Final = re.compile(
     r"|decltype|int|_BitInt)\b"
 )
 
+_RISKY: Final = re.compile(
+    r"(?:^|[^\w>)}\]])::|::\s|_Complex|complex|nullptr|_Atomic|\*::"
+    r"|(?:class|enum|struct|typename|union)\s*::"
+)
+"""Where text that only resembles a name may not settle at once; such text is kept as it is."""
+
 
 def normal_name(text: str, constants: Mapping[str, str] = NO_CONSTANTS) -> str:
     """The normal form of a qualified name or built-in type as a compiler, debug information or demangler spells it.
@@ -66,9 +72,12 @@ def _parsed(text: str, constants: Mapping[str, str]) -> str:
     if len(text) > MAX_LENGTH:
         return squeezed
     try:
-        return _Parser(tokens(text), constants).whole()
+        found = _Parser(tokens(text), constants).whole()
+        if _RISKY.search(text) and _Parser(tokens(found), constants).whole() != found:
+            return squeezed
     except _NotAName:
         return squeezed
+    return found
 
 
 @lru_cache(1 << 10)
@@ -112,33 +121,25 @@ class _NotAName(Exception):
 
 
 class _Base:
-    """What stands before the declarator: words, each with its qualifiers, runs of built-in words taken as one."""
+    """What stands before the declarator: words and qualifiers, runs of built-in words taken as one word.
+
+    The qualifiers, on whichever side of a word they were, go before the first word that no leading word precedes.
+    """
 
     def __init__(self) -> None:
         self._words: list[str] = []
-        self._qualifiers: list[set[str]] = []
+        self._qualifiers: set[str] = set()
         self._run: list[str] = []
-        self._pending: set[str] = set()
 
     def qualify(self, qualifier: str) -> None:
-        if self._run or (self._words and self._words[-1] not in LEADING_WORDS):
-            self._qualifiers[-1].add(qualifier)
-        else:
-            self._pending.add(qualifier)
+        self._qualifiers.add(qualifier)
 
     def builtin(self, word: str) -> None:
-        if not self._run:
-            self._open()
         self._run.append(word)
 
     def word(self, word: str) -> None:
         self._close()
-        self._open()
         self._words.append(word)
-
-    def _open(self) -> None:
-        self._qualifiers.append(self._pending)
-        self._pending = set()
 
     def _close(self) -> None:
         if self._run:
@@ -149,14 +150,13 @@ class _Base:
     def lone_builtin(self) -> bool:
         return bool(self._run) and not self._words
 
-    @property
-    def empty(self) -> bool:
-        return not (self._run or self._words or self._pending)
-
     def text(self) -> str:
         self._close()
-        words = [" ".join([*sorted(own), word]) for own, word in zip(self._qualifiers, self._words, strict=True)]
-        return " ".join([*words, *sorted(self._pending)])
+        words = self._words
+        if self._qualifiers:
+            first = next((len(words) - at for at, word in enumerate(reversed(words)) if word in LEADING_WORDS), 0)
+            words = [*words[:first], *sorted(self._qualifiers), *words[first:]]
+        return " ".join(words)
 
 
 class _Parser:
@@ -213,10 +213,11 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _NotAName
+        while self._peek().text == "::" and self._starts_name(1):
+            self._take()
         found = self._value(angle)
         if found is None:
-            base = self._base()
-            found = self._declarator("" if base.empty else base.text(), angle)
+            found = self._declarator(self._base().text(), angle)
         self._depth -= 1
         self._items[start, angle] = found, self._position
         return found
@@ -310,8 +311,13 @@ class _Parser:
             following = self._peek(1).text
             if token.kind == "word" and token.text == "_Atomic" and following == "(":
                 self._position += 2
-                base.word(_atomic(self._item(angle=False)))
+                inner = self._item(angle=False)
                 self._expect(")")
+                if inner.endswith(("*", "&", ")", "]")):
+                    base.word(f"{inner} _Atomic")
+                else:
+                    base.word(inner)
+                    base.qualify("_Atomic")
             elif token.kind == "word" and token.text in QUALIFIERS:
                 base.qualify(QUALIFIERS[self._take().text])
             elif token.kind == "word" and token.text in ELABORATIONS and self._starts_name(1):
@@ -370,7 +376,7 @@ class _Parser:
     def _loose(self, token: Token, text: str) -> str:
         """A mark or literal without a meaning of its own, kept apart from a word before it."""
         spelled = number(token.text) if token.kind == "number" else token.text
-        return f" {spelled}" if text and (text[-1].isalnum() or text[-1] == "_") and spelled[:1].isalnum() else spelled
+        return f" {spelled}" if text and (text[-1].isalnum() or text[-1] in "_$") and spelled[:1].isalnum() else spelled
 
     def _declared(self, text: str) -> str:
         """A qualifier, specifier, member pointer or name that follows a declarator's beginning."""
@@ -409,7 +415,7 @@ class _Parser:
         if token.text == "::":
             return self._starts_name(ahead + 1) if following.text != "::" else False
         return (token.text in ("{", "<") and following.text == "lambda") or (
-            token.text == "~" and following.kind in ("word", "mark")
+            token.text == "~" and following.kind in ("word", "mark", "character")
         )
 
     def _name(self) -> str:
@@ -433,7 +439,7 @@ class _Parser:
         if token.kind == "mark" or token.kind == "character":
             return self._lambda(token)
         if token.kind == "word" and token.text == "operator":
-            text = f"operator {self._conversion()}"
+            text = f"operator {self._conversion()}".rstrip()
         elif token.kind == "word" and token.text in OPERATOR_WORDS and self._accept("("):
             null = self._peek().text == "nullptr"
             text = f"{token.text}({self._list(')')})"
@@ -504,7 +510,3 @@ def _wrapped(value: int, bits: int) -> int:
     if bits == 0:
         return value
     return value & 0xFF if bits > 0 else (value + 128 & 0xFF) - 128
-
-
-def _atomic(text: str) -> str:
-    return f"{text} _Atomic" if text.endswith(("*", "&", ")", "]")) else f"_Atomic {text}"

@@ -32,6 +32,7 @@ from abistore.model.shapes import (
     Pointer,
     Primitive,
     Procedure,
+    Qualified,
     Record,
     Special,
     Symbol,
@@ -247,3 +248,38 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         provenance=draw(provenances),
         locations=draw(places) if names else {},
     )
+
+
+# --- types that a declarator can write ----------------------------------------------------------------------------
+
+_OBJECTS: st.SearchStrategy[TypeRef] = st.sampled_from(
+    [
+        Primitive("char", 1),
+        Primitive("unsigned long", 8),
+        Named(Name("record", "geo::P")),
+        Named(Name("record", "geo::Map<int, const geo::P*>")),
+    ]
+)
+
+
+def _declarable(inner: st.SearchStrategy[TypeRef]) -> st.SearchStrategy[TypeRef]:
+    """Pointers, arrays, functions as the language allows them: no array of references or functions."""
+    values = inner.filter(lambda type: not isinstance(type, Procedure) and not _is_reference(type))
+    returned = values.filter(lambda type: not isinstance(type, Array | Qualified))
+    return st.one_of(
+        st.builds(Pointer, inner.filter(lambda type: not _is_reference(type)), st.sampled_from(["*", "&", "&&"])),
+        st.builds(Array, values, st.none() | st.integers(1, 9)),
+        st.builds(qualified, values, st.sampled_from([("const",), ("const", "volatile"), ("volatile",)])),
+        st.builds(Procedure, returned, _tuples(values.filter(lambda type: not isinstance(type, Array))), st.booleans()),
+        st.builds(
+            MemberPointer, st.just(Named(Name("record", "geo::P"))), inner.filter(lambda t: not _is_reference(t))
+        ),
+    )
+
+
+def _is_reference(type: TypeRef) -> bool:
+    return isinstance(type, Pointer) and type.sort != "*"
+
+
+declarable_types: st.SearchStrategy[TypeRef] = st.recursive(_OBJECTS, _declarable, max_leaves=5)
+"""Types that C++ can spell, so that their spelling says all about them."""

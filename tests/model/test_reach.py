@@ -1,0 +1,113 @@
+"""What exports reach, by value and by pointer, and which exports reach a type."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.model.names import Name
+from abistore.model.reach import Reach, embedded, references
+from abistore.model.shapes import (
+    VOID,
+    Alias,
+    AnyShape,
+    Array,
+    Base,
+    Field,
+    Foreign,
+    Function,
+    Inline,
+    Method,
+    Named,
+    Pointer,
+    Procedure,
+    Qualified,
+    Record,
+    TypeRef,
+    Variable,
+)
+from abistore.model.snapshot import Snapshot, Target
+
+P = Name("record", "geo::P")
+Q = Name("record", "geo::Q")
+F = Name("function", "f")
+
+
+def snapshot(layout: dict[Name, AnyShape]) -> Snapshot:
+    entries = {name: (shape,) for name, shape in layout.items()}
+    return Snapshot("lib", None, Target("elf", "x86_64", 64, "little"), {"layout": entries})
+
+
+def record(*types: TypeRef, bases: tuple[Base, ...] = ()) -> Record:
+    return Record("struct", 8, tuple(Field(f"f{i}", type, 0) for i, type in enumerate(types)), bases)
+
+
+MENTIONS: list[tuple[str, AnyShape, bool]] = [
+    ("a parameter", Function("f", VOID, (Named(P),)), True),
+    ("a result", Function("f", Named(P)), True),
+    ("a pointer", Function("f", VOID, (Pointer(Named(P)),)), False),
+    ("a reference to const", Function("f", VOID, (Pointer(Qualified(Named(P), ("const",)), "&"),)), False),
+    ("a callback's parameter", Function("f", VOID, (Pointer(Procedure(VOID, (Named(P),))),)), True),
+    ("a callback's pointer", Function("f", VOID, (Pointer(Procedure(VOID, (Pointer(Named(P)),))),)), False),
+    ("a variable", Variable("v", Array(Named(P), 3)), True),
+    ("this", Function("geo::P::area", VOID, method=Method(P)), False),
+    ("the object under construction", Function("geo::P::P", VOID, method=Method(P)), True),
+    ("an anonymous member", record(Inline(record(Named(P)))), True),
+    ("a base", record(bases=(Base(Named(P), 0),)), True),
+    ("an own template's argument", Record("struct", 8, arguments=(Named(P),)), False),
+    ("a standard template's argument", Foreign("class", 8, 8, (Named(P),)), True),
+]
+
+
+@pytest.mark.parametrize(("what", "shape", "by_value"), MENTIONS, ids=[what for what, _, _ in MENTIONS])
+def test_a_mention_is_by_value_when_callers_depend_on_the_layout(what, shape, by_value):
+    assert list(references(shape)) == [(P, by_value)]
+
+
+def test_a_smart_pointer_only_points():
+    shape = Foreign("class", 8, 8, (Named(P),))
+    assert list(references(shape, Name("record", "std::unique_ptr<geo::P, std::default_delete<geo::P>>"))) == [
+        (P, False)
+    ]
+
+
+def test_a_static_method_says_nothing_about_its_class():
+    assert list(references(Function("geo::P::make", VOID, method=Method(P, static=True)))) == []
+
+
+def test_by_value_ends_at_the_first_pointer_of_a_path():
+    reach = Reach(
+        snapshot(
+            {F: Function("f", VOID, (Named(P),)), P: record(Pointer(Named(Q))), Q: record(Named(Name("enum", "e")))}
+        )
+    )
+    assert reach.by_value == {P}
+    assert reach.by_pointer == {Q, Name("enum", "e")}
+
+
+def test_one_path_by_value_is_enough():
+    reach = Reach(snapshot({F: Function("f", Pointer(Named(P)), (Named(P),)), P: record()}))
+    assert (reach.by_value, reach.by_pointer) == ({P}, set())
+
+
+def test_the_exports_that_reach_a_type_are_found_through_cycles():
+    g = Name("function", "g")
+    layout = {F: Function("f", Pointer(Named(P))), g: Function("g", Named(Q)), P: record(Pointer(Named(Q)))}
+    reach = Reach(snapshot({**layout, Q: record(Pointer(Named(P)))}))
+    assert reach.exports_reaching(P) == (F, g)
+    assert reach.exports_reaching(Q, by_value=True) == (g,)
+    assert reach.exports_reaching(F) == (F,)
+    assert reach.exports_reaching(Name("record", "unknown")) == ()
+
+
+def test_a_chain_of_sixty_thousand_records_is_followed():
+    names = [Name("record", f"r{i}") for i in range(60_000)]
+    layout: dict[Name, AnyShape] = {F: Function("f", Named(names[0]))}
+    layout.update((name, record(Named(following))) for name, following in zip(names, names[1:], strict=False))
+    reach = Reach(snapshot(layout))
+    assert len(reach.by_value) == 60_000
+    assert reach.exports_reaching(names[-1]) == (F,)
+
+
+def test_only_what_lies_inside_is_embedded():
+    assert list(embedded(record(Named(P), Pointer(Named(Q)), Pointer(Procedure(Named(Q), ()))))) == [P]
+    assert list(embedded(Alias(Array(Qualified(Named(P), ("const",)), 2)))) == [P]
