@@ -66,7 +66,7 @@ CLANG = replace(JSONNET, library="libjsonnet-clang", compiler="clang++")
 BUILT = {
     "liblz4": (LZ4, "C", "1.9.3", "1.9.4"),
     "libzstd": (ZSTD, "C", "1.5.5", "1.5.6"),
-    "libre2": (RE2, "C++", "node-1.17.4", "node-1.19.0"),
+    "libre2": (RE2, "C++", "1.17.4", "1.19.0"),
     "libjsonnet": (JSONNET, "C++", "0.17.0", "0.18.0"),
     "libjsonnet-clang": (CLANG, "C++", "0.17.0", "0.18.0"),
 }

@@ -93,10 +93,10 @@ def section(recipe: Recipe, first: bool) -> Iterator[str]:
 
 
 SHOWN = {
-    "liblz4": ("LZ4F_frameInfo_t", "liblz4@1.8.3"),
-    "libzstd": ("ZSTD_CCtx_params_s", "libzstd@1.5.1"),
+    "liblz4": ("LZ4F_preferences_t", "liblz4@1.9.1"),
+    "libzstd": ("ZSTD_frameParameters", "libzstd@1.5.2"),
     "libjsonnet": ("Token", "libjsonnet@0.13.0"),
-    "libre2": ("re2::RE2", "libre2@node-1.15.8"),
+    "libre2": ("re2::RE2", "libre2@1.15.8"),
 }
 """The type whose log and the release whose verdict the page shows."""
 

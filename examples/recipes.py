@@ -112,6 +112,7 @@ JSONNET = Recipe(
     ),
 )
 
+# The package does not tell RE2's own version: those of its releases that carry other RE2 sources stand for it.
 RE2 = Recipe(
     library="libre2",
     soname="libre2.so.9",
@@ -119,7 +120,7 @@ RE2 = Recipe(
     origin="npm",
     package="re2",
     releases=tuple(
-        (f"node-{carrier}", carrier)
+        (carrier, carrier)
         for carrier in (
             "1.6.0",
             "1.8.0",
