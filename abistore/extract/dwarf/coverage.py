@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from abistore.model.snapshot import Evidence
 
@@ -48,7 +48,6 @@ def coverage(exports: Exports, described: set[str], problems: Iterable[tuple[str
     expected = {symbol for symbol in exports.kinds if is_expected(symbol)}
     absent = sorted(expected - described)
     count = len(expected) - len(absent)
-    state = "full" if not absent else "partial" if count else "missing"
     reasons = sorted(set(problems))
     if not reasons and not absent:
         return Evidence("layout", "full", described=count, expected=len(expected))
@@ -58,8 +57,7 @@ def coverage(exports: Exports, described: set[str], problems: Iterable[tuple[str
         details.append(f"and {len(reasons) - 5} more")
     if absent:
         details.append(f"{len(absent)} exports are not described, e.g. {', '.join(absent[:3])}")
-    if state == "full":
-        state = "partial"
+    state: Literal["partial", "missing"] = "partial" if count else "missing"
     hint = HINTS.get(reason, "build all of the library with -g")
     return Evidence("layout", state, reason, "; ".join(details), hint, described=count, expected=len(expected))
 

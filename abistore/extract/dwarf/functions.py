@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.records import ACCESS, PURE, vtable_slot
-from abistore.extract.dwarf.signatures import Signature, read_signature
+from abistore.extract.dwarf.signatures import NOTHING, Signature, read_signature
 from abistore.model.names import Name
 from abistore.model.normal import last_component
-from abistore.model.shapes import Access, Function, Method, Named, Variable
+from abistore.model.shapes import Access, Function, Method, Variable
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.scopes import Scope
@@ -88,7 +88,7 @@ class Declarations:
         if len(own) != len(symbol) or len(different) != 1 or own[different[0] - 1] not in "CD":
             return False
         name = self.attributes.get(dw.AT_NAME, "")
-        return name.startswith("~") or last_component(self.types.spellings.spell(self.scope)) == name
+        return bool(name.startswith("~")) or last_component(self.types.spellings.spell(self.scope)) == name
 
     def display(self) -> str:
         """The qualified source name."""
@@ -98,13 +98,10 @@ class Declarations:
         """The class that it is a member of, and its access there; ``None`` at namespace scope."""
         if not self.scope or not isinstance(self.scope[-1], int):
             return None
-        tag = self.types.info.die(self.scope[-1])[1].tag
-        if tag not in dw.RECORD_TAGS:
+        owner = self.types.owner(self.scope[-1])
+        if owner is None:
             return None
-        default: Access = "private" if tag == dw.TAG_CLASS_TYPE else "public"
-        access = ACCESS.get(self.attributes.get(dw.AT_ACCESSIBILITY, 0), default)
-        record = self.types.reference(self.scope[-1])
-        return (record.name, access) if isinstance(record, Named) else None
+        return owner[0], ACCESS.get(self.attributes.get(dw.AT_ACCESSIBILITY, 0), owner[1])
 
     def location(self) -> tuple[str, int]:
         """Where it is first declared."""
@@ -183,9 +180,9 @@ def _signature(declarations: Declarations) -> Signature:
     """The parameters as declared; as defined where the declaration has none."""
     for die in reversed(declarations.dies):
         signature = read_signature(declarations.types, die)
-        if signature != Signature(()):
+        if signature != NOTHING:
             return signature
-    return Signature(())
+    return NOTHING
 
 
 def _method(declarations: Declarations, signature: Signature) -> Method | None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.walk import skip
 from abistore.model.shapes import Pointer, Qualified, TypeRef
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ class Signature(NamedTuple):
         return ()
 
 
+NOTHING: Final = Signature(())
+
+
 def parts(info: DebugInfo, die: Die) -> Iterator[tuple[int, int, Attributes]]:
     """Handle, tag and attributes of each child of a DIE."""
     unit, abbreviation, position, _ = die
@@ -50,33 +55,45 @@ def read_signature(types: Types, die: Die) -> Signature:
     """The parameters of the subprogram or subroutine type ``die``."""
     unit, abbreviation, position, _ = die
     if not abbreviation.has_children:
-        return Signature(())
+        return NOTHING
     parameters: list[TypeRef] = []
-    variadic, this, data = False, None, unit.data
-    for handle, child, after in types.info.children(unit, position):
+    variadic, this = False, None
+    data, table, limit = unit.data, unit.table, unit.limit
+    while position < limit:
+        start = position
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        if not code:
+            break
+        child = table[code]
         tag = child.tag
         if tag == dw.TAG_FORMAL_PARAMETER:
-            attributes = child.decode(data, after, unit)[1]
+            end, attributes = child.decode(data, position, unit)
             if dw.AT_ABSTRACT_ORIGIN in attributes:
                 attributes = {**types.info.die(attributes[dw.AT_ABSTRACT_ORIGIN])[3], **attributes}
             found = types.of(attributes)
             if dw.AT_ARTIFICIAL not in attributes:
-                parameters.append(_as_parameter(found))
+                parameters.append(_as_parameter(found) if type(found) is Qualified else found)
             elif this is None and not parameters:
                 this = found
+            if not child.has_children:
+                position = end
+                continue
         elif tag == dw.TAG_UNSPECIFIED_PARAMETERS:
             variadic = True
         elif tag == dw.TAG_GNU_FORMAL_PARAMETER_PACK:
-            parameters.extend(read_signature(types, types.info.die(handle)).parameters)
+            parameters.extend(read_signature(types, types.info.die(unit.base + start)).parameters)
         elif tag in BODY:
             break
+        position = skip(child, position, unit)
     return Signature(tuple(parameters), variadic, this)
 
 
-def _as_parameter(found: TypeRef) -> TypeRef:
+def _as_parameter(found: Qualified) -> TypeRef:
     """A parameter's own ``const`` and ``volatile`` are the callee's business: callers never see them."""
-    if isinstance(found, Qualified):
-        kept = tuple(qualifier for qualifier in found.qualifiers if qualifier not in ("const", "volatile"))
-        if kept != found.qualifiers:
-            return Qualified(found.target, kept) if kept else found.target
-    return found
+    kept = tuple(qualifier for qualifier in found.qualifiers if qualifier not in ("const", "volatile"))
+    if kept == found.qualifiers:
+        return found
+    return Qualified(found.target, kept) if kept else found.target

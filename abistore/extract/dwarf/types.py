@@ -13,7 +13,7 @@ from abistore.extract.dwarf.references import Declarator, References
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.extract.dwarf.spellings import Spellings
 from abistore.model.names import Kind, Name
-from abistore.model.shapes import VOID, Alias, AnyShape, Array, Procedure, Qualified, TypeRef
+from abistore.model.shapes import VOID, Access, Alias, AnyShape, Array, Named, Procedure, Qualified, TypeRef
 from abistore.model.snapshot import Location
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class Types:
         self.declared: dict[Name, Declared] = {}
         self.foreign: dict[Name, int] = {}
         self._memo: dict[int, TypeRef] = {-1: self.references.special("type of a missing unit")}
+        self._owners: dict[int, tuple[Name, Access] | None] = {}
         self._files: dict[tuple[int, int], str] = {}
         self._alignments: dict[int, int] = {}
         self._definitions: set[tuple[object, ...]] = set()
@@ -265,6 +266,15 @@ class Types:
         if dw.AT_TYPE in attributes:  # packed, shared, pointer-authenticated, subrange: as what it is made of
             return self.of(attributes)
         return self.references.special(attributes.get(dw.AT_NAME, "unknown type"))
+
+    def owner(self, handle: int) -> tuple[Name, Access] | None:
+        """The class ``handle`` and the access that its members have by default; ``None`` for any other scope."""
+        if handle not in self._owners:
+            tag = self.info.die(handle)[1].tag
+            record = self.reference(handle) if tag in dw.RECORD_TAGS else None
+            default: Access = "private" if tag == dw.TAG_CLASS_TYPE else "public"
+            self._owners[handle] = (record.name, default) if isinstance(record, Named) else None
+        return self._owners[handle]
 
     def is_defined(self, name: Name) -> bool:
         """Whether a definition of the record or enum ``name`` was met."""
