@@ -252,7 +252,7 @@ def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Removed(subject, VersionRequirement(library, version, False))
     for library, version in sorted(after - before):
-        others = [each for owner, each in before | after if owner == library and each != version]
+        others = [each for _, each in before | after if each != version]
         higher = raises_floor(version, others)
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Added(subject, VersionRequirement(library, version, higher))

@@ -13,6 +13,7 @@ from abistore.model.demangle import demangle
 from abistore.model.findings import Finding
 from abistore.model.names import Name
 from abistore.model.reach import embedded
+from abistore.model.shapes import Named, Record
 
 OF_CLASS = ("_ZTV", "_ZTI", "_ZTT", "_ZTh", "_ZTv", "_ZTc")
 """Prefixes of what follows from the definition of a class."""
@@ -101,13 +102,24 @@ class _Parents:
         """
         finding = self._findings[index]
         subject = _class_of(finding.name)
-        found = [other for other in self._of.get(Name("record", subject), ()) if self._weighs(other, finding)]
+        lineage = self._lineage(Name("record", subject))
+        found = [other for name in lineage for other in self._of.get(name, ()) if self._weighs(other, finding)]
         if found:
             return min(found, key=lambda other: (self._effect[other], order(self._findings[other])))
         if finding.name.spelling.startswith("_ZTV"):
             return None
         first = self._first_table.get(subject, index)
         return first if first != index and self._weighs(first, finding) else None
+
+    def _lineage(self, name: Name) -> list[Name]:
+        """A class and, as long as nothing is found about it, its bases: what changes their tables changes its own."""
+        lineage = [name]
+        for each in lineage:
+            shape = self._context.old_shape(each)
+            if each not in self._of and isinstance(shape, Record):
+                bases = (self._context.equivalence.old_side.bare(base.type)[0] for base in shape.bases)
+                lineage += [base.name for base in bases if isinstance(base, Named) and base.name not in lineage]
+        return lineage
 
     def _weighs(self, other: int, finding: Finding) -> bool:
         return self._findings[other].impact >= finding.impact

@@ -15,6 +15,12 @@ STANDARD = ("std", "__gnu_cxx", "__cxxabiv1", "__gnu_debug", "__gnu_parallel", "
 """Top-level namespaces of the language runtime."""
 
 
+def _is_class(outermost: str, subject: str) -> bool:
+    """Whether the qualified name ``subject`` shows that ``outermost`` is a class: a constructor, or its own tables."""
+    rest = subject[len(outermost) :]
+    return not rest or rest.startswith("<") or rest.lstrip(":~").partition("(")[0] == outermost
+
+
 class Foreigners:
     """Tells exports that are not the library's own.
 
@@ -28,14 +34,16 @@ class Foreigners:
 
     @cached_property
     def _own(self) -> frozenset[str]:
+        """The outermost namespaces with a strong symbol, and all classes at global scope."""
         own: set[str] = set()
         for snapshot, names in self._sides:
-            own.update(
-                top_level(demangle(spelling))
-                for spelling, name in names.items()
-                if spelling.startswith("_Z") and not is_weak(snapshot, name)
-            )
-        return frozenset(own)
+            for spelling, name in names.items():
+                if spelling.startswith("_Z"):
+                    subject = entity(demangle(spelling))
+                    outermost = top_level(subject)
+                    if not is_weak(snapshot, name) or _is_class(outermost, subject):
+                        own.add(outermost)
+        return frozenset(own - {""})
 
     def is_foreign(self, snapshot: Snapshot, name: Name) -> bool:
         """Whether the export ``name`` of ``snapshot`` belongs to another library."""
@@ -47,8 +55,7 @@ class Foreigners:
         outermost = top_level(demangled)
         if outermost in STANDARD or not outermost:
             return outermost in STANDARD
-        own = self._own - {""}
-        return bool(own) and outermost not in own and "<" in demangled
+        return bool(self._own) and outermost not in self._own
 
     def among(self, snapshot: Snapshot, spellings: Iterable[str]) -> list[str]:
         """Those of ``spellings`` that are foreign exports of ``snapshot``."""

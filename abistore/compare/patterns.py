@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -39,7 +40,7 @@ class Found:
 def find(context: Context, removed: Sequence[str], added: Sequence[str], foreign: Foreigners) -> Iterator[Found]:
     """The systematic changes that turn some of ``removed`` into some of ``added``; every export is in one at most."""
     gone, come = list(removed), list(added)
-    for detect in (_tag_flips, _namespace_moves, _affixes):
+    for detect in (_tag_flips, _namespace_moves, _scopes, _affixes):
         for found in detect(gone, come):
             gone = [each for each in gone if each not in {old for old, _ in found.shape.pairs}]
             come = [each for each in come if each not in {new for _, new in found.shape.pairs}]
@@ -103,6 +104,62 @@ def _version_spaces(symbols: Sequence[str]) -> set[str]:
     return found
 
 
+# --- namespaces ---------------------------------------------------------------------------------------------------
+
+MOST_NAMESAKES = 8
+"""Functions of one name in so many scopes do not tell which namespace became which."""
+
+
+def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+    """A group of C++ exports that become equal when one namespace is taken for another, for none, or none for it."""
+    mangled_gone = [each for each in gone if each.startswith("_Z")]
+    mangled_come = [each for each in come if each.startswith("_Z")]
+    move = _likeliest_move(mangled_gone, mangled_come)
+    if move is None:
+        return
+    before, after = move
+    pairs = _by_key(mangled_gone, mangled_come, lambda symbol: _without(demangle(symbol), before, after))
+    if len(pairs) >= max(FEWEST, int(SHARE * len(mangled_gone))):
+        part = f"namespace {before or '(none)'} -> {after or '(none)'}"
+        yield Found(part, Renaming(tuple(sorted(pairs)), before, after))
+
+
+def _without(demangled: str, before: str, after: str) -> str:
+    spaces = [space for space in (before, after) if space]
+    for space in sorted(spaces, key=len, reverse=True):
+        demangled = re.sub(rf"(?<![\w:]){re.escape(space)}::", "", demangled)
+    return demangled
+
+
+def _likeliest_move(gone: Sequence[str], come: Sequence[str]) -> tuple[str, str] | None:
+    """The outer scopes that most often stand before what is otherwise the same qualified name."""
+    old, new = _namesakes(gone), _namesakes(come)
+    counts: Counter[tuple[str, str]] = Counter()
+    for own in old.keys() & new.keys():
+        if len(old[own]) <= MOST_NAMESAKES and len(new[own]) <= MOST_NAMESAKES:
+            counts.update({_outer(first, second) for first in old[own] for second in new[own]})
+    found = [(count, move) for move, count in counts.items() if move != ("", "") and count >= FEWEST]
+    return max(found, key=lambda each: (each[0], each[1]))[1] if found else None
+
+
+def _namesakes(symbols: Sequence[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for symbol in symbols:
+        qualified = entity(demangle(symbol))
+        if "<" not in qualified:
+            found.setdefault(qualified.rpartition("::")[2], set()).add(qualified)
+    return found
+
+
+def _outer(old: str, new: str) -> tuple[str, str]:
+    """What stands before the longest common end of two qualified names."""
+    first, second = old.split("::"), new.split("::")
+    while first and second and first[-1] == second[-1]:
+        first.pop()
+        second.pop()
+    return "::".join(first), "::".join(second)
+
+
 # --- prefixes and suffixes ----------------------------------------------------------------------------------------
 
 
@@ -164,7 +221,7 @@ def single(
     gone, come = list(removed), list(added)
     for key, shape in ((_unqualified, Requalified), (_unmangled, Linkage)):
         for old, new in _by_key(gone, come, key):
-            if old.startswith("_Z") or new.startswith("_Z"):
+            if shape is Requalified or old.startswith("_Z") != new.startswith("_Z"):
                 yield old, new, shape
                 gone.remove(old)
                 come.remove(new)

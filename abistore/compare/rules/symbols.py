@@ -110,7 +110,7 @@ def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
     Fix: nothing; prefer an accessor function, because the variable's size is from now on part of the ABI.
     """
     name = symbol.subject.name
-    if name.kind == "variable":
+    if name.kind == "variable" and not name.spelling.startswith(CLASS_DATA):
         yield Note("the variable is new", None, _title(name))
 
 
@@ -127,6 +127,19 @@ def class_symbols_removed(symbol: Removed[Symbol], context: Context) -> Iterator
     name = symbol.subject.name
     if name.spelling.startswith(CLASS_DATA) and not _class_emitted_by_users(name, context):
         yield Note("what the compiler emits for the class is no longer exported", _title(name))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added")
+def class_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
+    """Vtable or typeinfo of a class newly exported.
+
+    Built consumers do not ask for it, or have their own.
+
+    Fix: nothing.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(CLASS_DATA):
+        yield Note("what the compiler emits for the class is new", None, _title(name))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
