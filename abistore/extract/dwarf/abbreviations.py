@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.classes import is_usable
 from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.forms import (
     EMPTY,
     SIZES,
-    VARIABLE_FORMS,
     Format,
     Reading,
     Skipping,
     fixed_forms,
     meaning,
     skip_function,
+    variable_reader,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ Decoder: TypeAlias = "Callable[[bytes, int, Unit], tuple[int, Attributes]]"
 HOT_DECODER = 40
 HOT_SKIPPER = 60
 """Uses after which generating code has paid for itself."""
+
+UNKNOWN = 0
+"""The attribute code of what is stepped over."""
 
 MOST_ABBREVIATIONS = 1 << 20
 """Bound on the codes of one table."""
@@ -210,10 +214,8 @@ def make_plan(
             plan.append(_run(list(group), format, kept))
         else:
             for attribute, form, _ in group:
-                if form not in VARIABLE_FORMS:
-                    raise Malformed(f"unknown attribute form {form:#x}")
                 wanted = attribute if attribute in kept else 0
-                plan.append(Field(wanted, VARIABLE_FORMS[form], skip_function(form), meaning(form)))
+                plan.append(Field(wanted, variable_reader(attribute, form), skip_function(form), meaning(form)))
     return plan
 
 
@@ -313,4 +315,6 @@ def _declare(raw: bytes, format: Format) -> Abbreviation:
             return Abbreviation(tag, has_children, tuple(specifications), format)
         if attribute == dw.AT_MIPS_LINKAGE_NAME:
             attribute = dw.AT_LINKAGE_NAME
+        if not is_usable(attribute, form):
+            attribute = UNKNOWN
         specifications.append(Specification(attribute, form, constant))

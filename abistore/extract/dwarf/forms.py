@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.classes import is_usable
 from abistore.extract.dwarf.faults import Malformed
 
 if TYPE_CHECKING:
@@ -121,6 +122,22 @@ VARIABLE_FORMS: dict[int, Reading] = {
 }  # fmt: skip
 """The forms of variable size, each with the function that reads its raw value."""
 
+
+def variable_reader(attribute: int, form: int) -> Reading:
+    """The function that reads the raw value of an attribute in a form of variable size. Raises :class:`Malformed`."""
+    if form not in VARIABLE_FORMS:
+        raise Malformed(f"unknown attribute form {form:#x}")
+    if form != dw.FORM_INDIRECT:
+        return VARIABLE_FORMS[form]
+
+    def read(data: bytes, position: int, unit: Unit) -> tuple[Any, int]:
+        if not is_usable(attribute, leb.unsigned(data, position)[0]):
+            raise Malformed(f"attribute {attribute:#x} has a value of a wrong form")
+        return _indirect(data, position, unit)
+
+    return read
+
+
 LEB_FORMS = frozenset(form for form, read in VARIABLE_FORMS.items() if read is _uleb)
 
 _REFERENCE = "u.handle+{v}"
@@ -189,7 +206,7 @@ def skip_function(form: int) -> Skipping:
         return _skip_leb
     if form == dw.FORM_STRING:
         return _skip_string
-    read = VARIABLE_FORMS[form]
+    read = variable_reader(0, form)
     return lambda data, position, unit: read(data, position, unit)[1]
 
 

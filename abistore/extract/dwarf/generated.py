@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.forms import (
     EMPTY,
     LEB_FORMS,
     MEANINGS,
     SIZES,
-    VARIABLE_FORMS,
     fixed_forms,
     skip_function,
+    variable_reader,
 )
 
 if TYPE_CHECKING:
@@ -45,11 +44,9 @@ class _Source:
                     self.results.append((attribute, repr(constant)))
             elif form in fixed:
                 self._fixed(attribute, form, fixed[form], wanted)
-            elif form in VARIABLE_FORMS:
+            else:
                 self._flush()
                 self._variable(attribute, form, wanted)
-            else:
-                raise Malformed(f"unknown attribute form {form:#x}")
         self._flush()
 
     def _result(self, attribute: int, form: int, variable: str) -> None:
@@ -87,7 +84,7 @@ class _Source:
             self.lines.append(f"{variable}=b[p:p+e];p+=e" if wanted else "p+=e")
         else:
             name = f"F{len(self.scope)}"
-            self.scope[name] = VARIABLE_FORMS[form] if wanted else skip_function(form)
+            self.scope[name] = variable_reader(attribute, form) if wanted else skip_function(form)
             self.lines.append(f"{variable},p={name}(b,p,u)" if wanted else f"p={name}(b,p,u)")
         if wanted:
             self._result(attribute, form, variable)

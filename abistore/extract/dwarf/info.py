@@ -7,21 +7,23 @@ for. What an entry means for the ABI is not known here.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.abbreviations import Abbreviation, Abbreviations, Attributes, Decoder
 from abistore.extract.dwarf.faults import MALFORMED, Malformed, describe
 from abistore.extract.dwarf.index import index_definitions
 from abistore.extract.dwarf.lines import file_names
 from abistore.extract.dwarf.ranges import read_aranges, unit_ranges
-from abistore.extract.dwarf.scan import Found, scan_namespaces, skip
-from abistore.extract.dwarf.scopes import Scope, Scopes, children
+from abistore.extract.dwarf.scan import Found, scan_namespaces
+from abistore.extract.dwarf.scopes import Scope, Scopes
 from abistore.extract.dwarf.sections import Sections
 from abistore.extract.dwarf.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.strings import NoStrings
 from abistore.extract.dwarf.units import Context, Unit, read_units
+from abistore.extract.dwarf.walk import children, skip, unplaced_variables
 
 if TYPE_CHECKING:
     from abistore.extract.elf.container import ElfFile
@@ -35,11 +37,14 @@ ALTERNATE_BASE = 1 * BASE_STEP
 
 SEGMENT_TLS = 7
 
+LONGEST_CHAIN = 8
+"""Bound on references from an entry to the one that it completes."""
+
 
 class DebugInfo:
     """The units of ``elf``, of its supplementary (dwz) file and of its split files.
 
-    ``addresses`` and ``tls_offsets`` are the places of the exported symbols: entries there are collected in ``found``.
+    ``addresses`` and ``tls_offsets`` name the exported symbols at each place: entries there are collected in ``found``.
     ``problems`` pairs reason codes with details for people: what could not be read, while the rest could.
 
     Entries are named by handles: whole numbers that are comparable within one section, -1 for what cannot be resolved.
@@ -53,8 +58,8 @@ class DebugInfo:
         *,
         alternate: ElfFile | None,
         options: ExtractOptions,
-        addresses: Collection[int],
-        tls_offsets: Collection[int],
+        addresses: Mapping[int, Sequence[str]],
+        tls_offsets: Mapping[int, Sequence[str]],
     ) -> None:
         self.problems: list[tuple[str, str]] = []
         self.found: list[Found] = []
@@ -175,11 +180,37 @@ class DebugInfo:
         """
         for unit in self.units_for(addresses):
             self.scan(unit)
-        places = {place for kind, place, _ in self.found if kind != "tls"}
-        offsets = {place for kind, place, _ in self.found if kind == "tls"}
-        if not (set(addresses) <= places and set(tls_offsets) <= offsets):
+        if not (set(addresses) <= self._found_at("function", "variable") and set(tls_offsets) <= self._found_at("tls")):
             for unit in self.units:
                 self.scan(unit)
+            self._find_by_name(set(tls_offsets) - self._found_at("tls"))
+
+    def _found_at(self, *kinds: str) -> set[int]:
+        return {place for kind, place, _ in self.found if kind in kinds}
+
+    def _find_by_name(self, tls_offsets: set[int]) -> None:
+        """Finds thread-local variables by symbol name, where the debug information does not place them."""
+        places = {name: offset for offset in tls_offsets for name in self._tls_offsets[offset]}
+        for unit in self.units if places else ():
+            try:
+                for handle in unplaced_variables(unit):
+                    offset = places.get(self._symbol(handle))
+                    if offset is not None:
+                        self.found.append(("tls", offset, handle))
+            except MALFORMED as fault:
+                self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+
+    def _symbol(self, handle: int) -> str:
+        """The linkage name of a variable, or the name where it has none."""
+        for _ in range(LONGEST_CHAIN):
+            attributes = self.attributes(handle)
+            if dw.AT_LINKAGE_NAME in attributes:
+                return str(attributes[dw.AT_LINKAGE_NAME])
+            outer: int = attributes.get(dw.AT_SPECIFICATION) or attributes.get(dw.AT_ABSTRACT_ORIGIN) or -1
+            if outer < 0:
+                return str(attributes.get(dw.AT_NAME, ""))
+            handle = outer
+        return ""
 
     # --- scanning -------------------------------------------------------------------------------------------------
 

@@ -27,40 +27,13 @@ from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.forms import SIZE_CODES
 from abistore.extract.dwarf.ranges import ranges_of
 from abistore.extract.dwarf.units import Unit
+from abistore.extract.dwarf.walk import skip
 
 Found: TypeAlias = tuple[Literal["function", "variable", "tls"], int, int]
 """An entry at an exported place: what it is, its address or TLS offset, its handle."""
 
 DEEPEST = 1000
 """Bound on nested namespaces."""
-
-
-def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
-    """The position of the next sibling of the entry whose code ends at ``position``."""
-    data = unit.data
-    position = abbreviation.next(data, position, unit)
-    if not abbreviation.has_children or abbreviation.leads:
-        return position
-    table = unit.table
-    depth = 1
-    while depth:
-        code = data[position]
-        position += 1
-        if code > 127:
-            code, position = leb.unsigned(data, position - 1)
-        if not code:
-            depth -= 1
-            continue
-        abbreviation = table[code]
-        if abbreviation.kind == LEAF:
-            position += abbreviation.size
-            continue
-        position = abbreviation.next(data, position, unit)
-        if abbreviation.has_children and not abbreviation.leads:
-            depth += 1
-    if position > unit.limit:
-        raise Malformed("an entry ends outside its unit")
-    return position
 
 
 def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Container[int], found: list[Found]) -> None:

@@ -8,10 +8,8 @@ from typing import Any, TypeAlias
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.abbreviations import Abbreviation
-from abistore.extract.dwarf.faults import Malformed
-from abistore.extract.dwarf.scan import skip
 from abistore.extract.dwarf.units import Unit
+from abistore.extract.dwarf.walk import children, skip
 
 Scope: TypeAlias = tuple[str | int, ...]
 """Outermost first: the name of a namespace, or the handle of a record or function."""
@@ -19,24 +17,6 @@ Scope: TypeAlias = tuple[str | int, ...]
 CONTAINERS = frozenset({*dw.RECORD_TAGS, dw.TAG_SUBPROGRAM, dw.TAG_NAMESPACE})
 BLOCKS = frozenset({dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE})
 """What may hold types inside a function without being a scope by name."""
-
-
-def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
-    """The entries from ``position`` to the end of their list: handle, abbreviation, position after the code."""
-    data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
-    while True:
-        start = position
-        code = data[position]
-        position += 1
-        if code > 127:
-            code, position = leb.unsigned(data, start)
-        if not code:
-            return
-        if start >= limit:
-            raise Malformed("a list of entries ends outside its unit")
-        abbreviation = table[code]
-        yield base + start, abbreviation, position
-        position = skip(abbreviation, position, unit)
 
 
 class Scopes:

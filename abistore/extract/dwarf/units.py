@@ -83,6 +83,7 @@ class Unit:
         self.line_base = 0
         self.line_unit = self
         self.root: Mapping[int, Any] = {}
+        self.table = []
         self.addresses: Callable[[], bytes] = sections.addresses
         self.ranges: Callable[[], bytes] = sections.ranges
         self.range_lists: Callable[[], bytes] = sections.range_lists
@@ -191,7 +192,8 @@ class Unit:
         for attribute, form, value in abbreviation.specifications:
             if form not in EMPTY:
                 value, position = read_raw(form, self.data, position, self, self.format)
-            raw.append((attribute, form, value))
+            if form != dw.FORM_INDIRECT:
+                raw.append((attribute, form, value))
         self.top = position if abbreviation.has_children else self.limit
         self._take_bases({attribute: value for attribute, _, value in raw if type(value) is int})
         self._take_root({attribute: _meaning(form, value, self) for attribute, form, value in raw})
@@ -294,4 +296,5 @@ def _read_header(unit: Unit, position: int, offset_size: int, is_types: bool) ->
     wide = offset_size == 8
     unit.str_base = 0 if version < 5 else 16 if wide else 8
     unit.addr_base = unit.str_base
+    unit.top = unit.limit
     unit.range_base = 0 if version < 5 else 20 if wide else 12

@@ -1,0 +1,73 @@
+"""Stepping from entry to entry of a loaded unit without decoding what is stepped over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.abbreviations import LEAF, NAMESPACE, Abbreviation
+from abistore.extract.dwarf.faults import Malformed
+from abistore.extract.dwarf.units import Unit
+
+PLACED = frozenset({dw.AT_LOCATION, dw.AT_CONST_VALUE, dw.AT_DECLARATION})
+
+
+def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
+    """The position of the next sibling of the entry whose code ends at ``position``."""
+    data = unit.data
+    position = abbreviation.next(data, position, unit)
+    if not abbreviation.has_children or abbreviation.leads:
+        return position
+    table = unit.table
+    depth = 1
+    while depth:
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, position - 1)
+        if not code:
+            depth -= 1
+            continue
+        abbreviation = table[code]
+        if abbreviation.kind == LEAF:
+            position += abbreviation.size
+            continue
+        position = abbreviation.next(data, position, unit)
+        if abbreviation.has_children and not abbreviation.leads:
+            depth += 1
+    if position > unit.limit:
+        raise Malformed("an entry ends outside its unit")
+    return position
+
+
+def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
+    """The entries from ``position`` to the end of their list: handle, abbreviation, position after the code."""
+    data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
+    while True:
+        start = position
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        if not code:
+            return
+        if start >= limit:
+            raise Malformed("a list of entries ends outside its unit")
+        abbreviation = table[code]
+        yield base + start, abbreviation, position
+        position = skip(abbreviation, position, unit)
+
+
+def unplaced_variables(unit: Unit) -> Iterator[int]:
+    """The handles of variables at namespace scope that are defined and have no recorded place.
+
+    Some targets cannot express a thread-local variable's place, and leave it out.
+    """
+    pending = [unit.top] if unit.top < unit.limit else []
+    while pending:
+        for handle, abbreviation, position in children(unit, pending.pop()):
+            if abbreviation.kind == NAMESPACE and abbreviation.has_children:
+                pending.append(abbreviation.decode(unit.data, position, unit)[0])
+            elif abbreviation.tag == dw.TAG_VARIABLE and not (PLACED & abbreviation.attributes):
+                yield handle
