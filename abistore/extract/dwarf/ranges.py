@@ -88,10 +88,8 @@ def unit_ranges(unit: Unit) -> Iterator[tuple[int, int]]:
     root = unit.root
     if dw.AT_RANGES in root:
         yield from ranges_of(unit, root[dw.AT_RANGES])
-    elif dw.AT_HIGH_PC in root and dw.AT_LOW_PC in root:
-        high = root[dw.AT_HIGH_PC]
-        # A constant is a length since DWARF 4; an address is never below the first one.
-        yield unit.low_pc, high if unit.version < 4 or high >= unit.low_pc > 0 else unit.low_pc + high
+    elif unit.low_pc < unit.high_pc:
+        yield unit.low_pc, unit.high_pc
 
 
 def read_aranges(data: bytes, prefix: str, fault: Callable[[str], None]) -> list[tuple[int, int, int]]:

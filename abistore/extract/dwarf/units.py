@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
+from abistore.extract.dwarf.classes import ADDRESS
 from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.forms import EMPTY, SIZE_CODES, Format, meaning, read_raw
 from abistore.extract.dwarf.sections import Sections
@@ -50,10 +51,10 @@ class Unit:
 
     __slots__ = (
         "_context", "_indexed", "abbreviation_offset", "addr_base", "addresses", "base", "classes", "comp_dir",
-        "data", "dwo_id", "dwo_name", "format", "functions", "handle", "is_loaded", "is_scanned", "kind", "language",
-        "limit", "line_base", "line_unit", "low_pc", "name", "order", "position", "producer", "range_base",
-        "range_lists", "ranges", "ranges_offset", "root", "scopes", "sections", "signature", "signatures", "starts",
-        "stmt_list", "str_base", "strings", "table", "top", "type_position", "version",
+        "data", "dwo_id", "dwo_name", "format", "functions", "handle", "high_pc", "is_loaded", "is_scanned", "kind",
+        "language", "limit", "line_base", "line_unit", "low_pc", "name", "order", "position", "producer",
+        "range_base", "range_lists", "ranges", "ranges_offset", "root", "scopes", "sections", "signature",
+        "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top", "type_position", "version",
     )  # fmt: skip
 
     table: list[Abbreviation]
@@ -78,7 +79,7 @@ class Unit:
         self.dwo_name: str | None = None
         self.dwo_id: int | None = None
         self.stmt_list: int | None = None
-        self.low_pc = 0
+        self.low_pc = self.high_pc = 0
         self.ranges_offset = 0
         self.line_base = 0
         self.line_unit = self
@@ -197,6 +198,10 @@ class Unit:
         self.top = position if abbreviation.has_children else self.limit
         self._take_bases({attribute: value for attribute, _, value in raw if type(value) is int})
         self._take_root({attribute: _meaning(form, value, self) for attribute, form, value in raw})
+        for attribute, form, _ in raw:
+            if attribute == dw.AT_HIGH_PC:
+                high = self.root[attribute]
+                self.high_pc = high if form in ADDRESS else self.low_pc + high
         self.is_loaded = True
 
     def _take_bases(self, root: dict[int, int]) -> None:
