@@ -48,6 +48,8 @@ def _connect_sqlite(path: Path, *, write: bool, create: bool, busy_seconds: floa
     if path.is_dir():
         raise StoreError(f"{path}: is a folder", "give the path of a database file")
     exists = path.exists()
+    if exists and not path.is_file():
+        raise StoreError(f"{path}: is not a file", "give the path of a database file")
     if not exists and not create:
         raise StoreError(
             f"{path}: no such database", "create it with `abistore db init`, or by a first `abistore ingest`"

@@ -24,8 +24,7 @@ def copy(database: Database, destination: Path) -> None:
     partial = destination.with_name(f"{destination.name}.{os.getpid()}.partial")
     try:
         _copy(database.path, partial)
-        # unlike a rename, a link does not overwrite what another process has just put there
-        destination.hardlink_to(partial)
+        partial.rename(destination)
     except sqlite3.Error as error:
         known = failure(error, str(destination))
         if known is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 
 from abistore.errors import SchemaMismatch, StoreBusy, StoreError
 
@@ -17,7 +17,13 @@ def failure(error: DBAPIError | sqlite3.Error, where: str) -> StoreError | None:
     cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
         return _sqlite(cause, where)
-    return _postgresql(getattr(cause, "sqlstate", None), " ".join(str(cause).split()), where)
+    text = " ".join(str(cause).split())
+    known = _postgresql(getattr(cause, "sqlstate", None), text, where)
+    if known is None and isinstance(error, DataError):
+        return StoreError(f"{where}: PostgreSQL cannot hold this snapshot ({text})", "store it in an SQLite file")
+    if known is None and isinstance(error, OperationalError):
+        return StoreError(f"{where}: no connection ({text})", "check the URL, and that the server runs")
+    return known
 
 
 def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
@@ -56,6 +62,4 @@ def _postgresql(state: str | None, text: str, where: str) -> StoreError | None:
             return StoreError(f"{where}: no space left for the database", _FULL)
         case "XX001" | "XX002":
             return StoreError(f"{where}: the database is damaged ({text})", "restore a backup")
-    if state is None or state[:2] in {"08", "28", "3D", "53", "57"}:
-        return StoreError(f"{where}: no connection ({text})", "check the URL, and that the server runs")
     return None

@@ -22,7 +22,7 @@ from abistore.errors import SchemaMismatch, StoreBusy, StoreError, UsageError
 from abistore.model.history import IngestRequest
 from abistore.store.opening import initialise
 from abistore.store.store import Store
-from tests.store.builders import large, snapshot
+from tests.store.builders import EXPORTED, function, large, snapshot
 
 CONTENT = snapshot(symbols={})
 
@@ -110,6 +110,13 @@ def test_a_damaged_store_is_told(path: Path) -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is a folder"):
         Store.open(tmp_path, write=True)
+
+
+def test_a_device_and_a_pipe_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (Path(os.devnull), tmp_path / "pipe"):
+        with pytest.raises(StoreError, match="is not a file"):
+            Store.open(place, write=True)
 
 
 def test_another_programs_database_is_refused_and_left_as_it_is(path: Path) -> None:
@@ -240,6 +247,22 @@ def test_an_sqlite_url_names_a_file(path: Path) -> None:
     with Store.open(f"sqlite:///{path}", write=True) as store:
         assert store.database.path == path
     assert path.exists()
+
+
+def test_a_snapshot_that_postgresql_cannot_hold_is_told(postgres_url: str) -> None:
+    with Store.open(postgres_url, write=True) as store:
+        with pytest.raises(StoreError, match="cannot hold this snapshot"):
+            store.ingest(snapshot(symbols={function("a\0b"): EXPORTED}), IngestRequest("1.0"))
+        assert store.lines() == ()
+
+
+def test_a_server_that_goes_away_is_told(postgres_url: str) -> None:
+    with Store.open(postgres_url, write=True) as store:
+        (process,) = store.database.rows("SELECT pg_backend_pid()")[0]
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("SELECT pg_terminate_backend(%s)", (process,))
+        with pytest.raises(StoreError, match="no connection"):
+            store.ingest(CONTENT, IngestRequest("1.0"))
 
 
 def test_a_server_that_does_not_answer_is_told_without_the_password(tmp_path: Path) -> None:
