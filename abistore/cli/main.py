@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO})
 COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore completion`` set when they ask for words."""
 
@@ -111,10 +113,10 @@ def run(arguments: Sequence[str]) -> int:
         discard_output()
         return BROKEN_PIPE
     except OSError as error:
-        if error.filename is None and not debugging(arguments):
-            discard_output()
-            return fail(OutputError(f"the answer cannot be written: {error.strerror}"), as_json=False)
-        return internal(error, arguments)
+        if error.errno not in NO_ROOM or error.filename is not None:
+            return internal(error, arguments)
+        discard_output()
+        return fail(OutputError(f"the answer cannot be written: {error.strerror}"), as_json=False)
     except Exception as error:
         return internal(error, arguments)
     return result if isinstance(result, int) else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,7 +39,8 @@ fail_on_option = click.option(
 def style_of(settings: Settings, full: bool) -> Style:
     """How reports look on this output."""
     detail = settings.verbosity > 0
-    return Style(colour_wanted(), width(), None if full else 20, detail)
+    style = Style(colour=colour_wanted(), width=width(), detail=detail)
+    return replace(style, limit=None) if full else style
 
 
 def show_report(settings: Settings, report: Report, format: str, full: bool) -> int:

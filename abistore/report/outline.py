@@ -110,11 +110,23 @@ class Report(msgspec.Struct, frozen=True):
     churn: Churn | None = None
 
 
+class KindGroup(msgspec.Struct, frozen=True):
+    """All changes of one kind that have one impact, in report order."""
+
+    kind: str
+    changes: tuple[Change, ...]
+
+
 class Group(msgspec.Struct, frozen=True):
-    """All changes of one impact, in report order."""
+    """All changes of one impact: their kinds in the order in which the report first has them."""
 
     impact: Impact
-    changes: tuple[Change, ...]
+    kinds: tuple[KindGroup, ...]
+
+    @property
+    def total(self) -> int:
+        """How many changes have this impact."""
+        return sum(len(group.changes) for group in self.kinds)
 
 
 def outline(comparison: Comparison, *, churn: Churn | None = None) -> Report:
@@ -140,12 +152,15 @@ def outline(comparison: Comparison, *, churn: Churn | None = None) -> Report:
 
 
 def groups(report: Report) -> tuple[Group, ...]:
-    """The report's changes by impact, worst first; impacts that nothing has are left out."""
-    by_impact: dict[str, list[Change]] = {}
+    """The report's changes by impact, worst first, and by kind; impacts that nothing has are left out."""
+    by_impact: dict[str, dict[str, list[Change]]] = {}
     for change in report.changes:
-        by_impact.setdefault(change.impact, []).append(change)
-    worst_first = sorted(Impact, reverse=True)
-    return tuple(Group(impact, tuple(by_impact[impact.label])) for impact in worst_first if impact.label in by_impact)
+        by_impact.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
+    return tuple(
+        Group(impact, tuple(KindGroup(kind, tuple(changes)) for kind, changes in by_impact[impact.label].items()))
+        for impact in sorted(Impact, reverse=True)
+        if impact.label in by_impact
+    )
 
 
 def verdict_of(report: Report) -> Verdict:

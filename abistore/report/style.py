@@ -9,11 +9,11 @@ CODES = {"breaking": "1;31", "api_break": "33", "risk": "35", "compatible": "32"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """``limit`` is how many changes of one impact are shown (``None``: all); ``width`` is in columns."""
+    """``limit`` is how many changes of one kind are shown (``None``: all); ``width`` is in columns."""
 
     colour: bool = False
     width: int = 100
-    limit: int | None = 20
+    limit: int | None = 10
     detail: bool = False
 
     def paint(self, text: str, tone: str) -> str:

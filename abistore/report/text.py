@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from abistore.model.demangle import demangle
-from abistore.report.outline import Change, Group, Report, Unchecked, groups
+from abistore.report.outline import Change, Group, KindGroup, Report, Unchecked, groups
 from abistore.report.style import Style
 
 NAMES_SHOWN = 3
@@ -19,6 +19,7 @@ TONES = {
     "API_BREAK": "api_break",
     "BREAKING": "breaking",
 }
+DEEP = " " * 10
 HEADINGS = {"breaking": "Breaking", "api_break": "Source breaks", "risk": "Risks", "compatible": "Compatible"}
 
 
@@ -74,39 +75,52 @@ def _sides(report: Report, style: Style) -> Iterator[str]:
 
 def _group(group: Group, style: Style) -> Iterator[str]:
     label = group.impact.label
-    yield style.paint(f"{HEADINGS[label]} ({len(group.changes)})", label)
+    yield style.paint(f"{HEADINGS[label]} ({group.total})", label)
+    for kind in group.kinds:
+        yield from _kind(kind, style)
+
+
+def _kind(group: KindGroup, style: Style) -> Iterator[str]:
+    descriptions = {change.description for change in group.changes}
+    shared = descriptions.pop() if len(descriptions) == 1 else ""
+    count = f" ({len(group.changes)})" if len(group.changes) > 1 else ""
+    first, *rest = _wrapped(f"{group.kind}{count}: {shared}".removesuffix(": "), "  ", style)
+    yield first.replace(group.kind, style.paint(group.kind, "bold"), 1)
+    yield from rest
     shown = len(group.changes) if style.limit is None else style.limit
     for change in islice(group.changes, shown):
-        yield from _change(change, style)
+        yield from _change(change, "" if shared else change.description, style)
     if len(group.changes) > shown:
-        yield f"  and {len(group.changes) - shown} more (--full shows all)"
+        yield f"      and {len(group.changes) - shown} more (--full shows all)"
 
 
-def _change(change: Change, style: Style) -> Iterator[str]:
-    subject = f"{change.display}: {change.part}" if change.part else change.display
-    first, *rest = _wrapped(f"{change.kind}  {subject}", "  ", style)
-    yield first.replace(change.kind, style.paint(change.kind, "bold"), 1)
-    yield from rest
-    if change.description:
-        yield from _wrapped(change.description, "      ", style)
+def _change(change: Change, description: str, style: Style) -> Iterator[str]:
+    where = f"  ({change.source_location})" if change.source_location else ""
+    yield from _wrapped(subject(change) + where, "      ", style)
+    if description:
+        yield from _wrapped(description, DEEP, style)
     if {change.old_value, change.new_value} - {None, change.symbol, change.display}:
         yield from _values(change.old_value, change.new_value, style)
-    if change.source_location:
-        yield style.paint(f"      at {change.source_location}", "dim")
     if change.affected and change.affected != (change.symbol,):
-        yield from _wrapped(_affected(change, style), "      ", style)
+        yield from _wrapped(_affected(change, style), DEEP, style)
     yield from _consequences(change.consequences, style)
 
 
+def subject(change: Change) -> str:
+    """What changed, as a programmer calls it."""
+    return f"{change.display}: {change.part}" if change.part else change.display
+
+
 def _values(old: str | None, new: str | None, style: Style) -> Iterator[str]:
-    """Both values in one line where they fit, else one below the other."""
-    line = " -> ".join(value if value is not None else "(none)" for value in (old, new))
-    if "\n" not in line and len(line) + 6 <= style.width:
-        yield f"      {line}"
+    """Both values in one line where they fit, else one below the other; one where they are the same."""
+    values = (old,) if old == new else (old, new)
+    line = " -> ".join(value if value is not None else "(none)" for value in values)
+    if "\n" not in line and len(line) + len(DEEP) <= style.width:
+        yield f"{DEEP}{line}"
         return
     for sign, value in (("-", old), ("+", new)):
         for text in (value or "").splitlines():
-            yield f"      {sign} {text}"
+            yield f"{DEEP}{sign} {text}"
 
 
 def _affected(change: Change, style: Style) -> str:
@@ -120,11 +134,10 @@ def _affected(change: Change, style: Style) -> str:
 def _consequences(consequences: Sequence[Change], style: Style) -> Iterator[str]:
     shown = len(consequences) if style.detail else CONSEQUENCES_SHOWN
     for change in consequences[:shown]:
-        subject = f"{change.display}: {change.part}" if change.part else change.display
         values = f" {change.old_value} -> {change.new_value}" if change.old_value is not None else ""
-        yield from _wrapped(f"hence {change.kind}  {subject}{values}", "      ", style)
+        yield from _wrapped(f"hence {change.kind}: {subject(change)}{values}", DEEP, style)
     if len(consequences) > shown:
-        yield f"      and {len(consequences) - shown} more consequences (-v shows all)"
+        yield f"{DEEP}and {len(consequences) - shown} more consequences (-v shows all)"
 
 
 def _unchecked(item: Unchecked, style: Style) -> Iterator[str]:

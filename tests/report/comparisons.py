@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Location
@@ -39,6 +41,7 @@ MOVED = Finding(
     consequences=(SIZE,),
 )
 REMOVED = Finding("func_removed", NORM, "", "the function is no longer exported", Impact.BREAKING, "symbol", "norm")
+GONE = replace(REMOVED, name=Name("function", "old_norm"), old_value="old_norm")
 ADDED = Finding(
     "func_added", AREA, "", "the function is new", Impact.COMPATIBLE, "symbol", None, "geo::area(geo::Shape const&)"
 )

@@ -9,37 +9,37 @@ from abistore.model.findings import Verdict
 from abistore.report.outline import outline
 from abistore.report.style import Style
 from abistore.report.text import render
-from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
+from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, many
 
 GOLDEN = """\
     libgeo 1.2.0 -> libgeo 1.3.0: BREAKING
       elf-x86_64-64-little, SONAME libgeo.so.1, 3 -> 4 exports
 
-    Breaking (2)
-      struct_field_offset_changed  geo::Shape: y
-          the field moved
-          offset 4 -> offset 8
-          at geo.h:7
-          affects 2 exports: geo::area(const geo::Shape&), norm
-          hence type_size_changed  geo::Shape 8 bytes -> 12 bytes
-      func_removed  norm
-          the function is no longer exported
+    Breaking (3)
+      struct_field_offset_changed: the field moved
+          geo::Shape: y  (geo.h:7)
+              offset 4 -> offset 8
+              affects 2 exports: geo::area(const geo::Shape&), norm
+              hence type_size_changed: geo::Shape 8 bytes -> 12 bytes
+      func_removed (2): the function is no longer exported
+          norm
+          old_norm
 
     Compatible (1)
-      func_added  geo::area(const geo::Shape&)
-          the function is new
-          (none) -> geo::area(geo::Shape const&)
+      func_added: the function is new
+          geo::area(const geo::Shape&)
+              (none) -> geo::area(geo::Shape const&)
 
     Not checked
       layout of the new side: libgeo.so has no debug information (no-debug-info)
           norm, geo::area(const geo::Shape&)
           hint: build it with -g
 
-    2 breaking, 1 compatible; 1 not checked; exit code 4"""
+    3 breaking, 1 compatible; 1 not checked; exit code 4"""
 
 
 def test_a_report_tells_everything_worst_first() -> None:
-    assert render(outline(comparison(MOVED, REMOVED, ADDED)), Style()) == dedent(GOLDEN)
+    assert render(outline(comparison(MOVED, REMOVED, GONE, ADDED)), Style()) == dedent(GOLDEN)
 
 
 def test_no_change_is_said_in_three_lines() -> None:
@@ -58,11 +58,11 @@ def test_what_was_not_checked_is_shown_with_its_hint_even_when_nothing_changed()
 
 def test_a_long_report_is_bounded_and_says_how_much_is_left() -> None:
     report = outline(many(50_000))
-    bounded = render(report, Style(limit=20))
-    assert len(bounded.splitlines()) < 80
-    assert "and 49980 more (--full shows all)" in bounded
+    bounded = render(report, Style(limit=10))
+    assert len(bounded.splitlines()) < 40
+    assert "and 49990 more (--full shows all)" in bounded
     assert "50000 breaking" in bounded
-    assert render(report, Style(limit=None)).count("func_removed") == 50_000
+    assert len(render(report, Style(limit=None)).splitlines()) > 50_000
 
 
 def test_no_line_is_wider_than_asked_for_unless_one_word_is() -> None:

@@ -1,0 +1,70 @@
+"""On a terminal: colour unless switched off, and a bar for who waits; nothing of that in a pipe."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from abistore.cli import progress as bar
+from abistore.cli.options import Settings
+from tests.cli.conftest import Call
+
+
+def on_a_terminal(*words: str | Path, **environment: str) -> str:
+    """What a call prints to a terminal."""
+    reading, writing = pty.openpty()
+    call = [sys.executable, "-m", "abistore", *map(str, words)]
+    process = subprocess.Popen(call, stdout=writing, stderr=writing, env={**os.environ, "TERM": "xterm", **environment})
+    os.close(writing)
+    printed = b""
+    while True:
+        try:
+            chunk = os.read(reading, 65536)
+        except OSError:  # how a pseudo-terminal says that its last writer has left
+            break
+        printed += chunk
+    os.close(reading)
+    process.wait()
+    return printed.decode()
+
+
+def test_colour_is_for_terminals(old: Path, new: Path, process: Call) -> None:
+    assert "\x1b[1;31mBREAKING" in on_a_terminal("compare", old, new)
+    assert "\x1b[" not in on_a_terminal("compare", old, new, NO_COLOR="1")
+    assert "\x1b[" not in on_a_terminal("compare", old, new, TERM="dumb")
+    assert "\x1b[" not in process("compare", old, new).out
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_long_work_shows_a_bar_and_short_work_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(patience: float) -> str:
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr(bar, "PATIENCE", patience)
+        with bar.progress(Settings()) as advance:
+            assert advance is not None
+            advance("libone.so", 0.25)
+            advance("libtwo.so", 0.5)
+        return terminal.getvalue()
+
+    assert shown(patience=3600) == ""
+    long = shown(patience=0)
+    assert re.search(r"50%.*libtwo\.so", long)
+
+
+@pytest.mark.parametrize("settings", [Settings(json=True), Settings(verbosity=-1)])
+def test_nobody_watches_a_quiet_call(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with bar.progress(settings) as advance:
+        assert advance is None

@@ -1,0 +1,47 @@
+"""The exit code of a verdict, and what a gate makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.model.digest import sort_variants
+from abistore.model.findings import Verdict
+from abistore.model.names import Name
+from abistore.model.shapes import Import, Symbol
+from abistore.model.snapshot import Evidence, Snapshot, Target
+from abistore.report.outline import Churn
+from abistore.service.judging import FailOn, churn, exit_code
+
+TARGET = Target("elf", "x86_64", 64, "little")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "codes"),
+    [
+        (Verdict.NO_CHANGE, (0, 0, 0, 0)),
+        (Verdict.COMPATIBLE, (0, 0, 0, 0)),
+        (Verdict.COMPATIBLE_WITH_RISK, (0, 0, 2, 0)),
+        (Verdict.API_BREAK, (0, 2, 2, 0)),
+        (Verdict.BREAKING, (4, 4, 4, 0)),
+    ],
+)
+def test_a_gate_lets_milder_verdicts_pass(verdict: Verdict, codes: tuple[int, ...]) -> None:
+    gates: tuple[FailOn, ...] = ("breaking", "api_break", "risk", "never")
+    assert tuple(exit_code(verdict, gate) for gate in gates) == codes
+
+
+def snapshot(**symbols: Symbol | Import) -> Snapshot:
+    entries = {
+        Name("import" if isinstance(shape, Import) else "function", name): sort_variants([shape])
+        for name, shape in symbols.items()
+    }
+    return Snapshot("libx", None, TARGET, {"symbol": entries}, (Evidence("symbol", "full"),))
+
+
+def test_churn_counts_exports_that_came_and_went_and_names_that_differ() -> None:
+    strong = Symbol("function", "global", "default")
+    weak = Symbol("function", "weak", "default")
+    old = snapshot(kept=strong, weakened=strong, gone=strong, used=Import(weak=False))
+    new = snapshot(kept=strong, weakened=weak, fresh=strong, other=strong, used=Import(weak=True))
+    assert churn(old, new) == Churn(added=2, removed=1, changed=1)
+    assert churn(old, old) == Churn(added=0, removed=0, changed=0)
