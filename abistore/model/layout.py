@@ -292,10 +292,10 @@ class Layouts:
 
 # --- platforms ----------------------------------------------------------------------------------------------------
 
-MOST_SCALAR: Final = {"i386": 4, "s390x": 8, "arm": 8, "m68k": 2}
+MOST_SCALAR: Final = {"i386": 4, "s390x": 8, "arm": 8, "armhf": 8, "m68k": 2}
 """The largest alignment of an arithmetic member, where the machine's psABI has a limit."""
 
-MOST_VECTOR: Final = {"aarch64": 16, "arm": 8}
+MOST_VECTOR: Final = {"aarch64": 16, "arm": 8, "armhf": 8}
 """The largest alignment of a SIMD vector, where there is one."""
 
 ALWAYS_NATURAL: Final = frozenset(["__float128", "_Float128", "_Float64x"])

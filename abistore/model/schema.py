@@ -120,3 +120,7 @@ def _tuple(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _described(value: dict[str, Any], text: str) -> dict[str, Any]:
     return {**value, "description": text}
+
+
+if __name__ == "__main__":
+    print(msgspec.json.format(msgspec.json.encode(schema())).decode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
@@ -42,7 +43,7 @@ INDENT = "    "
 COMMENT_COLUMN = 48
 
 QUALIFIER_WORDS = {"atomic": "_Atomic"}
-QUALIFIER_STARTS = ("_Atomic", "const", "restrict", "volatile")
+QUALIFIER = re.compile(r"(?:_Atomic|const|restrict|volatile)\b")
 
 
 def spell(type: TypeRef) -> str:
@@ -79,16 +80,18 @@ def _joined(base: str, name: str) -> str:
     """A base type and a declarator: a pointer's mark and an array's bracket stand directly behind the type."""
     if not name:
         return base
-    function = name.startswith("(") and not name.startswith(("(*", "(&")) and "::*" not in name.split(")", 1)[0]
-    return f"{base}{name}" if function or name[0] in "*&[" else f"{base} {name}"
+    if name[0] in "*&":
+        rest = name.lstrip("*&")
+        return f"{base}{name[: len(name) - len(rest)]}{' ' if rest[:1].isidentifier() else ''}{rest}"
+    function = name[0] == "(" and not name.startswith(("(*", "(&")) and "::*" not in name.split(")", 1)[0]
+    return f"{base}{name}" if function or name[0] == "[" else f"{base} {name}"
 
 
 def _grouped(mark: str, name: str, target: TypeRef) -> str:
     inner = target.target if isinstance(target, Qualified) else target
-    grouped = isinstance(inner, Procedure) or (isinstance(inner, Array) and not inner.vector)
-    tight = not name or name[0] in "*&[(" or (grouped and mark[-3:] != "::*" and not name.startswith(QUALIFIER_STARTS))
-    spaced = f"{mark}{name}" if tight else f"{mark} {name}"
-    return f"({spaced})" if grouped else spaced
+    apart = QUALIFIER.match(name) is not None or (mark.endswith("::*") and name[:1].isidentifier())
+    spaced = f"{mark} {name}" if apart else f"{mark}{name}"
+    return f"({spaced})" if isinstance(inner, Procedure) or (isinstance(inner, Array) and not inner.vector) else spaced
 
 
 def _qualified(type: Qualified, name: str) -> str:

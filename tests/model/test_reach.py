@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from abistore.model.names import Name
@@ -102,7 +104,7 @@ def test_the_exports_that_reach_a_type_are_found_through_cycles():
 def test_a_chain_of_sixty_thousand_records_is_followed():
     names = [Name("record", f"r{i}") for i in range(60_000)]
     layout: dict[Name, AnyShape] = {F: Function("f", Named(names[0]))}
-    layout.update((name, record(Named(following))) for name, following in zip(names, names[1:], strict=False))
+    layout.update((name, record(Named(following))) for name, following in pairwise(names))
     reach = Reach(snapshot(layout))
     assert len(reach.by_value) == 60_000
     assert reach.exports_reaching(names[-1]) == (F,)
