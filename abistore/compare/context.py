@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from abistore.compare.entities import entity, is_weak, scope
 from abistore.compare.equivalence import Equivalence, Sameness
-from abistore.model.demangle import demangle
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Function, Library, TypeRef
@@ -81,29 +79,6 @@ class Context:
         """Whether both sides are known to come from the same compilers with the same recorded options."""
         old, new = self.old.provenance.compilers, self.new.provenance.compilers
         return bool(old) and set(old) == set(new)
-
-    def exports_entity(self, owner: str) -> bool:
-        """Whether the new side exports anything of the template instantiation ``owner``, demangled."""
-        return owner in self._new_instantiations
-
-    @cached_property
-    def _new_instantiations(self) -> frozenset[str]:
-        found = set()
-        for name in self.new.entries.get("symbol", {}):
-            if name.kind in ("function", "variable") and name.spelling.startswith("_Z"):
-                subject = entity(demangle(name.spelling))
-                if ">" in subject:
-                    found.add(subject[: subject.rindex(">") + 1])
-        return frozenset(found)
-
-    @cached_property
-    def keyed_classes(self) -> frozenset[str]:
-        """The classes, demangled, of which the old side exports a member function that is not inline."""
-        found = set()
-        for name in self.old.entries.get("symbol", {}):
-            if name.kind == "function" and name.spelling.startswith("_ZN") and not is_weak(self.old, name):
-                found.add(scope(entity(demangle(name.spelling))))
-        return frozenset(found)
 
     def exported(self, name: Name) -> bool:
         """Whether both sides export ``name``: only then can a consumer use it before and after."""

@@ -30,6 +30,22 @@ def entity(demangled: str) -> str:
     return text[start:]
 
 
+def template_of(qualified: str) -> tuple[str, str]:
+    """The last template in a qualified name and its arguments: ``ns::Box``, ``<int>``; no arguments where none is."""
+    end = qualified.rfind(">")
+    if end < 0 or qualified[end - 1 : end] == "-" or qualified[: end + 1].endswith(("operator>", "operator>>")):
+        return qualified, ""
+    depth = 0
+    for index in range(end, -1, -1):
+        if qualified[index] == ">" and qualified[index - 1] != "-":
+            depth += 1
+        elif qualified[index] == "<":
+            depth -= 1
+            if depth == 0:
+                return qualified[:index], qualified[index : end + 1]
+    return qualified, ""
+
+
 def scope(qualified: str) -> str:
     """The namespace or class that a qualified name stands in; empty for the global namespace."""
     depth = 0

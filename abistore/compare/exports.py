@@ -9,13 +9,15 @@ from typing import Any
 
 from abistore.compare import patterns
 from abistore.compare.context import Context
-from abistore.compare.foreign import Foreigners
+from abistore.compare.ownership import Owner, Ownership
 from abistore.compare.parts import (
     DefaultVersion,
     Dependency,
     Feature,
     ForeignExports,
     Imports,
+    InlineExports,
+    Instantiation,
     NodeMove,
     Surface,
     SymbolVersion,
@@ -143,27 +145,41 @@ def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Itera
 
 def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     context = tables.context
-    foreign = Foreigners(context, tables.old, tables.new)
+    ownership = Ownership(context, tables.old, tables.new)
     gone, come = set(tables.removed), set(tables.added)
-    for batch in patterns.find(context, sorted(gone), sorted(come), foreign):
+    for batch in patterns.find(sorted(gone), sorted(come)):
         yield Changed(Subject(SELF, batch.part), batch.shape, batch.shape)
         gone -= {old for old, _ in batch.shape.pairs}
         come -= {new for _, new in batch.shape.pairs}
-    outside = foreign.among(context.old, sorted(gone))
-    if outside:
-        gone -= set(outside)
-        yield Removed(Subject(SELF, "foreign exports"), ForeignExports(tuple(outside)))
-    inside = foreign.among(context.new, sorted(come))
-    if inside:
-        come -= set(inside)
-        yield Added(Subject(SELF, "foreign exports"), ForeignExports(tuple(inside)))
+    for part, owner, shape in COPIES:
+        removed = ownership.among(context.old, sorted(gone), owner)
+        if removed:
+            gone -= set(removed)
+            yield Removed(Subject(SELF, part), shape(tuple(removed)))
+        added = ownership.among(context.new, sorted(come), owner)
+        if added:
+            come -= set(added)
+            yield Added(Subject(SELF, part), shape(tuple(added)))
+    yield from _single(tables, ownership, gone, come)
+
+
+COPIES: tuple[tuple[str, Owner, type[ForeignExports] | type[InlineExports]], ...] = (
+    ("foreign exports", "foreign", ForeignExports),
+    ("inline exports", "inline", InlineExports),
+)
+
+
+def _single(tables: Tables, ownership: Ownership, gone: set[str], come: set[str]) -> Iterator[Delta[Any]]:
+    context = tables.context
     for old, new, shape in patterns.single(context, sorted(gone), sorted(come)):
         gone.discard(old)
         come.discard(new)
         yield Changed(Subject(tables.old[old]), shape(old), shape(new))
     for spelling in sorted(gone):
         name = tables.old[spelling]
-        yield Removed(Subject(name), bound(_symbols(context.old.variants("symbol", name))))
+        symbol = bound(_symbols(context.old.variants("symbol", name)))
+        instantiation = ownership.of(context.old, name) == "instantiation"
+        yield Removed(Subject(name), Instantiation(symbol) if instantiation else symbol)
     for spelling in sorted(come):
         name = tables.new[spelling]
         yield Added(Subject(name), bound(_symbols(context.new.variants("symbol", name))))

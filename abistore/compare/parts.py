@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Field, Import, TypeRef
+from abistore.model.shapes import AnyShape, Field, Import, Symbol, TypeRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,20 @@ class ForeignExports:
     """Exports of templates and inline functions that belong to other libraries, e.g. to ``std::``; sorted."""
 
     symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InlineExports:
+    """Weak copies of the library's own inline functions, templates and implicit class members; sorted."""
+
+    symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instantiation:
+    """A weak symbol of a template instantiation of which nothing is left."""
+
+    symbol: Symbol
 
 
 @dataclass(frozen=True, slots=True)

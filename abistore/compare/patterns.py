@@ -10,7 +10,6 @@ from difflib import SequenceMatcher
 
 from abistore.compare.context import Context
 from abistore.compare.entities import entity
-from abistore.compare.foreign import Foreigners
 from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagFlip
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
@@ -37,7 +36,7 @@ class Found:
     shape: Batch
 
 
-def find(context: Context, removed: Sequence[str], added: Sequence[str], foreign: Foreigners) -> Iterator[Found]:
+def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[Found]:
     """The systematic changes that turn some of ``removed`` into some of ``added``; every export is in one at most."""
     gone, come = list(removed), list(added)
     for detect in (_tag_flips, _namespace_moves, _scopes, _affixes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from abistore.compare.context import Context
-from abistore.compare.parts import ForeignExports, NamespaceMove, NodeMove, Renaming, TagFlip
+from abistore.compare.parts import ForeignExports, InlineExports, NamespaceMove, NodeMove, Renaming, TagFlip
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
@@ -145,3 +145,29 @@ def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> I
         _examples(found),
         affected=_exports(found, context, new=True),
     )
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def inline_symbols_removed(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
+    """Weak copies of inline functions, templates and implicit class members are no longer exported.
+
+    Consumers compiled their own copy of what they use of them, unless their headers only declared it. Compilers emit
+    or drop such copies with every change of optimisation.
+
+    Fix: nothing, unless headers declare them ``extern template`` or without their body; a version script or
+    ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
+    """
+    found = symbols.old.symbols
+    yield Note(f"{len(found)} weak copies are gone", _examples(found), affected=_exports(found, context))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
+    """Weak copies of inline functions, templates and implicit class members are newly exported.
+
+    Built consumers have their own copies of what they use of them.
+
+    Fix: nothing; ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
+    """
+    found = symbols.new.symbols
+    yield Note(f"{len(found)} weak copies came", None, _examples(found), affected=_exports(found, context, new=True))

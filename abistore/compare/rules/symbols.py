@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity, is_weak
-from abistore.compare.parts import Linkage, Lookalike, Requalified
+from abistore.compare.ownership import CLASS_DATA
+from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
@@ -16,9 +16,7 @@ from abistore.model.shapes import Symbol
 
 CODE = ("function", "ifunc", "notype")
 DATA = ("object", "common", "notype")
-VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION = "_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC"
-CLASS_DATA = (VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION)
-"""Prefixes of what the compiler emits once for a class."""
+VTABLE, VTT, TYPEINFO = "_ZTV", "_ZTT", "_ZTI"
 
 THUNKS = ("_ZTh", "_ZTv", "_ZTc")
 """Prefixes of the entry points that adjust ``this`` for a virtual call through a base."""
@@ -28,39 +26,8 @@ def _title(name: Name) -> str:
     return demangle(name.spelling)
 
 
-def _emitted_by_users(name: Name, context: Context) -> bool:
-    """Whether ``name`` is vague-linkage C++: every unit that uses it may emit its own copy."""
-    return name.spelling.startswith("_Z") and is_weak(context.old, name)
-
-
-def _class_emitted_by_users(name: Name, context: Context) -> bool:
-    """Whether the class has no key function in the library, so that each unit that needs its data emits them."""
-    return _emitted_by_users(name, context) and entity(demangle(name.spelling)) not in context.keyed_classes
-
-
-def _inline(name: Name, context: Context) -> bool:
-    if name.spelling.startswith(CLASS_DATA):
-        return _class_emitted_by_users(name, context)
-    return _emitted_by_users(name, context)
-
-
-def _instantiation(name: Name) -> bool:
-    """Whether ``name`` is of a template, which an ``extern template`` keeps consumers from instantiating themselves."""
-    subject = entity(demangle(name.spelling))
-    return "<" in subject.replace("operator<<", "").replace("operator<", "")
-
-
-def _vanished(name: Name, context: Context) -> bool:
-    """Whether an instantiation is gone as a whole and not by the optimiser: nothing of it is left, same toolchain."""
-    if not context.same_toolchain and context.old.provenance.compilers and context.new.provenance.compilers:
-        return False
-    subject = entity(demangle(name.spelling))
-    owner = subject[: subject.rindex(">") + 1]
-    return not context.exports_entity(owner)
-
-
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed", aliases=("func_removed_elf_only",))
-def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def func_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """Exported function removed.
 
     A program linked against it no longer starts, or is killed at the first call: the loader cannot resolve the symbol.
@@ -70,8 +37,7 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     bumps it.
     """
     name = symbol.subject.name
-    thunk = name.spelling.startswith(THUNKS)
-    if name.kind == "function" and not thunk and not _emitted_by_users(name, context):
+    if name.kind == "function" and not name.spelling.startswith(THUNKS):
         yield Note("the function is no longer exported", _title(name))
 
 
@@ -89,7 +55,7 @@ def func_added(symbol: Added[Symbol]) -> Iterator[Note]:
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="variables", action="removed", aliases=("var_removed_elf_only",))
-def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """Exported variable removed.
 
     A program that refers to it does not start: data references are resolved at load time.
@@ -97,7 +63,7 @@ def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     Fix: keep exporting the variable, even if the library no longer uses it, or bump the SONAME.
     """
     name = symbol.subject.name
-    if name.kind == "variable" and not name.spelling.startswith(CLASS_DATA) and not _emitted_by_users(name, context):
+    if name.kind == "variable" and not name.spelling.startswith(CLASS_DATA):
         yield Note("the variable is no longer exported", _title(name))
 
 
@@ -115,7 +81,7 @@ def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="removed", aliases=("type_visibility_changed",))
-def class_symbols_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def class_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """Vtable or typeinfo of a class no longer exported.
 
     Consumers that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` refer to these
@@ -125,7 +91,7 @@ def class_symbols_removed(symbol: Removed[Symbol], context: Context) -> Iterator
     library whose classes consumers derive from with ``-fno-rtti``.
     """
     name = symbol.subject.name
-    if name.spelling.startswith(CLASS_DATA) and not _class_emitted_by_users(name, context):
+    if name.spelling.startswith(CLASS_DATA):
         yield Note("what the compiler emits for the class is no longer exported", _title(name))
 
 
@@ -143,7 +109,7 @@ def class_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
-def template_instantiation_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def template_instantiation_removed(symbol: Removed[Instantiation]) -> Iterator[Note]:
     """Explicit template instantiation removed.
 
     Consumers whose headers say ``extern template`` compiled no code of their own for it, and fail to load. The whole
@@ -151,24 +117,7 @@ def template_instantiation_removed(symbol: Removed[Symbol], context: Context) ->
 
     Fix: keep the ``template class ...;`` line in the library, or bump the SONAME.
     """
-    name = symbol.subject.name
-    if _inline(name, context) and _instantiation(name) and _vanished(name, context):
-        yield Note("nothing of the instantiation is exported any more", _title(name))
-
-
-@rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
-def inline_symbol_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
-    """Weak copy of an inline function, template or implicit class member no longer exported.
-
-    Consumers compiled their own copy of what they use of it, unless their headers only declared it. Compilers emit or
-    drop such copies with every change of optimisation.
-
-    Fix: nothing, unless headers declare it ``extern template`` or without its body; ``-fvisibility-inlines-hidden``
-    keeps such copies out of the export table.
-    """
-    name = symbol.subject.name
-    if _inline(name, context) and not (_instantiation(name) and _vanished(name, context)):
-        yield Note("the weak copy is no longer exported", _title(name))
+    yield Note("nothing of the instantiation is exported any more", _title(symbol.subject.name))
 
 
 # --- the same symbol, exported in another way ---------------------------------------------------------------------
@@ -272,7 +221,7 @@ def rtti_inheritance_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     aliases=("vtable_thunk_offset_changed",),
     effect=True,
 )
-def vtable_thunk_set_changed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def vtable_thunk_set_changed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """Entry point of a virtual function for calls through a base no longer exported.
 
     Its name holds the distance between the base and the object, so it changes when a base moves. The vtables that
@@ -281,7 +230,7 @@ def vtable_thunk_set_changed(symbol: Removed[Symbol], context: Context) -> Itera
     Fix: keep the order and the size of base classes.
     """
     name = symbol.subject.name
-    if name.spelling.startswith(THUNKS) and not _emitted_by_users(name, context):
+    if name.spelling.startswith(THUNKS):
         yield Note("the adjusting entry point is gone", _title(name))
 
 
