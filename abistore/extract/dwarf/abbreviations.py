@@ -6,6 +6,7 @@ three times as fast and costs as much as forty interpreted entries.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from itertools import groupby
@@ -37,12 +38,14 @@ HOT_DECODER = 40
 HOT_SKIPPER = 60
 """Uses after which generating code has paid for itself."""
 
+DIRECT = {dw.AT_NAME: dw.FORM_STRP, dw.AT_LOW_PC: dw.FORM_ADDR, dw.AT_SIBLING: dw.FORM_REF4}
+"""The attributes that a scan reads without decoding the entry, in the form where it can."""
+
 UNKNOWN = 0
 """The attribute code of what is stepped over."""
 
-MOST_ABBREVIATIONS = 1 << 20
-"""Bound on the codes of one table."""
-
+LARGEST_GAP = 1 << 12
+"""Bound on unused codes in a row; producers leave none."""
 
 LEAF, SIBLING, NEXT, WALK, FUNCTION, NAMESPACE, RECORD, ENUM, VARIABLE = range(9)
 """How the scan of namespace scope treats an entry: no children and fixed size; DW_AT_sibling as a 4-byte reference at
@@ -50,12 +53,8 @@ a fixed place; ``next`` alone leads to the next sibling; children without DW_AT_
 Plain numbers, because every entry is compared with them."""
 
 
-class Specification(NamedTuple):
-    """One attribute of an abbreviation; ``constant`` is the value of DW_FORM_implicit_const."""
-
-    attribute: int
-    form: int
-    constant: int
+Specification: TypeAlias = tuple[int, int, int]
+"""One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
 
 
 class Run(NamedTuple):
@@ -98,7 +97,7 @@ class Abbreviation:
         self.has_children = has_children
         self.specifications = specifications
         self.format = format
-        self.attributes = frozenset(specification.attribute for specification in specifications)
+        self.attributes = frozenset(attribute for attribute, _, _ in specifications)
         self.has_code = bool({dw.AT_LOW_PC, dw.AT_RANGES} & self.attributes)
         self.is_declaration = dw.AT_DECLARATION in self.attributes
         self.leads = has_children and dw.AT_SIBLING in self.attributes
@@ -108,9 +107,9 @@ class Abbreviation:
         self._plan: list[Run | Field] | None = None
         self._skip_plan: list[Run | Field] | None = None
         places, size = _places(specifications, format)
-        self.name_place = places.get((dw.AT_NAME, dw.FORM_STRP), -1)
-        self.address_place = places.get((dw.AT_LOW_PC, dw.FORM_ADDR), -1)
-        sibling = places.get((dw.AT_SIBLING, dw.FORM_REF4), -1) if has_children else -1
+        self.name_place = places.get(dw.AT_NAME, -1)
+        self.address_place = places.get(dw.AT_LOW_PC, -1)
+        sibling = places.get(dw.AT_SIBLING, -1) if has_children else -1
         self.kind = self._classify(size >= 0, sibling >= 0)
         self.size = sibling if has_children else size
 
@@ -186,19 +185,19 @@ class Abbreviation:
         return position
 
 
-def _places(specifications: tuple[Specification, ...], format: Format) -> tuple[dict[tuple[int, int], int], int]:
-    """Where the (attribute, form)s before the first variable one begin, and the size of all (-1: variable)."""
+def _places(specifications: tuple[Specification, ...], format: Format) -> tuple[dict[int, int], int]:
+    """Where the attributes in ``DIRECT`` begin before the first variable form; the size of all (-1: variable)."""
     fixed = fixed_forms(format)
-    places: dict[tuple[int, int], int] = {}
+    places: dict[int, int] = {}
     size = 0
     for attribute, form, _ in specifications:
-        places[attribute, form] = size
-        if form in EMPTY:
-            continue
+        if DIRECT.get(attribute) == form:
+            places[attribute] = size
         code = fixed.get(form)
-        if code is None:
+        if code is not None:
+            size += SIZES[code]
+        elif form not in EMPTY:
             return places, -1
-        size += SIZES[code]
     return places, size
 
 
@@ -208,8 +207,8 @@ def make_plan(
     """How to decode the attributes: alternating runs of fixed forms and single variable ones."""
     fixed = fixed_forms(format)
     plan: list[Run | Field] = []
-    stored = (specification for specification in specifications if specification.form not in EMPTY)
-    for is_fixed, group in groupby(stored, key=lambda specification: specification.form in fixed):
+    stored = (specification for specification in specifications if specification[1] not in EMPTY)
+    for is_fixed, group in groupby(stored, key=lambda specification: specification[1] in fixed):
         if is_fixed:
             plan.append(_run(list(group), format, kept))
         else:
@@ -250,13 +249,13 @@ class Abbreviations:
     """All abbreviation tables of one session: equal declarations are one object, in whatever table or file they are."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Format, bytes], Abbreviation] = {}
         self._by_format: dict[Format, dict[bytes, Abbreviation]] = {}
 
     def table(self, data: bytes, position: int, format: Format) -> list[Abbreviation]:
         """The table at ``position`` of an abbreviation section: a list indexed by code."""
         known = self._by_format.setdefault(format, {})
         table = [UNDECLARED]
+        match = DECLARATION.match
         while True:
             code = data[position]
             position += 1
@@ -264,34 +263,32 @@ class Abbreviations:
                 code, position = leb.unsigned(data, position - 1)
             if not code:
                 return table
-            start = position
-            position = _declaration_end(data, position)
-            raw = data[start:position]
+            declared = match(data, position)
+            if declared is None:
+                raise Malformed("an abbreviation table has no end")
+            position = declared.end()
+            raw = declared[0]
             abbreviation = known.get(raw)
             if abbreviation is None:
                 abbreviation = known[raw] = _declare(raw, format)
             if code == len(table):
                 table.append(abbreviation)
-            elif code < MOST_ABBREVIATIONS:
+            elif code < len(table) + LARGEST_GAP:
                 table.extend([UNDECLARED] * (code + 1 - len(table)))
                 table[code] = abbreviation
             else:
                 raise Malformed(f"abbreviation code {code:#x} is out of any bounds")
 
 
-def _declaration_end(data: bytes, position: int) -> int:
-    position = leb.skip(data, position) + 1
-    while True:
-        attribute = data[position]
-        position += 1
-        if attribute > 127:
-            position = leb.skip(data, position)
-        form = data[position]
-        position += 1
-        if form > 127 or form == dw.FORM_IMPLICIT_CONST:
-            position = leb.skip(data, position)
-        if not attribute and not form:
-            return position
+_LEB = rb"[\x80-\xff]*+[\x00-\x7f]"
+DECLARATION = re.compile(
+    _LEB  # tag
+    + rb"."  # whether it has children
+    + rb"(?:(?!\0\0)" + _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb"))*+"  # attribute, form, constant
+    + rb"\0\0",
+    re.DOTALL,
+)  # fmt: skip
+"""An abbreviation after its code. DW_FORM_implicit_const (0x21) is followed by its value."""
 
 
 def _declare(raw: bytes, format: Format) -> Abbreviation:
@@ -317,4 +314,4 @@ def _declare(raw: bytes, format: Format) -> Abbreviation:
             attribute = dw.AT_LINKAGE_NAME
         if not is_usable(attribute, form):
             attribute = UNKNOWN
-        specifications.append(Specification(attribute, form, constant))
+        specifications.append((attribute, form, constant))
