@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import BaselineMove, LineKey
-from abistore.store.audit import now, record
+from abistore.store.audit import record, stamp
 from abistore.store.database import Database, Row
 from abistore.store.releases import releases
 
@@ -38,7 +38,9 @@ def history(database: Database, library: str, channel: str | None) -> tuple[Base
     return tuple(_moves(database, "library.name = ? AND baseline_move.channel = ?", (library, channel)))
 
 
-def move(database: Database, line: LineKey, channel: str, version: str | None, actor: str, reason: str) -> BaselineMove:
+def move(
+    database: Database, line: LineKey, channel: str, version: str | None, *, actor: str, reason: str
+) -> BaselineMove:
     """Put ``channel`` at ``version``, or clear it; a no-op that returns the earlier move where it stands there.
 
     Raises :class:`SnapshotNotFound` where the line has no such release, or no such channel to clear.
@@ -57,19 +59,20 @@ def move(database: Database, line: LineKey, channel: str, version: str | None, a
             if version is None:
                 raise SnapshotNotFound(f"{line}: channel {channel} is not set")
             return moves[-1]
-        _write(database, line, channel, version, actor, reason)
+        _write(database, BaselineMove(line, channel, version, datetime.now(UTC), actor, reason))
         record(database, actor, "baseline", f"{line} {channel}", f"{version or '-'}; was {before or '-'}; {reason}")
         return [m for m in history(database, line.library, channel) if m.line == line][-1]
 
 
-def _write(database: Database, line: LineKey, channel: str, version: str | None, actor: str, reason: str) -> None:
+def _write(database: Database, move: BaselineMove) -> None:
     statement = (
         "INSERT INTO baseline_move (line_id, channel, version, moved, actor, reason) "
         "SELECT line.id, ?, ?, ?, ?, ? FROM line JOIN library ON library.id = line.library_id "
         "WHERE library.name = ? AND line.target = ? AND line.profile = ?"
     )
-    values = (channel, version, now(), actor, reason, line.library, line.target, line.profile)
-    database.run(statement, values)
+    line = move.line
+    values = (move.channel, move.version, stamp(move.moved), move.actor, move.reason)
+    database.run(statement, (*values, line.library, line.target, line.profile))
 
 
 def _moves(database: Database, condition: str, parameters: tuple[str, ...]) -> list[BaselineMove]:

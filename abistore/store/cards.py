@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from abistore.errors import StoreError
 from abistore.model.history import LineKey, Release
 from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.shapes import Library
@@ -28,9 +29,16 @@ facet_counts = msgspec.json.Decoder(dict[Facet, int]).decode
 
 
 def find(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Release]:
-    """The releases that ``condition`` selects, in the order of ingestion."""
+    """The releases that ``condition`` selects, in the order of ingestion.
+
+    Raises :class:`StoreError` where a card is damaged.
+    """
     statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition} ORDER BY snapshot.id"
-    return [_release(row) for row in database.rows(statement, parameters)]
+    try:
+        return [_release(row) for row in database.rows(statement, parameters)]
+    except (msgspec.MsgspecError, ValueError) as error:
+        message = f"{database.where}: a release's card is damaged ({error})"
+        raise StoreError(message, "restore a backup") from error
 
 
 def soname(snapshot: Snapshot) -> str | None:

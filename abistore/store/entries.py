@@ -26,6 +26,8 @@ class Content:
     counts: dict[Facet, int]
     held: frozenset[int]
     """The facets that say something about the history of their entries, by their place in ``FACETS``."""
+    located: frozenset[Name]
+    """The names that have a source location, and need an id for it."""
     members: set[Member] = field(default_factory=set)
     bodies: dict[bytes, str] = field(default_factory=dict)
 
@@ -38,7 +40,7 @@ class Content:
             for facet, count in counts.items()
             if cards.speaks(count, cards.evidence_state(snapshot.evidence, facet) == "full")
         }
-        content = cls(snapshot_digest(snapshot), counts, frozenset(held))
+        content = cls(snapshot_digest(snapshot), counts, frozenset(held), frozenset(snapshot.locations))
         for facet in held:
             for name, variants in snapshot.entries[FACETS[facet]].items():
                 for shape in variants:
@@ -79,14 +81,12 @@ def changes_of(database: Database, line: int, content: Content) -> Changes:
     return Changes(sorted(begin), sorted(end), names)
 
 
-def write_entries(
-    database: Database, line: int, sequence: int, content: Content, changes: Changes, snapshot: Snapshot
-) -> int:
+def write_entries(database: Database, line: int, sequence: int, content: Content, changes: Changes) -> int:
     """Write the changes and complete ``changes.names``; the number of shapes that are new to the store."""
     entry = "line_id = ? AND last_seq = ? AND facet = ? AND name_id = ? AND shape_id = ?"
     ending = f"UPDATE entry SET last_seq = ? WHERE {entry}"
     database.many(ending, [(sequence - 1, line, OPEN, *key) for key in changes.end])
-    mentioned = {name for _, name, _ in changes.begin} | snapshot.locations.keys()
+    mentioned = {name for _, name, _ in changes.begin} | content.located
     changes.names.update(_name_ids(database, mentioned - changes.names.keys()))
     shapes, shapes_written = _shape_ids(database, {key for _, _, key in changes.begin}, content)
     beginning = "INSERT INTO entry (line_id, last_seq, facet, name_id, shape_id, first_seq) VALUES (?, ?, ?, ?, ?, ?)"

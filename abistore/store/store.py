@@ -99,7 +99,7 @@ class Store:
         ``spelling`` is a type's or function's qualified name, a demangled one, or a symbol. Raises
         :class:`SnapshotNotFound` where no release ever had it.
         """
-        return timeline.log(self.database, library, spelling, target, profile, self._memory)
+        return timeline.log(self.database, library, spelling, target=target, profile=profile, memory=self._memory)
 
     def set_baseline(
         self, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""
@@ -108,7 +108,7 @@ class Store:
 
         Raises :class:`SnapshotNotFound` where the line has no such release.
         """
-        return baselines.move(self.database, line, channel, version, actor, reason)
+        return baselines.move(self.database, line, channel, version, actor=actor, reason=reason)
 
     def baselines(self, library: str | None = None) -> tuple[BaselineMove, ...]:
         """Where the channels stand: the last move of each, by line and channel, cleared ones left out."""

@@ -34,7 +34,7 @@ Spans: TypeAlias = dict[tuple[Name, Facet], list[_Span]]
 
 
 def log(
-    database: Database, library: str, spelling: str, target: str | None, profile: str | None, memory: Memory
+    database: Database, library: str, spelling: str, *, target: str | None, profile: str | None, memory: Memory
 ) -> tuple[LogEvent, ...]:
     """The events of all names that ``spelling`` means: by line, name, release order and facet.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NoReturn
 
 from abistore.errors import UsageError, VersionTaken
@@ -15,6 +16,15 @@ from abistore.store.entries import Content, changes_of, write_entries
 from abistore.store.locations import pack
 
 RESERVED = frozenset({"latest", "prev", "baseline"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """What is being ingested: the snapshot, what the caller says of it, and its rows to be."""
+
+    snapshot: Snapshot
+    request: IngestRequest
+    content: Content
 
 
 def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> IngestOutcome:
@@ -35,32 +45,26 @@ def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> In
                 return IngestOutcome(current, known=True, replaced=False, entries_written=0, shapes_written=0)
             if not request.replace:
                 _refuse(current, same_file)
-        return _write(database, line, snapshot, request, content, current)
+            _supersede(database, line, current)
+        release, outcome = _write(database, line, _Arrival(snapshot, request, content))
+        _record(database, release, current, request.actor)
+        return IngestOutcome(release, False, current is not None, *outcome)
 
 
-def _write(
-    database: Database,
-    line: int,
-    snapshot: Snapshot,
-    request: IngestRequest,
-    content: Content,
-    current: Release | None,
-) -> IngestOutcome:
+def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, tuple[int, int]]:
+    """Append the snapshot to its line: its release, and the numbers of entries and of shapes written."""
+    content, locations = arrival.content, arrival.snapshot.locations
     sequence = int(
         database.rows("SELECT coalesce(max(sequence), 0) + 1 FROM snapshot WHERE line_id = ?", (line,))[0][0]
     )
     changes = changes_of(database, line, content)
-    shapes_written = write_entries(database, line, sequence, content, changes, snapshot)
-    if current is not None:
-        _supersede(database, line, current)
-    identifier = _write_card(database, line, sequence, snapshot, request, content)
-    if snapshot.locations:
-        body = pack(snapshot.locations, changes.names)
-        database.run("INSERT INTO location (snapshot_id, body) VALUES (?, ?)", (identifier, body))
+    shapes_written = write_entries(database, line, sequence, content, changes)
+    identifier = _write_card(database, line, sequence, arrival)
+    if locations:
+        statement = "INSERT INTO location (snapshot_id, body) VALUES (?, ?)"
+        database.run(statement, (identifier, pack(locations, changes.names)))
     release = cards.find(database, "snapshot.id = ?", (identifier,))[0]
-    _record(database, release, current, request.actor)
-    written = len(changes.begin) + len(changes.end)
-    return IngestOutcome(release, False, current is not None, written, shapes_written)
+    return release, (len(changes.begin) + len(changes.end), shapes_written)
 
 
 def _check_labels(key: LineKey, version: str) -> None:
@@ -106,9 +110,8 @@ def _supersede(database: Database, line: int, current: Release) -> None:
     database.run(statement, (line, current.sequence))
 
 
-def _write_card(
-    database: Database, line: int, sequence: int, snapshot: Snapshot, request: IngestRequest, content: Content
-) -> int:
+def _write_card(database: Database, line: int, sequence: int, arrival: _Arrival) -> int:
+    snapshot, request, content = arrival.snapshot, arrival.request, arrival.content
     columns = {
         "line_id": line,
         "sequence": sequence,

@@ -60,6 +60,14 @@ def test_a_damaged_snapshot_does_not_load(filled: Path) -> None:
             store.load(store.resolve("liblarge@1.0"))
 
 
+@pytest.mark.parametrize("damage", ["evidence = '[7]'", "ingested = 'yesterday'"])
+def test_a_damaged_card_is_told(filled: Path, damage: str) -> None:
+    with Store.open(filled, write=True) as store:
+        store.database.run(f"UPDATE snapshot SET {damage}")
+        with pytest.raises(StoreError, match="card is damaged"):
+            store.releases("liblarge")
+
+
 def test_a_backup_is_a_store_of_its_own(filled: Path, tmp_path: Path) -> None:
     with Store.open(filled, write=True) as store, store.database.transaction():
         store.database.run("DELETE FROM audit")
