@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,15 @@ from abistore.cli.rendering import fail_on_option, style_of
 if TYPE_CHECKING:
     from abistore.service.ingesting import Ingested
 
+LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
 SOURCES = ("filename", "folder", "soname")
+
+
+def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse a channel that is a file: ``--set-baseline lib.so`` takes its value from the files."""
+    if value and ("/" in value or LOOKS_LIKE_FILE.search(value) or Path(value).exists()):
+        raise click.BadParameter(f"{value} looks like a file; write --set-baseline=CHANNEL, or the files first")
+    return value
 
 
 @click.command("ingest")
@@ -41,6 +50,7 @@ SOURCES = ("filename", "folder", "soname")
     is_flag=False,
     flag_value="release",
     metavar="[CHANNEL]",
+    callback=_channel,
     help="Move this baseline channel (release unless named: --set-baseline=main) to what was stored, "
     "where --against lets it pass.",
 )

@@ -34,6 +34,13 @@ def test_zero_when_nothing_breaks(process: Call, old: Path, added: Path) -> None
     assert process("compare", old, old).code == 0
 
 
+def test_two_when_some_sources_stop_compiling(process: Call) -> None:
+    source = "class Geo {{ {access}: int area(int side); }}; int Geo::area(int side) {{ return side * side; }}"
+    public, private = (build_library(source.format(access=access), language="c++") for access in ("public", "private"))
+    assert process("compare", public, private).code == 2
+    assert process("compare", public, private, "--fail-on", "breaking").code == 0
+
+
 def test_two_for_a_risk_that_is_asked_to_fail(process: Call, old: Path) -> None:
     risky = build_library(OLD, soname="libcase.so.2")
     assert process("compare", old, risky).code == 0

@@ -193,6 +193,14 @@ def test_the_first_release_is_not_judged_against_a_previous_one_and_says_so(
     assert abistore("ingest", new, "--version", "2.0", "--against", "prev").code == 4
 
 
+def test_a_file_is_never_taken_for_a_channel(abistore: Call, old: Path, new: Path) -> None:
+    done = abistore("ingest", "--version", "1.0", "--set-baseline", old, new)
+    assert done.code == 64
+    assert "--set-baseline=CHANNEL" in done.err
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline=main").code == 0
+    assert abistore("show", "libcase@baseline:main").code == 0
+
+
 def test_what_the_caller_says_about_a_release_is_shown(abistore: Call, old: Path) -> None:
     words = ["--revision", "abc123", "--url", "https://ci.example/7", "--released", "2024-05-06", "--actor", "robot"]
     assert abistore("ingest", old, "--version", "1.0", "--library", "libother", *words).code == 0

@@ -1,0 +1,46 @@
+"""The command line on PostgreSQL: the same words, the same answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+from tests.store import postgres
+
+
+def without_what_differs(answer: object) -> object:
+    """An answer without times."""
+    if isinstance(answer, dict):
+        return {
+            name: without_what_differs(value)
+            for name, value in answer.items()
+            if name not in {"date", "ingested", "moved"}
+        }
+    if isinstance(answer, list):
+        return [without_what_differs(value) for value in answer]
+    return answer
+
+
+@pytest.mark.skipif(postgres.programs() is None, reason="no PostgreSQL server is installed")
+def test_a_url_is_as_good_as_a_path(abistore: Call, old: Path, added: Path, new: Path, database: Path) -> None:
+    calls: list[list[str | Path]] = [
+        ["ingest", old, "--version", "1.0", "--set-baseline"],
+        ["ingest", added, "--version", "1.1", "--against", "baseline", "--set-baseline"],
+        ["ingest", new, "--version", "2.0", "--against", "baseline"],
+        ["history", "libcase"],
+        ["log", "point"],
+        ["verdict", "libcase@2.0"],
+        ["compare", "libcase@1.0", "libcase@latest"],
+        ["show", "libcase@baseline"],
+        ["baseline", "list"],
+        ["list"],
+        ["db", "check"],
+        ["show", "libcase@9"],
+    ]
+    with postgres.server() as url:
+        for words in calls:
+            here, there = (abistore(*words, "--json", "--db", where) for where in (database, url))
+            assert there.code == here.code
+            assert without_what_differs(there.json) == without_what_differs(here.json)
