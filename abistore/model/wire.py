@@ -87,29 +87,33 @@ class RowWriter:
     """Turns structs into rows; ``type_number`` and ``name_number`` say what number a reference has."""
 
     def __init__(self, type_number: Callable[[Any], int], name_number: Callable[[Name], int]) -> None:
-        self._type_number = type_number
-        self._name_number = name_number
+        self._write: dict[Form, Callable[[Any], Any]] = {
+            "type": type_number,
+            "name": name_number,
+            "row": self.row,
+            "tagged row": self.row,
+        }
+        self._plans: dict[type[msgspec.Struct], tuple[Plan, list[tuple[int, bool, Callable[[Any], Any]]]]] = {}
 
     def row(self, struct: msgspec.Struct) -> list[Any]:
         """``struct`` as a list: its tag if it has one, then its fields up to the last that is not its default."""
-        form = plan(type(struct))
-        values = list(msgspec.structs.astuple(struct))
-        width, defaults, required = form.width, form.defaults, form.required
+        known = self._plans.get(type(struct))
+        if known is None:
+            form = plan(type(struct))
+            slots = [(slot.index, slot.many, self._write[slot.form]) for slot in form.slots]
+            known = self._plans[type(struct)] = form, slots
+        form, slots = known
+        values: list[Any] = list(msgspec.structs.astuple(struct))
+        width, required, defaults = form.width, form.required, form.defaults
         while width > required and values[width - 1] == defaults[width - 1 - required]:
             width -= 1
         del values[width:]
-        for slot in form.slots:
-            if slot.index < width and (value := values[slot.index]) is not None:
-                write = self._writer(slot.form)
-                values[slot.index] = [write(item) for item in value] if slot.many else write(value)
+        for index, many, write in slots:
+            if index < width and (value := values[index]) is not None:
+                values[index] = list(map(write, value)) if many else write(value)
         if form.tag is not None:
             values.insert(0, form.tag)
         return values
-
-    def _writer(self, form: Form) -> Callable[[Any], Any]:
-        if form == "type":
-            return self._type_number
-        return self._name_number if form == "name" else self.row
 
 
 class RowReader:
