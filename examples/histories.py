@@ -88,15 +88,15 @@ def section(recipe: Recipe, first: bool) -> Iterator[str]:
     yield f"{carriers}.\n"
     yield f"Compiled with `{recipe.compiler} -shared -fPIC -g -O2 {' '.join(recipe.flags)}`.\n"
     shown = SHOWN[recipe.library]
-    for words in (("history", recipe.library), ("log", shown[0], "--library", recipe.library), ("verdict", shown[1])):
+    for words in (("history", recipe.library), ("log", shown[0], "--library", recipe.library), ("verdict", f"{recipe.library}@{shown[1]}")):
         yield f"```console\n$ abistore {' '.join(words)}\n{abistore('--db', DATABASE, *words).rstrip()}\n```\n"
 
 
 SHOWN = {
-    "liblz4": ("LZ4F_preferences_t", "liblz4@1.9.1"),
-    "libzstd": ("ZSTD_frameParameters", "libzstd@1.5.2"),
-    "libjsonnet": ("Token", "libjsonnet@0.13.0"),
-    "libre2": ("re2::RE2", "libre2@1.15.8"),
+    "liblz4": ("LZ4F_preferences_t", "1.9.1"),
+    "libzstd": ("ZSTD_frameHeader", "1.5.2"),
+    "libjsonnet": ("JsonnetImportCallback", "0.19.1"),
+    "libre2": ("re2::RE2::Options", "1.19.0"),
 }
 """The type whose log and the release whose verdict the page shows."""
 
