@@ -42,4 +42,4 @@ def test_a_writer_killed_at_any_moment_leaves_what_it_had_answered(path: Path) -
     answer = torture_of("kill", str(path))
     assert answer["errors"] == ""
     assert answer["interrupted"] > torture.KILLS // 4
-    assert answer["stored"] > 0
+    assert answer["stored"] >= 5

@@ -73,7 +73,7 @@ def kill(address: str) -> dict[str, object]:
             answered = []
             for file in Path(address).parent.glob(Path(address).name + "*"):
                 file.unlink()
-        new, pending = _kill_one(address, round_, dice.uniform(0.0005, 0.06))
+        new, pending = _kill_one(address, round_, dice)
         answered += new
         stored = _stored(address)
         unanswered = [version for version in stored if version not in answered]
@@ -85,8 +85,11 @@ def kill(address: str) -> dict[str, object]:
     return {"interrupted": interrupted, "stored": len(answered)}
 
 
-def _kill_one(address: str, round_: int, delay: float) -> tuple[list[str], str]:
-    """The versions that a writer had answered when it was killed, and the one that it was at."""
+def _kill_one(address: str, round_: int, dice: random.Random) -> tuple[list[str], str]:
+    """The versions that a writer had answered when it was killed, and the one that it was at.
+
+    It is killed some time after a few answers, whatever the machine's speed; the time of its last one says how much.
+    """
     reading, writing = os.pipe()
 
     def work() -> None:
@@ -101,10 +104,13 @@ def _kill_one(address: str, round_: int, delay: float) -> tuple[list[str], str]:
     os.close(writing)
     with os.fdopen(reading) as answers:
         answers.readline()
-        time.sleep(delay)
+        begun = time.monotonic()
+        new = [answers.readline().strip() for _ in range(dice.randrange(3))]
+        taken = (time.monotonic() - begun) / len(new) if new else 0.03
+        time.sleep(dice.random() * taken)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        new = answers.read().split()
+        new += answers.read().split()
     return new, f"{round_}.{len(new)}"
 
 
