@@ -47,11 +47,9 @@ UNKNOWN = 0
 LARGEST_GAP = 1 << 12
 """Bound on unused codes in a row; producers leave none."""
 
-LEAF, SIBLING, NEXT, WALK, FUNCTION, NAMESPACE, RECORD, ENUM, VARIABLE = range(9)
-"""How the scan of namespace scope treats an entry: no children and fixed size; DW_AT_sibling as a 4-byte reference at
-a fixed place; ``next`` alone leads to the next sibling; children without DW_AT_sibling; and five kinds by meaning.
-Plain numbers, because every entry is compared with them."""
-
+LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, RECORD, ENUM = range(7)
+"""How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
+over, or by its meaning. Plain numbers, because every entry is compared with them; records and enums are the last."""
 
 Specification: TypeAlias = tuple[int, int, int]
 """One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
@@ -110,10 +108,10 @@ class Abbreviation:
         self.name_place = places.get(dw.AT_NAME, -1)
         self.address_place = places.get(dw.AT_LOW_PC, -1)
         sibling = places.get(dw.AT_SIBLING, -1) if has_children else -1
-        self.kind = self._classify(size >= 0, sibling >= 0)
+        self.kind = self._classify(size >= 0)
         self.size = sibling if has_children else size
 
-    def _classify(self, is_fixed: bool, is_direct: bool) -> int:
+    def _classify(self, is_fixed: bool) -> int:
         tag, attributes = self.tag, self.attributes
         if tag == dw.TAG_SUBPROGRAM and (self.has_children or self.has_code):
             return FUNCTION
@@ -125,11 +123,7 @@ class Abbreviation:
             return RECORD
         if tag == dw.TAG_ENUMERATION_TYPE:
             return ENUM
-        if not self.has_children:
-            return LEAF if is_fixed else NEXT
-        if self.leads:
-            return SIBLING if is_direct else NEXT
-        return WALK
+        return LEAF if is_fixed and not self.has_children else PLAIN
 
     def _decode_interpreted(self, data: bytes, position: int, unit: Unit) -> tuple[int, Attributes]:
         self._decoded += 1
@@ -242,7 +236,7 @@ UNDECLARED = Abbreviation(0, False, (), Format(True, 4, 8, 4))
 """Stands in tables where no abbreviation has the code, so that using it is an error."""
 UNDECLARED.decode = _unusable
 UNDECLARED.next = _unusable
-UNDECLARED.kind = NEXT
+UNDECLARED.kind = PLAIN
 
 
 class Abbreviations:

@@ -13,18 +13,15 @@ from typing import Any, Literal, TypeAlias
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb, locations
 from abistore.extract.dwarf.abbreviations import (
-    ENUM,
     FUNCTION,
     LEAF,
     NAMESPACE,
-    NEXT,
     RECORD,
-    SIBLING,
     VARIABLE,
     Abbreviation,
+    Attributes,
 )
 from abistore.extract.dwarf.faults import Malformed
-from abistore.extract.dwarf.forms import SIZE_CODES
 from abistore.extract.dwarf.ranges import ranges_of
 from abistore.extract.dwarf.units import Unit
 from abistore.extract.dwarf.walk import skip
@@ -41,21 +38,13 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
 
     A scope is ``(outer scope, name or handle)``; it holds from its position in ``starts`` up to the next one.
     """
-    unit.is_scanned = True
-    data, table, base = unit.data, unit.table, unit.base
-    starts = unit.starts = [unit.position]
-    scopes: list[Any] = [None]
-    unit.scopes = scopes
-    classes = unit.classes = []
-    functions = unit.functions = []
+    data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
+    starts, scopes, classes, functions = unit.starts, unit.scopes, unit.classes, unit.functions
+    reference = struct.Struct(unit.format.prefix + "I").unpack_from
+    offset = unit.handle - base
     stack: list[Any] = []
     scope: Any = None
-    prefix = unit.format.prefix
-    reference = struct.Struct(prefix + "I").unpack_from
-    address = struct.Struct(prefix + SIZE_CODES[unit.address_size]).unpack_from
-    address_expression = 1 + unit.address_size
-    offset = unit.handle - base
-    position, limit = unit.top, unit.limit
+    position = unit.top
     while position < limit:
         start = position
         code = data[position]
@@ -73,76 +62,73 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
         kind = abbreviation.kind
         if kind == LEAF:
             position += abbreviation.size
-        elif kind == SIBLING:
-            position = reference(data, position + abbreviation.size)[0] + offset
-            if position <= start:
-                raise Malformed(f"the entry at {start:#x} has a sibling before itself")
-        elif kind == NEXT:
-            position = abbreviation.next(data, position, unit)
-        elif kind == FUNCTION:
-            place = abbreviation.address_place
-            if place >= 0:
-                (value,) = address(data, position + place)
-                if value in addresses:
-                    found.append(("function", value, base + start))
-            elif abbreviation.has_code:
-                entry = _entry(abbreviation, position, unit, addresses)
-                if entry is not None:
-                    found.append(("function", entry, base + start))
-            if abbreviation.has_children:
-                functions.append(start)
-                if abbreviation.size >= 0:
-                    position = reference(data, position + abbreviation.size)[0] + offset
-                    if position <= start:
-                        raise Malformed(f"the entry at {start:#x} has a sibling before itself")
-                    continue
-            position = skip(abbreviation, position, unit)
-        elif kind == RECORD:
-            if not abbreviation.is_declaration:
-                classes.append(start)
-            if abbreviation.has_children:
-                starts.append(position)
-                scopes.append((scope, base + start))
-                position = skip(abbreviation, position, unit)
-                starts.append(position)
-                scopes.append(scope)
-            else:
-                position = abbreviation.next(data, position, unit)
-        elif kind == VARIABLE:
-            after, values = abbreviation.decode(data, position, unit)
-            location = values[dw.AT_LOCATION]
-            if type(location) is bytes:
-                if len(location) == address_expression and location[0] == dw.OP_ADDR:
-                    (value,) = address(location, 1)
-                    if value in addresses:
-                        found.append(("variable", value, base + start))
-                else:
-                    where = locations.place(location, unit)
-                    if where is not None and where[1] in (addresses if where[0] == "variable" else tls_offsets):
-                        found.append((*where, base + start))
-            position = skip(abbreviation, position, unit) if abbreviation.has_children else after
-        elif kind == NAMESPACE:
+            continue
+        if kind == NAMESPACE:
             position, values = abbreviation.decode(data, position, unit)
             if abbreviation.has_children:
                 stack.append(scope)
-                if len(stack) > DEEPEST:
-                    raise Malformed("namespaces are nested without end")
-                scope = (scope, values.get(dw.AT_NAME) or "(anonymous namespace)")
+                scope = _namespace(values, scope, len(stack))
                 starts.append(position)
                 scopes.append(scope)
-        else:
-            if kind == ENUM and not abbreviation.is_declaration:
+            continue
+        if kind == FUNCTION:
+            if abbreviation.has_children:
+                functions.append(start)
+            if abbreviation.has_code:
+                found.extend(_function(abbreviation, position, unit, addresses, base + start))
+        elif kind == VARIABLE:
+            found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
+        elif kind >= RECORD:
+            if not abbreviation.is_declaration:
                 classes.append(start)
+            if kind == RECORD and abbreviation.has_children:
+                starts += (position, limit)
+                scopes += ((scope, base + start), scope)
+        if abbreviation.has_children and abbreviation.size >= 0:
+            position = reference(data, position + abbreviation.size)[0] + offset
+            if position <= start:
+                raise Malformed(f"the entry at {start:#x} has a sibling before itself")
+        else:
             position = skip(abbreviation, position, unit)
+        if kind == RECORD and abbreviation.has_children:
+            starts[-1] = position
 
 
-def _entry(abbreviation: Abbreviation, position: int, unit: Unit, addresses: Container[int]) -> int | None:
-    """The exported address among a function's first address and the starts of its ranges."""
+def _namespace(values: Attributes, outer: Any, depth: int) -> Any:
+    """The scope inside a namespace."""
+    if depth > DEEPEST:
+        raise Malformed("namespaces are nested without end")
+    return outer, values.get(dw.AT_NAME) or "(anonymous namespace)"
+
+
+def _function(
+    abbreviation: Abbreviation, position: int, unit: Unit, addresses: Container[int], handle: int
+) -> tuple[Found, ...]:
+    """The function as found, if it begins, or one of its ranges does, at an exported address."""
+    place = abbreviation.address_place
+    if place >= 0:
+        start = position + place
+        value = int.from_bytes(unit.data[start : start + unit.address_size], unit.order)
+        return (("function", value, handle),) if value in addresses else ()
     _, values = abbreviation.decode(unit.data, position, unit)
-    value = values.get(dw.AT_LOW_PC)
-    if type(value) is int:
-        return value if value in addresses else None
-    ranges = values.get(dw.AT_RANGES)
-    if type(ranges) is not int:
-        return None
-    return next((first for first, _ in ranges_of(unit, ranges) if first in addresses), None)
+    if dw.AT_LOW_PC in values:
+        starts = [values[dw.AT_LOW_PC]]
+    else:
+        starts = [first for first, _ in ranges_of(unit, values[dw.AT_RANGES])]
+    return tuple(("function", first, handle) for first in starts if first in addresses)[:1]
+
+
+def _variable(
+    abbreviation: Abbreviation,
+    position: int,
+    unit: Unit,
+    exported: tuple[Container[int], Container[int]],
+    handle: int,
+) -> tuple[Found, ...]:
+    """The variable as found, if it lies at an exported address or TLS offset."""
+    location = abbreviation.decode(unit.data, position, unit)[1][dw.AT_LOCATION]
+    where = locations.place(location, unit) if type(location) is bytes else None
+    if where is None:
+        return ()
+    kind, value = where
+    return ((kind, value, handle),) if value in exported[kind == "tls"] else ()
