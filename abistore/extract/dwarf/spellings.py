@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from abistore.extract.dwarf import codes as dw
-from abistore.model.normal import normal_name
+from abistore.extract.dwarf.templates import TemplateNames
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.info import DebugInfo
@@ -26,6 +26,7 @@ class Spellings:
     def __init__(self, info: DebugInfo, unnamed: Callable[[int], str]) -> None:
         self._info = info
         self._unnamed = unnamed
+        self._templates = TemplateNames()
         self._scopes: dict[Scope, str] = {(): ""}
         self._parts: dict[int, str] = {}
 
@@ -47,7 +48,7 @@ class Spellings:
     def join(self, scope: Scope, name: str) -> str:
         """``name`` in ``scope``."""
         if not name.isidentifier():
-            name = normal_name(name)
+            name = self._templates.normal(name)
         return f"{self.spell(scope)}::{name}" if scope else name
 
     def spell(self, scope: Scope) -> str:
