@@ -43,6 +43,9 @@ INDENT = "    "
 COMMENT_COLUMN = 48
 
 QUALIFIER_WORDS = {"atomic": "_Atomic"}
+NAMELESS = "\0"
+"""Stands for the name of a function type without one, so that its parameters are told from a grouped declarator."""
+
 QUALIFIER = re.compile(r"(?:_Atomic|const|restrict|volatile)\b")
 
 
@@ -53,6 +56,10 @@ def spell(type: TypeRef) -> str:
 
 def declare(type: TypeRef, name: str = "") -> str:
     """``name`` declared with ``type`` in C declarator syntax: ``int (*handlers[4])(int)``."""
+    return _declare(type, name).replace(NAMELESS, "")
+
+
+def _declare(type: TypeRef, name: str) -> str:
     match type:
         case Named():
             return _joined(type.name.spelling, name)
@@ -61,15 +68,15 @@ def declare(type: TypeRef, name: str = "") -> str:
         case Inline():
             return _joined(_inline(type.shape), name)
         case Pointer():
-            return declare(type.target, _grouped(type.sort, name, type.target))
+            return _declare(type.target, _grouped(type.sort, name, type.target))
         case MemberPointer():
-            return declare(type.target, _grouped(f"{spell(type.owner)}::*", name, type.target))
+            return _declare(type.target, _grouped(f"{spell(type.owner)}::*", name, type.target))
         case Array(vector=True):
             return _joined(f"{spell(type.element)} __vector({type.count})", name)
         case Array():
-            return declare(type.element, f"{name}[{'' if type.count is None else type.count}]")
+            return _declare(type.element, f"{name}[{'' if type.count is None else type.count}]")
         case Procedure():
-            return declare(type.result, f"{name}({_parameters(type.parameters, type.variadic)})")
+            return _declare(type.result, f"{name or NAMELESS}({_parameters(type.parameters, type.variadic)})")
         case Qualified():
             return _qualified(type, name)
         case _:
@@ -82,14 +89,15 @@ def _joined(base: str, name: str) -> str:
         return base
     if name[0] in "*&":
         rest = name.lstrip("*&")
-        return f"{base}{name[: len(name) - len(rest)]}{' ' if rest[:1].isidentifier() else ''}{rest}"
-    function = name[0] == "(" and not name.startswith(("(*", "(&")) and "::*" not in name.split(")", 1)[0]
-    return f"{base}{name}" if function or name[0] == "[" else f"{base} {name}"
+        marks = name[: len(name) - len(rest)]
+        return f"{base}{marks}{' ' if rest[:1].isidentifier() else ''}{rest}"
+    return f"{base}{name}" if name[0] in (NAMELESS, "[") else f"{base} {name}"
 
 
 def _grouped(mark: str, name: str, target: TypeRef) -> str:
     inner = target.target if isinstance(target, Qualified) else target
-    apart = QUALIFIER.match(name) is not None or (mark.endswith("::*") and name[:1].isidentifier())
+    member = mark.endswith("::*") or "::*" in name.partition("(")[0]
+    apart = QUALIFIER.match(name) is not None or (member and name[:1].isidentifier())
     spaced = f"{mark} {name}" if apart else f"{mark}{name}"
     return f"({spaced})" if isinstance(inner, Procedure) or (isinstance(inner, Array) and not inner.vector) else spaced
 
@@ -98,11 +106,11 @@ def _qualified(type: Qualified, name: str) -> str:
     words = " ".join(QUALIFIER_WORDS.get(word, word) for word in type.qualifiers)
     match type.target:
         case Pointer() | MemberPointer():
-            return declare(type.target, _joined(words, name))
+            return _declare(type.target, _joined(words, name))
         case Procedure():
-            return f"{declare(type.target, name)} {words}"
+            return f"{_declare(type.target, name)} {words}"
         case _:
-            return f"{words} {declare(type.target, name)}"
+            return f"{words} {_declare(type.target, name)}"
 
 
 def _parameters(types: Iterable[TypeRef], variadic: bool) -> str:
