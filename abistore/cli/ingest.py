@@ -67,7 +67,7 @@ def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) 
 def ingest_command(settings: Settings, /, *, paths: tuple[Path, ...], extracting: Extracting, **words: Any) -> int:
     """Store the snapshot of each library (or JSON snapshot) FILE as a release.
 
-    The same file again changes nothing and is not even read. A file that fails leaves the others stored.
+    The same file again changes nothing and is not read again. A file that fails leaves the others stored.
 
     Exits with 0, or with the worst verdict's code (2, 4) where --against is given, or with the highest code of
     the files that failed (64 and above).
@@ -113,11 +113,12 @@ def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
     lines = []
     for result in results:
         release = result.release
-        if result.status != "failed" and release is not None and settings.verbosity >= 0:
+        if release is not None and settings.verbosity >= 0:
+            status = "stored" if result.status == "failed" else result.status
             baseline = f", now baseline {result.baseline}" if result.baseline else ""
             unjudged = f", not judged: {result.unjudged}" if result.unjudged else ""
             lines.append(
-                f"{result.status:8}  {release.line.library} {release.version}  {release.digest[:12]}  "
+                f"{status:8}  {release.line.library} {release.version}  {release.digest[:12]}  "
                 f"{release.exports} exports{baseline}{unjudged}"
             )
         if result.verdict is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -134,6 +135,8 @@ def call(arguments: Sequence[str]) -> object:
 
 def main() -> NoReturn:
     """The ``abistore`` command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks is no reason to fail
     if COMPLETION in os.environ:
         cli.main(prog_name="abistore")
     sys.exit(run(sys.argv[1:]))

@@ -20,10 +20,10 @@ def error_document(error: AbistoreError) -> dict[str, Any]:
 
 
 def write_json(document: Mapping[str, Any]) -> None:
-    """Print one JSON object on standard output."""
+    """Print one JSON object on standard output, in ASCII: file names may be no text at all."""
     import json
 
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    click.echo(json.dumps(document, indent=2))
 
 
 def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from abistore.errors import StoreError
 from abistore.report.outline import SCHEMA, Report
 from abistore.report.style import Style
 
@@ -23,12 +22,13 @@ def render(report: Report, style: Style) -> str:
     return msgspec.json.format(encode(report), indent=2).decode()
 
 
-def read(data: bytes) -> Report:
-    """The report that :func:`encode` wrote. Raises :class:`StoreError`."""
+def read(data: bytes) -> Report | None:
+    """The report that :func:`encode` wrote; ``None`` where an abistore with another form of report wrote it."""
     try:
-        return _decode(data)
-    except msgspec.MsgspecError as error:
-        raise StoreError(f"a stored report cannot be read: {error}", "judge the pair again") from error
+        report = _decode(data)
+    except msgspec.MsgspecError:
+        return None
+    return report if report.schema == SCHEMA else None
 
 
 def schema() -> dict[str, Any]:

@@ -162,8 +162,3 @@ def _wrapped(text: str, indent: str, style: Style) -> Iterator[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def tone(verdict: str) -> str:
-    """The tone in which a verdict is painted."""
-    return TONES[verdict]

@@ -139,7 +139,8 @@ def _log_entry(event: LogEvent) -> LogEntry:
 def _history(store: Store, key: LineKey, channel: str, made: list[Judgement], progress: Progress | None) -> History:
     stored = releases_of(store, key)
     loader = Loader(store)
-    baseline = next((one for one in stored if one.version == channels_of(store, key).get(channel)), None)
+    baseline_version = channels_of(store, key).get(channel)
+    baseline = next((one for one in stored if one.version == baseline_version), None)
     rows = []
     for number, release in enumerate(stored):
         if progress:

@@ -15,6 +15,7 @@ from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
 from abistore.service.database import open_store, user
+from abistore.service.labels import check_label
 from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, read_head
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
 """Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
 
-VERSION_FROM: tuple[VersionFrom, ...] = ("filename", "folder", "soname")
 Progress: TypeAlias = Callable[[str, float], None]
 
 IN_FILE_NAME = (
@@ -93,6 +93,8 @@ def ingest(
 
     Raises :class:`AbistoreError` itself only where the whole call is wrong or the database cannot be opened.
     """
+    for what in ("library", "version", "profile", "revision", "url", "actor"):
+        check_label(what, getattr(plan, what))
     results = []
     with open_store(database, write=True, create=True) as store:
         for number, path in enumerate(paths):
@@ -114,6 +116,7 @@ def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
             status="failed",
             exit_code=error.exit_code,
             release=outcome.release if outcome else None,
+            unjudged=error.message if outcome else "",
             code=error.code,
             error=error.message,
             hint=error.hint,
@@ -152,8 +155,11 @@ def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
 
 
 def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:
+    version = _version(snapshot, path, plan)
+    check_label("version", version)
+    check_label("library", plan.library or snapshot.library)
     return IngestRequest(
-        version=_version(snapshot, path, plan),
+        version=version,
         profile=plan.profile,
         library=plan.library,
         replace=plan.replace,

@@ -16,8 +16,6 @@ from abistore.service.operands import Selection, operands
 FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
 """The mildest impact that makes a command fail."""
 
-FAIL_ON: tuple[FailOn, ...] = ("breaking", "api_break", "risk", "never")
-
 THRESHOLD: dict[FailOn, Verdict | None] = {
     "breaking": Verdict.BREAKING,
     "api_break": Verdict.API_BREAK,

@@ -11,6 +11,7 @@ from abistore.errors import InputError, SnapshotError
 from abistore.extract import regular
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
 from abistore.model.snapshot import Snapshot
+from abistore.service.labels import check_label
 
 __all__ = ["ExtractOptions", "capture", "file_digest", "is_json"]
 
@@ -25,10 +26,12 @@ def capture(path: Path, *, options: ExtractOptions = PLAIN) -> Snapshot:
     ``options.library`` and ``options.version`` win over what the file says. Time and memory are bounded by the file's
     size. Raises :class:`InputError` and its kinds.
     """
+    check_label("library", options.library)
+    check_label("version", options.version)
     head = read_head(path)
     if is_json(head):
         return _relabelled(_load(path, options.max_bytes), options)
-    return reader_for(head, path).read(path, options)
+    return _printable(reader_for(head, path).read(path, options))
 
 
 def read_head(path: Path) -> bytes:
@@ -65,6 +68,15 @@ def _load(path: Path, max_bytes: int) -> Snapshot:
             return from_json(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     except SnapshotError as error:
         raise SnapshotError(f"{path}: {error.message}", error.hint) from error
+
+
+def _printable(snapshot: Snapshot) -> Snapshot:
+    """The snapshot with a file name that can be written as text: one on disk may be any bytes."""
+    name = snapshot.provenance.file
+    shown = name.encode(errors="surrogateescape").decode(errors="replace")
+    if shown == name:
+        return snapshot
+    return msgspec.structs.replace(snapshot, provenance=msgspec.structs.replace(snapshot.provenance, file=shown))
 
 
 def _relabelled(snapshot: Snapshot, options: ExtractOptions) -> Snapshot:

@@ -80,8 +80,9 @@ def judged(store: Store, old: Release, new: Release, loader: Loader | None = Non
     from abistore.compare.comparison import engine_digest
 
     found = store.find_verdict(old.digest, new.digest, POLICY, engine_digest())
-    if found is not None and found.comparison:
-        return Judgement(_relabelled(read(found.comparison), old, new), found.judged, True)
+    report = read(found.comparison) if found else None
+    if found and report:
+        return Judgement(_relabelled(report, old, new), found.judged, True)
     before, after = (loader.load(old), loader.load(new)) if loader else store.load_many([old, new])
     return Judgement(judge(before, after), datetime.now(UTC), False)
 

@@ -201,6 +201,39 @@ def test_a_file_is_never_taken_for_a_channel(abistore: Call, old: Path, new: Pat
     assert abistore("show", "libcase@baseline:main").code == 0
 
 
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [
+        ("--version", "latest"),
+        ("--version", "baseline:main"),
+        ("--version", " 1.0"),
+        ("--version", "1\n0"),
+        ("--library", "a@b"),
+        ("--profile", "\udcff"),
+    ],
+)
+def test_a_label_that_no_reference_could_name_is_refused(abistore: Call, old: Path, option: str, word: str) -> None:
+    version = [] if option == "--version" else ["--version", "1"]
+    done = abistore("ingest", old, *version, option, word, "--json")
+    assert done.code == 64
+    assert done.json["code"] == "usage"
+
+
+def test_a_file_name_that_is_no_text_is_shown_as_one(process: Call, old: Path, tmp_path: Path) -> None:
+    library = tmp_path / "lib\udcff.so"
+    shutil.copy(old, library)
+    assert process("ingest", library, "--version", "1.0", "--json").json["files"][0]["status"] == "stored"
+    assert process("dump", library, "-o", tmp_path / "x.json").code == 0
+    assert process("dump", tmp_path / "missing\udcff.so", "--json").json["code"] == "input"
+
+
+def test_an_output_encoding_that_lacks_characters_is_no_reason_to_fail(process: Call) -> None:
+    library = build_library("int размер(void) { return 1; }\n")
+    done = process("show", library, "размер", PYTHONIOENCODING="latin-1")
+    assert done.code == 0
+    assert "\\u0440" in done.out
+
+
 def test_what_the_caller_says_about_a_release_is_shown(abistore: Call, old: Path) -> None:
     words = ["--revision", "abc123", "--url", "https://ci.example/7", "--released", "2024-05-06", "--actor", "robot"]
     assert abistore("ingest", old, "--version", "1.0", "--library", "libother", *words).code == 0

@@ -8,7 +8,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from abistore.errors import StoreError
 from abistore.model.findings import Comparison, Verdict
 from abistore.report import formats, render
 from abistore.report.json import encode, read, schema
@@ -79,9 +78,11 @@ def test_identities_are_distinct_and_stay_when_other_findings_come() -> None:
     assert set(few) <= set(more)
 
 
-def test_a_broken_report_is_a_store_error() -> None:
-    with pytest.raises(StoreError):
-        read(b'{"status": "ok"}')
+def test_a_report_of_another_schema_is_not_read() -> None:
+    report = outline(COMPARISONS["findings"])
+    assert read(encode(report)) is not None
+    assert read(encode(report).replace(b'"schema":1', b'"schema":2')) is None
+    assert read(b'{"status": "ok"}') is None
 
 
 def test_formats_are_found_by_their_modules() -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
+from abistore.cli.ingest import SOURCES
+from abistore.cli.rendering import GATES
 from abistore.model.digest import sort_variants
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target
 from abistore.report.outline import Churn
+from abistore.service.ingesting import VersionFrom
 from abistore.service.judging import FailOn, churn, exit_code
 
 TARGET = Target("elf", "x86_64", 64, "little")
@@ -45,3 +50,8 @@ def test_churn_counts_exports_that_came_and_went_and_names_that_differ() -> None
     new = snapshot(kept=strong, weakened=weak, fresh=strong, other=strong, used=Import(weak=True))
     assert churn(old, new) == Churn(added=2, removed=1, changed=1)
     assert churn(old, old) == Churn(added=0, removed=0, changed=0)
+
+
+def test_the_command_line_offers_all_gates_and_all_sources_of_a_version() -> None:
+    assert get_args(FailOn) == GATES
+    assert get_args(VersionFrom) == SOURCES

@@ -1,0 +1,21 @@
+"""Which words may name a library, a version or a profile, so that every reference means one thing."""
+
+from __future__ import annotations
+
+import re
+
+from abistore.errors import UsageError
+
+RESERVED = re.compile(r"latest|prev|baseline(?::.*)?")
+
+
+def check_label(what: str, text: str | None) -> None:
+    """Raise :class:`UsageError` where ``text`` cannot be the ``what`` (library, version, ...) of a release."""
+    if text is None:
+        return
+    if not text.isprintable() or text != text.strip():
+        raise UsageError(f"not a {what}: {text!r}", "use printable characters, without blanks around them")
+    if what == "library" and (not text or "@" in text or "/" in text):
+        raise UsageError(f"not a library's name: {text!r}", "pass --library with a name without @ and /")
+    if what == "version" and (not text or RESERVED.fullmatch(text)):
+        raise UsageError(f"not a version: {text!r}", "latest, prev and baseline have a meaning of their own")
