@@ -53,6 +53,16 @@ def test_the_newest_migration_is_the_head_that_the_store_knows() -> None:
     assert all(re.fullmatch(r"\d{4}", script.revision) for script in scripts.walk_revisions())
 
 
+def test_migrations_are_found_in_an_installed_package_and_beside_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site-packages" / "abistore"
+    (package / "migrations").mkdir(parents=True)
+    assert upgrade.migrations() == ROOT / "migrations"
+    monkeypatch.setattr(upgrade.abistore, "__file__", str(package / "__init__.py"))
+    assert upgrade.migrations() == package / "migrations"
+
+
 def test_a_new_store_has_the_very_tables_that_the_migrations_lead_to(tmp_path: Path) -> None:
     created, migrated = tmp_path / "created.db", tmp_path / "migrated.db"
     Store.open(created, write=True).close()

@@ -1,6 +1,7 @@
 """Keep a tiny database of the schema of today: ``python -m tests.store.schemas.build``.
 
-Run once when a release freezes a schema. It writes ``<revision>.db``, and beside it what the database must still say
+Run it until a release freezes the schema, whenever tables or shapes change; never afterwards: a change of shapes then
+comes with a migration. It writes ``<revision>.db``, and beside it what the database must still say
 after any later upgrade.
 """
 
