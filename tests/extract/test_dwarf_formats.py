@@ -7,6 +7,7 @@ import pytest
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.info import DebugInfo
+from tests.build import build_library
 from tests.extract.dwarf_samples import (
     DEFINED,
     FOUND,
@@ -245,3 +246,25 @@ def test_units_name_their_producer_and_language(key: str) -> None:
     assert unit.producer.startswith(("GNU C++17", "Debian clang version", "clang version"))
     assert unit.language in (0x1A, 0x21)  # C++11, C++14: what both compilers say for C++17
     assert unit.name == "case.cc"
+
+
+CONSTANTS = """
+namespace shapes { inline namespace _V2 {
+struct Limits { static const bool steady = true; static const int lowest; int field; };
+const bool Limits::steady;
+const int Limits::lowest = 3;
+template <class T> struct Traits { static const int digits = sizeof(T); };
+template <class T> const int Traits<T>::digits;
+template struct Traits<char>;
+} }
+"""
+
+
+@pytest.mark.parametrize("compiler, version", [("g++", "5"), ("clang++", "4"), ("clang++", "5")])
+def test_constant_static_members_are_found_in_their_class(compiler: str, version: str) -> None:
+    path = build_library(CONSTANTS, language="c++", compiler=compiler, flags=["-O2", f"-gdwarf-{version}"])
+    assert found_names(open_info(path)) == {
+        ("variable", "shapes::_V2::Limits::steady"),
+        ("variable", "shapes::_V2::Limits::lowest"),
+        ("variable", "shapes::_V2::Traits<char>::digits"),
+    }

@@ -23,7 +23,8 @@ from abistore.extract.dwarf.sections import Sections
 from abistore.extract.dwarf.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.strings import NoStrings
 from abistore.extract.dwarf.units import Context, Unit, read_units
-from abistore.extract.dwarf.walk import children, skip, unplaced_variables
+from abistore.extract.dwarf.unplaced import static_members, unplaced_variables
+from abistore.extract.dwarf.walk import children, skip
 
 if TYPE_CHECKING:
     from abistore.extract.elf.container import ElfFile
@@ -183,12 +184,22 @@ class DebugInfo:
         if not (set(addresses) <= self._found_at("function", "variable") and set(tls_offsets) <= self._found_at("tls")):
             for unit in self.units:
                 self.scan(unit)
-            self._find_by_name(set(tls_offsets) - self._found_at("tls"))
+            self._find_thread_locals(set(tls_offsets) - self._found_at("tls"))
+            self._find_members(set(addresses) - self._found_at("function", "variable"))
 
     def _found_at(self, *kinds: str) -> set[int]:
         return {place for kind, place, _ in self.found if kind in kinds}
 
-    def _find_by_name(self, tls_offsets: set[int]) -> None:
+    def _find_members(self, addresses: set[int]) -> None:
+        """Finds static members that only their class declares."""
+        places = {name: address for address in sorted(addresses) for name in self._addresses[address]}
+        try:
+            for symbol, handle in static_members(self._index(), self.die, places) if places else ():
+                self.found.append(("variable", places[symbol], handle))
+        except MALFORMED as fault:
+            self._fault(f"a class with static members: {describe(fault)}")
+
+    def _find_thread_locals(self, tls_offsets: set[int]) -> None:
         """Finds thread-local variables by symbol name, where the debug information does not place them."""
         places = {name: offset for offset in tls_offsets for name in self._tls_offsets[offset]}
         for unit in self.units if places else ():
@@ -235,11 +246,14 @@ class DebugInfo:
 
     def definitions(self, name: str) -> Sequence[int]:
         """The records and enums of this name at namespace scope, in any unit, that are not mere declarations."""
+        return self._index().get(name, ())
+
+    def _index(self) -> dict[str, list[int]]:
         if self._definitions is None:
             for unit in self.units:
                 self.scan(unit)
             self._definitions = index_definitions(self.units, self.attributes, self._fault)
-        return self._definitions.get(name, ())
+        return self._definitions
 
     def scope(self, handle: int) -> Scope:
         """What encloses an entry, outermost first: namespaces by name, records and functions by handle."""

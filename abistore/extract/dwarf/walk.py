@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.abbreviations import LEAF, NAMESPACE, Abbreviation
+from abistore.extract.dwarf.abbreviations import LEAF, Abbreviation
 from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.units import Unit
-
-PLACED = frozenset({dw.AT_LOCATION, dw.AT_CONST_VALUE, dw.AT_DECLARATION})
 
 
 def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
@@ -57,17 +54,3 @@ def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int
         abbreviation = table[code]
         yield base + start, abbreviation, position
         position = skip(abbreviation, position, unit)
-
-
-def unplaced_variables(unit: Unit) -> Iterator[int]:
-    """The handles of variables at namespace scope that are defined and have no recorded place.
-
-    Some targets cannot express a thread-local variable's place, and leave it out.
-    """
-    pending = [unit.top] if unit.top < unit.limit else []
-    while pending:
-        for handle, abbreviation, position in children(unit, pending.pop()):
-            if abbreviation.kind == NAMESPACE and abbreviation.has_children:
-                pending.append(abbreviation.decode(unit.data, position, unit)[0])
-            elif abbreviation.tag == dw.TAG_VARIABLE and not (PLACED & abbreviation.attributes):
-                yield handle
