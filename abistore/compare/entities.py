@@ -30,6 +30,22 @@ def entity(demangled: str) -> str:
     return text[start:]
 
 
+MANGLED = re.compile(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d+)")
+
+
+def mangled_scope(symbol: str) -> tuple[str, bool]:
+    """The outermost namespace or class of a mangled name, and whether it shows to be a class; empty for none.
+
+    A constructor, destructor or template argument right after the name tells a class. Nothing is demangled.
+    """
+    match = MANGLED.match(symbol)
+    if match is None:
+        return "", False
+    end = match.end() + int(match[1])
+    name, rest = symbol[match.end() : end], symbol[end:]
+    return name, rest.startswith("I") or re.match(r"C[1-3]|D[0-2]", rest) is not None
+
+
 def template_of(qualified: str) -> tuple[str, str]:
     """The last template in a qualified name and its arguments: ``ns::Box``, ``<int>``; no arguments where none is."""
     end = qualified.rfind(">")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity, is_weak, scope, template_of, top_level
+from abistore.compare.entities import entity, is_weak, mangled_scope, template_of, top_level
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
@@ -65,29 +66,28 @@ class Ownership:
         own: set[str] = set()
         for snapshot, names in self._sides:
             for spelling, name in names.items():
-                if spelling.startswith("_Z"):
-                    subject = entity(demangle(spelling))
-                    outermost = top_level(subject)
-                    if not is_weak(snapshot, name) or _is_class(outermost, subject):
-                        own.add(outermost)
-        return frozenset(own - {""})
+                outermost, is_class = mangled_scope(spelling)
+                if outermost and outermost not in own and (is_class or not is_weak(snapshot, name)):
+                    own.add(outermost)
+        return frozenset(own)
 
     def _keyed(self, snapshot: Snapshot, name: Name) -> bool:
-        """Whether ``name`` is emitted for a class with a key function in the library, and by nobody else."""
+        """Whether ``name`` is emitted for a class with a key function in the library, and by nobody else.
+
+        So it is where the library exports a member function of the class that is not inline.
+        """
         if not name.spelling.startswith(CLASS_DATA):
             return False
-        classes = self._keyed_classes[0 if snapshot is self._context.old else 1]
-        return entity(demangle(name.spelling)) in classes
+        inner = name.spelling[4:]
+        inner = inner[1:-1] if inner.startswith("N") else inner
+        strong = self._strong[0 if snapshot is self._context.old else 1]
+        return any(_has_prefix(strong, start + inner) for start in ("_ZN", "_ZNK", "_ZNV"))
 
     @cached_property
-    def _keyed_classes(self) -> tuple[frozenset[str], ...]:
-        """The classes of each side of which it exports a member function that is not inline."""
+    def _strong(self) -> tuple[list[str], ...]:
+        """The sorted strong C++ functions of each side."""
         return tuple(
-            frozenset(
-                scope(entity(demangle(spelling)))
-                for spelling, name in names.items()
-                if spelling.startswith("_ZN") and not is_weak(snapshot, name)
-            )
+            sorted(each for each, name in names.items() if each.startswith("_ZN") and not is_weak(snapshot, name))
             for snapshot, names in self._sides
         )
 
@@ -113,12 +113,11 @@ class Ownership:
 
     @cached_property
     def _new_template_names(self) -> frozenset[tuple[str, str]]:
-        spellings = (each for each in self._sides[1][1] if each.startswith("_Z"))
+        spellings = (each for each in self._sides[1][1] if each.startswith("_Z") and "I" in each)
         found = (template_of(entity(demangle(each))) for each in spellings)
         return frozenset(each for each in found if each[1])
 
 
-def _is_class(outermost: str, subject: str) -> bool:
-    """Whether the qualified name ``subject`` shows that ``outermost`` is a class: a constructor, or its own tables."""
-    rest = subject[len(outermost) :]
-    return not rest or rest.startswith("<") or rest.lstrip(":~").partition("(")[0] == outermost
+def _has_prefix(ordered: Sequence[str], prefix: str) -> bool:
+    index = bisect_left(ordered, prefix)
+    return index < len(ordered) and ordered[index].startswith(prefix)

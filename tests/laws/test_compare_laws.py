@@ -12,18 +12,21 @@ from hypothesis import strategies as st
 from abistore.compare.comparison import compare
 from abistore.compare.judge import verdict_of
 from abistore.errors import Incomparable
-from abistore.model.findings import Comparison, Finding, Verdict
+from abistore.model.findings import Finding, Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
 from tests.laws.strategies import SHAPES_OF, entries, libraries, snapshots, variants
 
 TARGET = Target("elf", "x86_64", 64, "little")
-SYMBOLS = """one two add lib_open_1 lib_open_2 _Z3addii _Z3addi _ZN3lib2v13getEv _ZN3lib2v23getEv _ZN1P3getEv
-_ZNK1P3getEv _ZTV1P _ZTI1P _ZN1PC1Ev _ZN1PC2Ev _ZNSt6vectorIiSaIiEE5clearEv _ZN3BoxIiE3getEv _ZThn16_N1P3getEv""".split()
+SYMBOLS = [
+    *("one", "two", "add", "lib_open_1", "lib_open_2", "_Z3addii", "_Z3addi", "_ZN3BoxIiE3getEv"),
+    *("_ZN3lib2v13getEv", "_ZN3lib2v23getEv", "_ZN1P3getEv", "_ZNK1P3getEv", "_ZTV1P", "_ZTI1P"),
+    *("_ZN1PC1Ev", "_ZN1PC2Ev", "_ZNSt6vectorIiSaIiEE5clearEv", "_ZThn16_N1P3getEv"),
+]
 exports = st.builds(Name, st.sampled_from(["function", "variable"]), st.sampled_from(SYMBOLS))
 relaxed = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=60
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=25
 )
 
 
