@@ -79,7 +79,7 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
     if count > MOST_FILES or (count and not fields):
         raise Malformed("a line table has too many files")
     if fields and fields[0] == (CONTENT_PATH, dw.FORM_LINE_STRP) and tuple(fields[1:]) in COMMON_REST:
-        return _common_table(unit, data, position, count, len(fields), format)
+        return _common_table(unit, data, position, count, fields=len(fields), format=format)
     entries = []
     for _ in range(count):
         path, folder = "", 0
@@ -96,7 +96,7 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
 
 
 def _common_table(
-    unit: Unit, data: bytes, position: int, count: int, fields: int, format: Format
+    unit: Unit, data: bytes, position: int, count: int, *, fields: int, format: Format
 ) -> tuple[list[tuple[str, int]], int]:
     """The same for the fields that GCC and clang write: that is most of the bytes of a table."""
     strings, size = unit.line_strings, format.offset_size
