@@ -18,7 +18,7 @@ from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Named, Record
-from tests.build import CACHE, build_library
+from tests.build import CACHE
 from tests.extract.test_oracles_records import library_of_records
 
 LIBSTDCXX = Path("/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6")

@@ -1,4 +1,4 @@
-"""The vtable slots of virtual destructors, which GCC does not record: they follow from those of the other methods."""
+"""The vtable slots of virtual destructors: GCC records none and clang always 0, but they follow from the others'."""
 
 from __future__ import annotations
 
@@ -38,14 +38,12 @@ def destructor_slot(name: Name, entries: Entries) -> int | None:
         record = _only_record(name, entries)
         if record is None:
             return None
-        own = [method for method in record.virtuals if method.display.startswith("~")]
-        if own and own[0].slot is not None:
-            return own[0].slot
+        others = {method.slot for method in record.virtuals if not method.display.startswith("~")}
         bases = [base.type.name for base in record.bases if isinstance(base.type, Named) and not base.virtual]
         primary = next((base for base in bases if _is_polymorphic(base, entries)), None)
         if primary is None:
-            is_first = bool(own) and record.has_vptr and not any(base.virtual for base in record.bases)
-            return _free_slots({method.slot for method in record.virtuals}) if is_first else None
+            introduces = len(others) < len(record.virtuals) and record.has_vptr
+            return _free_slots(others) if introduces and not any(base.virtual for base in record.bases) else None
         name = primary
     return None
 

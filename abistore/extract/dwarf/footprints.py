@@ -38,7 +38,9 @@ class Footprints:
                 if child.tag in TEMPLATE_PARAMETERS:
                     end, inner = child.decode(unit.data, after, unit)
                     arguments.extend(read_arguments(types, (unit, child, end, inner)))
-        return Foreign(SORTS[abbreviation.tag], attributes.get(dw.AT_BYTE_SIZE), self._of(handle, die), tuple(arguments))
+        return Foreign(
+            SORTS[abbreviation.tag], attributes.get(dw.AT_BYTE_SIZE), self._of(handle, die), tuple(arguments)
+        )
 
     def alignment(self, attributes: Attributes, depth: int = 0) -> int:
         """The natural alignment in bytes of an entry's type."""

@@ -195,7 +195,7 @@ def _method(declarations: Declarations, signature: Signature) -> Method | None:
         *owner,
         static=signature.this is None and dw.AT_OBJECT_POINTER not in attributes,
         virtual="pure" if virtuality == PURE else "virtual" if virtuality else "no",
-        slot=vtable_slot(attributes),
+        slot=None if attributes.get(dw.AT_NAME, "").startswith("~") else vtable_slot(attributes),
         qualifiers=signature.this_qualifiers,
         reference="&" if dw.AT_REFERENCE in attributes else "&&" if dw.AT_RVALUE_REFERENCE in attributes else "",
         explicit=dw.AT_EXPLICIT in attributes,

@@ -147,7 +147,7 @@ class Members:
             VirtualMethod(
                 normal_name(name),
                 "" if destructor else attributes.get(dw.AT_LINKAGE_NAME, ""),
-                vtable_slot(attributes),
+                None if destructor else vtable_slot(attributes),
                 self.types.of(attributes),
                 read_signature(self.types, die).parameters,
                 virtuality == PURE,

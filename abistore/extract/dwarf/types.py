@@ -12,7 +12,7 @@ from abistore.extract.dwarf.foreign import is_foreign
 from abistore.extract.dwarf.references import Declarator, References
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.extract.dwarf.spellings import Spellings
-from abistore.model.names import Kind, Name
+from abistore.model.names import Name
 from abistore.model.shapes import VOID, Access, Alias, AnyShape, Array, Named, Procedure, Qualified, TypeRef
 from abistore.model.snapshot import Location
 
