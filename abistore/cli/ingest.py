@@ -13,6 +13,7 @@ from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.rendering import fail_on_option, style_of
+from abistore.report import render
 
 if TYPE_CHECKING:
     from abistore.service.ingesting import Ingested
@@ -108,8 +109,6 @@ def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
 
 
 def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
-    from abistore.report.text import render
-
     lines = []
     for result in results:
         release = result.release
@@ -122,5 +121,5 @@ def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
                 f"{release.exports} exports{baseline}{unjudged}"
             )
         if result.verdict is not None:
-            lines += ["", render(result.verdict, style_of(settings, full=False)), ""]
+            lines += ["", render(result.verdict, "text", style_of(settings, full=False)), ""]
     return lines

@@ -139,7 +139,11 @@ def main() -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks is no reason to fail
     if COMPLETION in os.environ:
         cli.main(prog_name="abistore")
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if debugging(sys.argv[1:]):
+        sys.exit(code)  # as usual, for profilers and the like
+    sys.stderr.flush()
+    os._exit(code)  # everything is written and closed; taking the interpreter's memory apart costs 0.05 s
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from abistore.cli.output import answer
 from abistore.cli.tables import table
 
 if TYPE_CHECKING:
+    from abistore.model.shapes import Hardening
     from abistore.model.snapshot import Evidence
     from abistore.service.declarations import Card, Declared
 
@@ -59,6 +60,7 @@ def _card(card: Card) -> Iterator[str]:
         ("target", card.target),
         ("SONAME", (facts and facts.soname) or "none"),
         ("needs", ", ".join(facts.needed) if facts else ""),
+        ("protection", ", ".join(_protection(facts.hardening)) if facts else ""),
         ("exports", f"{card.exports}"),
         ("names", ", ".join(f"{count} {kind}" for kind, count in card.counts.items() if kind != "library")),
         *((f"{evidence.facet} facet", _evidence(evidence)) for evidence in card.evidence),
@@ -77,6 +79,21 @@ def _card(card: Card) -> Iterator[str]:
         ]
     yield f"{card.library} {card.version or '(no version)'}"
     yield from (f"  {head:12}  {text}" for head, text in rows if text)
+
+
+def _protection(hardening: Hardening) -> Iterator[str]:
+    yield f"{hardening.relro} RELRO"
+    yield "executable stack" if hardening.executable_stack else "no executable stack"
+    for present, text in (
+        (hardening.bind_now, "immediate binding"),
+        (hardening.stack_canary, "stack canary"),
+        (hardening.fortify, "FORTIFY"),
+        (hardening.text_relocations, "text relocations"),
+        (hardening.writable_executable_segment, "a writable executable segment"),
+    ):
+        if present:
+            yield text
+    yield from hardening.branch_protection
 
 
 def _evidence(evidence: Evidence) -> str:
