@@ -2,7 +2,9 @@
 
 Every scheme gives a total order: labels that the scheme holds equal (``1.0`` and ``1.0.0`` in PEP 440, build metadata
 in semver) are told apart by their natural order, then by their characters. ``auto`` is, for a whole line, the first
-scheme of :data:`SCHEMES` that reads all of its labels (:func:`scheme_for`); ``plain`` reads any.
+scheme of :data:`SCHEMES` that reads all of its labels (:func:`scheme_for`); ``plain`` reads any. PEP 440 also reads
+labels that mean something else elsewhere (Debian's ``2.36-9+deb12u7``, OpenSSL's ``1.0.2a``): ``auto`` leaves those
+to the schemes after it, a declared ``pep440`` does not.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ _SEMVER = re.compile(
 )
 _DEBIAN = re.compile(r"(?:(\d+):)?(\d[A-Za-z0-9.+~-]*?)(?:-([A-Za-z0-9+.~]+))?", re.ASCII)
 _DEBIAN_PART = re.compile(r"([^0-9]*)([0-9]*)")
+_FOREIGN_TO_PEP440 = re.compile(r"\+|-\d|\d[A-Za-z]+$")
+"""A local version, a revision, a letter release: PEP 440 accepts them, with an order that their authors did not mean."""
+
 _RUNS = re.compile(r"([0-9]+)")
 
 
@@ -47,7 +52,14 @@ def scheme_for(versions: Iterable[str], declared: str = "auto") -> str:
     if declared != "auto":
         return declared
     labels = list(versions)
-    return next(scheme for scheme in SCHEMES if all(_reader(scheme)(label) is not None for label in labels))
+    return next(scheme for scheme in SCHEMES if all(_means(scheme, label) for label in labels))
+
+
+def _means(scheme: str, label: str) -> bool:
+    """Whether ``label`` is in all likelihood meant as a version of ``scheme``."""
+    if scheme == "pep440" and _FOREIGN_TO_PEP440.search(label):
+        return False
+    return _reader(scheme)(label) is not None
 
 
 def check_scheme(scheme: str) -> None:
