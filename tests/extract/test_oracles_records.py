@@ -79,7 +79,8 @@ def _printer(records: dict[str, list[tuple[str, bool]]]) -> str:
         for field, is_bits in fields:
             if is_bits:
                 lines.append(
-                    f"  {{ static unsigned char m[sizeof(struct {name})] __attribute__((aligned(64))); memset(m, 0, sizeof m);"
+                    f"  {{ static unsigned char m[sizeof(struct {name})] __attribute__((aligned(64)));"
+                    "  memset(m, 0, sizeof m);"
                     f' ((struct {name} *)m)->{field} = -1; bits("{name}.{field}", m, sizeof m); }}'
                 )
             else:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from abistore.extract.elf.symbols import Exports
 
 COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHW]|_ZG(?:[VR]|Tt)")
-"""Virtual tables, type information, thunks, guards, transactional clones and the like (Itanium C++ ABI, 5.1.4): no source declares them."""
+"""Virtual tables, type information, thunks, guards and the like (Itanium C++ ABI, 5.1.4): no source declares them."""
 
 HINTS: Final = {
     "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",

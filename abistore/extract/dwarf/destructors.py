@@ -16,16 +16,20 @@ MAX_BASES = 100
 
 
 def place_destructors(entries: Entries) -> None:
-    """Fills in the slots that are missing, in classes and in the functions that implement them."""
+    """Fills in the slots, in classes and in the functions that implement destructors."""
     for name, shapes in entries.items():
         for index, shape in enumerate(shapes):
-            if isinstance(shape, Record):
-                if shape.virtuals and shape.virtuals[-1].slot is None:
-                    shapes[index] = _placed(shape, destructor_slot(name, entries))
-            elif isinstance(shape, Function) and shape.method and shape.method.slot is None:
-                if shape.method.virtual != "no" and "::~" in shape.display:
-                    slot = destructor_slot(shape.method.owner, entries)
-                    shapes[index] = replace(shape, method=replace(shape.method, slot=slot))
+            if isinstance(shape, Record) and shape.virtuals and shape.virtuals[-1].slot is None:
+                shapes[index] = _placed(shape, destructor_slot(name, entries))
+            elif isinstance(shape, Function) and _lacks_slot(shape):
+                assert shape.method is not None
+                slot = destructor_slot(shape.method.owner, entries)
+                shapes[index] = replace(shape, method=replace(shape.method, slot=slot))
+
+
+def _lacks_slot(function: Function) -> bool:
+    method = function.method
+    return method is not None and method.virtual != "no" and method.slot is None and "::~" in function.display
 
 
 def destructor_slot(name: Name, entries: Entries) -> int | None:

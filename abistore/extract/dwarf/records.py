@@ -58,7 +58,7 @@ class Members:
         if not abbreviation.has_children:
             return
         data = unit.data
-        for handle, child, after in self.types.info.children(unit, position):
+        for _, child, after in self.types.info.children(unit, position):
             tag = child.tag
             if tag == dw.TAG_MEMBER:
                 self._member(child.decode(data, after, unit)[1])
