@@ -11,7 +11,7 @@ from abistore.compare.parts import Definition, TagName, Variant
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape, Enum, Foreign, Function, Opaque, Record, Variable
+from abistore.model.shapes import AnyShape, Enum, Record
 from abistore.model.snapshot import Variants
 
 TYPES = ("record", "enum", "alias")
@@ -174,13 +174,3 @@ def _redefined(removed: Iterable[Name], added: Iterable[Name]) -> Iterator[tuple
     for name in removed:
         if name.spelling in by_spelling:
             yield name, by_spelling[name.spelling]
-
-
-def is_declaration_of_export(shape: AnyShape) -> bool:
-    """Whether ``shape`` describes an export itself and not a type."""
-    return isinstance(shape, Function | Variable)
-
-
-def is_incomplete(shape: AnyShape) -> bool:
-    """Whether consumers cannot see into ``shape``."""
-    return isinstance(shape, Opaque | Foreign)

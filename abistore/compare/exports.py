@@ -83,7 +83,7 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
 
 
 def _shared(tables: Tables) -> Iterator[Delta[Any]]:
-    moves: dict[tuple[str, str], list[Changed[SymbolVersion]]] = {}
+    moves: dict[tuple[str, str], list[Delta[Any]]] = {}
     for spelling in sorted(tables.old.keys() & tables.new.keys()):
         name = tables.old[spelling]
         old = _symbols(tables.context.old.variants("symbol", name))
@@ -94,8 +94,8 @@ def _shared(tables: Tables) -> Iterator[Delta[Any]]:
         if before != after:
             yield Changed(Subject(name), before, after)
         for delta in _versions(name, old, new):
-            if isinstance(delta, Changed) and isinstance(delta.old, SymbolVersion):
-                nodes = (delta.old.version or "", delta.new.version or "")
+            nodes = _moved(delta)
+            if nodes is not None:
                 moves.setdefault(nodes, []).append(delta)
             else:
                 yield delta
@@ -106,6 +106,15 @@ def _shared(tables: Tables) -> Iterator[Delta[Any]]:
             spellings = tuple(delta.subject.name.spelling for delta in found)
             batch = NodeMove(tuple((each, each) for each in spellings), before_node, after_node)
             yield Changed(Subject(SELF, f"{before_node} -> {after_node}"), batch, batch)
+
+
+def _moved(delta: Delta[Any]) -> tuple[str, str] | None:
+    """The version nodes that a symbol moved between, if that is what ``delta`` says."""
+    if isinstance(delta, Changed) and isinstance(delta.old, SymbolVersion):
+        nodes = delta.old.version, delta.new.version
+        if nodes[0] is not None and nodes[1] is not None:
+            return nodes[0], nodes[1]
+    return None
 
 
 def _symbols(variants: Variants) -> tuple[Symbol, ...]:

@@ -21,7 +21,9 @@ FEWEST = 3
 SHARE = 0.3
 """And so large a part of the removed exports: a few coincidences in a large release are no pattern."""
 
-VERSION_SPACE = re.compile(r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\w*|\w*_?\d+_\d+\w*|\w+\d{3,}")
+VERSION_SPACE = re.compile(
+    r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\w*|\w*_?\d+_\d+\w*|\w+_\d+|\w+\d{3,}"
+)
 """How inline namespaces that carry a version are called."""
 
 SIMILAR = 0.6
@@ -98,7 +100,7 @@ def _version_spaces(symbols: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for symbol in symbols:
         for component in re.findall(r"(\w+)::", demangle(symbol)):
-            if VERSION_SPACE.fullmatch(component) and component not in ("__cxx11", "__1"):
+            if VERSION_SPACE.fullmatch(component):
                 found.add(component)
     return found
 

@@ -118,7 +118,7 @@ def version_script_missing(surface: Changed[Surface], context: Context) -> Itera
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", effect=True)
-def symbol_moved_version_node(version: Changed[SymbolVersion], context: Context) -> Iterator[Note]:
+def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]:
     """Export moved to another version node.
 
     Built consumers ask for the symbol in its old node. It is not there any more, and the loader does not look
@@ -126,8 +126,21 @@ def symbol_moved_version_node(version: Changed[SymbolVersion], context: Context)
 
     Fix: keep the old version as an alias: ``.symver implementation, name@OLD_NODE``.
     """
-    if version.old.version is not None and _left(context):
+    if version.old.version is not None and version.new.version is not None:
         yield Note("the symbol is in another version node", version.old.version, version.new.version)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def unversioned_exported_symbol(version: Changed[SymbolVersion], context: Context) -> Iterator[Note]:
+    """Export lost its version, in a library that has version nodes.
+
+    The loader takes an unversioned symbol for any version that a built consumer asks for. New links record none, so
+    that later releases cannot keep an old behaviour for them.
+
+    Fix: name the symbol in the version script.
+    """
+    if version.old.version is not None and version.new.version is None and _left(context):
+        yield Note("the symbol has no version any more", version.old.version)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")

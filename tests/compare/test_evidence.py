@@ -1,0 +1,155 @@
+"""What one side could not see is not a difference, and is said."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from abistore.compare.comparison import compare, deltas
+from abistore.compare.context import Context
+from abistore.compare.parts import Definition, InnerField, TagName, Variant
+from abistore.errors import Incomparable
+from abistore.model.deltas import Added, Changed, Delta, Removed
+from abistore.model.findings import NotChecked, Verdict
+from abistore.model.names import Name
+from abistore.model.shapes import Array, Field, Inline, Named, Opaque, Record
+from abistore.model.snapshot import Snapshot
+from tests.compare.model import CHAR, INT, LONG, TARGET, function, record, snapshot, struct, to, uses
+
+USE, OTHER, P, Q = function("use"), function("other"), record("P"), record("Q")
+
+
+def seen(old: Snapshot, new: Snapshot) -> list[Delta[object]]:
+    """Deltas of the layout facet, without what only counts exports."""
+    found = (each for each in deltas(Context(old, new)) if not isinstance(each, NotChecked))
+    return [each for each in found if each.subject.name.kind in ("record", "enum", "alias", "function")]
+
+
+def skipped(old: Snapshot, new: Snapshot) -> list[tuple[str, str, tuple[str, ...]]]:
+    found = compare(old, new).not_checked
+    return [(each.side, each.reason, tuple(name.spelling for name in each.names)) for each in found]
+
+
+def test_snapshots_of_two_targets_are_incomparable() -> None:
+    old = snapshot({USE: uses()})
+    new = msgspec.structs.replace(old, target=msgspec.structs.replace(TARGET, bits=32))
+    with pytest.raises(Incomparable) as caught:
+        compare(old, new)
+    assert "elf-x86_64-32-little" in caught.value.message
+
+
+def test_a_side_without_debug_information_is_no_change_and_is_said() -> None:
+    full = snapshot({USE: uses(to(P)), P: struct(INT)})
+    bare = snapshot({}, state="missing", symbols={USE: full.entries["symbol"][USE][0]})
+    assert compare(full, bare).verdict is Verdict.NO_CHANGE
+    assert skipped(full, bare) == [("new", "missing-debug-info", ())]
+    assert skipped(bare, full) == [("old", "missing-debug-info", ())]
+    assert skipped(bare, bare) == [("both", "missing-debug-info", ())]
+
+
+def test_an_export_that_one_side_does_not_describe_is_named() -> None:
+    old = snapshot({USE: uses(INT), OTHER: uses(to(P)), P: struct(INT)})
+    new = snapshot(
+        {USE: uses(INT)},
+        state="partial",
+        symbols={USE: old.entries["symbol"][USE][0], OTHER: old.entries["symbol"][USE][0]},
+    )
+    assert compare(old, new).verdict is Verdict.NO_CHANGE
+    assert ("new", "partial-debug-info", ("other",)) in skipped(old, new)
+
+
+def test_a_type_that_a_described_export_no_longer_uses_is_removed_even_from_partial_evidence() -> None:
+    old = snapshot({USE: uses(to(P)), P: struct(INT)})
+    new = snapshot({USE: uses(to(INT))}, state="partial")
+    assert Removed in [type(each) for each in seen(old, new)]
+
+
+def test_a_type_that_only_removed_exports_used_is_not_visited() -> None:
+    old = snapshot({USE: uses(INT), OTHER: uses(to(P)), P: struct(INT)})
+    new = snapshot({USE: uses(INT), P: struct(LONG)})
+    assert [each.subject.name for each in seen(old, new)] == [OTHER]
+
+
+def test_a_type_that_no_export_reaches_does_not_matter() -> None:
+    old, new = (snapshot({USE: uses(INT), P: struct(each)}) for each in (INT, LONG))
+    assert seen(old, new) == []
+
+
+def test_a_record_under_another_name_is_renamed_and_not_removed() -> None:
+    old = snapshot({USE: uses(to(P)), P: struct(INT, LONG)})
+    new = snapshot({USE: uses(to(Q)), Q: struct(INT, LONG)})
+    assert [type(each.old) for each in seen(old, new) if isinstance(each, Changed)].count(TagName) == 1
+    assert not [each for each in seen(old, new) if isinstance(each, Added | Removed)]
+
+
+def test_a_spelling_that_means_another_kind_of_thing_is_one_change() -> None:
+    enum = Name("enum", "P")
+    old = snapshot({USE: uses(to(P)), P: struct(INT)})
+    new = snapshot({USE: uses(to(enum)), enum: Opaque("enum")})
+    assert [type(each.old) for each in seen(old, new) if each.subject.name == P] == [Definition]
+
+
+def test_a_record_that_is_only_declared_now_is_another_definition() -> None:
+    old, new = (snapshot({USE: uses(to(P)), P: each}) for each in (struct(INT), Opaque("struct")))
+    (delta,) = seen(old, new)
+    assert isinstance(delta, Changed)
+    assert (type(delta.old), type(delta.new)) == (Definition, Definition)
+
+
+def test_shapes_that_both_sides_have_do_not_differ_whatever_else_the_name_means() -> None:
+    old = snapshot({USE: uses(to(P)), P: (struct(INT), struct(LONG))})
+    new = snapshot({USE: uses(to(P)), P: (struct(INT),)})
+    (delta,) = seen(old, new)
+    assert isinstance(delta, Removed)
+    assert delta.old == Variant(struct(LONG))
+
+
+def fields_of(before: Record, after: Record) -> list[tuple[type, str]]:
+    from abistore.compare.members import children
+
+    old, new = (snapshot({USE: uses(to(P)), P: each}) for each in (before, after))
+    (delta,) = seen(old, new)
+    assert isinstance(delta, Changed)
+    return [(type(each), each.subject.part) for each in children(delta, Context(old, new))]
+
+
+def test_a_field_that_moves_into_an_anonymous_union_at_its_place_has_not_changed() -> None:
+    inner = Record("union", 4, (Field("a", INT, 0), Field("other", INT, 0)))
+    after = Record("struct", 16, (Field("", Inline(inner), 0), Field("b", LONG, 64)))
+    assert fields_of(struct(INT, LONG), after) == [(Added, "other")]
+
+
+def test_a_field_of_another_name_at_the_same_place_is_renamed() -> None:
+    assert fields_of(struct(INT, LONG), struct(INT, LONG, names="ac")) == [(Changed, "b")]
+
+
+def test_reordered_fields_are_not_removed_fields() -> None:
+    assert fields_of(struct(INT, INT), struct(INT, INT, names="ba")) == [(Changed, "a"), (Changed, "b")]
+
+
+def test_members_of_anonymous_members_are_inner_fields_at_their_absolute_offset() -> None:
+    from abistore.compare.members import flat_fields
+
+    inner = Record("struct", 8, (Field("x", INT, 0), Field("y", INT, 32)))
+    outer = Record("struct", 16, (Field("a", LONG, 0), Field("", Inline(inner), 64)))
+    assert flat_fields(outer) == [
+        Field("a", LONG, 0),
+        InnerField(Field("x", INT, 64)),
+        InnerField(Field("y", INT, 96)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("functions", "expected"),
+    [
+        ({"make": uses(result=to(P)), "use": uses(to(P))}, True),
+        ({"open": uses(to(to(P)), result=INT), "use": uses(to(P))}, True),
+        ({"use": uses(to(P))}, False),
+        ({"make": uses(result=to(P)), "use": uses(Named(P))}, False),
+        ({"make": uses(result=to(P)), "use": uses(to(Q)), "embed": uses(Named(Q))}, False),
+    ],
+)
+def test_a_library_allocates_what_it_hands_out_and_nobody_holds(functions: dict[str, object], expected: bool) -> None:
+    layout = {function(name): shape for name, shape in functions.items()}
+    side = snapshot({**layout, P: struct(Array(CHAR, 8)), Q: Record("struct", 8, (Field("p", Named(P), 0),))})
+    assert Context(side, side).library_allocates(P) is expected
