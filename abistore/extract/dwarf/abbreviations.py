@@ -38,6 +38,9 @@ HOT_DECODER = 40
 HOT_SKIPPER = 60
 """Uses after which generating code has paid for itself."""
 
+DEFINING = frozenset({dw.AT_EXTERNAL, dw.AT_SPECIFICATION})
+VALUED = frozenset({dw.AT_CONST_VALUE, dw.AT_DECLARATION})
+
 DIRECT = {dw.AT_NAME: dw.FORM_STRP, dw.AT_LOW_PC: dw.FORM_ADDR, dw.AT_SIBLING: dw.FORM_REF4}
 """The attributes that a scan reads without decoding the entry, in the form where it can."""
 
@@ -47,9 +50,10 @@ UNKNOWN = 0
 LARGEST_GAP = 1 << 12
 """Bound on unused codes in a row; producers leave none."""
 
-LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, RECORD, ENUM = range(7)
+LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, RECORD, ENUM, UNPLACED = range(8)
 """How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
-over, or by its meaning. Plain numbers, because every entry is compared with them; records and enums are the last."""
+over, or by its meaning; ``UNPLACED`` is a defined variable without a location. Plain numbers, because every entry is
+compared with them; what a scan remembers is last."""
 
 Specification: TypeAlias = tuple[int, int, int]
 """One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
@@ -117,6 +121,8 @@ class Abbreviation:
             return FUNCTION
         if tag == dw.TAG_VARIABLE and dw.AT_LOCATION in attributes:
             return VARIABLE
+        if tag == dw.TAG_VARIABLE and DEFINING & attributes and not VALUED & attributes:
+            return UNPLACED
         if tag in (dw.TAG_NAMESPACE, dw.TAG_MODULE):
             return NAMESPACE
         if tag in dw.RECORD_TAGS:

@@ -23,7 +23,7 @@ from abistore.extract.dwarf.sections import Sections
 from abistore.extract.dwarf.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.strings import NoStrings
 from abistore.extract.dwarf.units import Context, Unit, read_units
-from abistore.extract.dwarf.unplaced import static_members, unplaced_variables
+from abistore.extract.dwarf.unplaced import static_members
 from abistore.extract.dwarf.walk import children, skip
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class DebugInfo:
         places = {name: offset for offset in tls_offsets for name in self._tls_offsets[offset]}
         for unit in self.units if places else ():
             try:
-                for handle in unplaced_variables(unit):
+                for handle in [unit.base + position for position in unit.unplaced]:
                     offset = places.get(self._symbol(handle))
                     if offset is not None:
                         self.found.append(("tls", offset, handle))
@@ -237,7 +237,8 @@ class DebugInfo:
             self.scan(full)
             return
         unit.is_scanned = True
-        unit.starts, unit.scopes, unit.classes, unit.functions = [unit.position], [None], [], []
+        unit.starts, unit.scopes = [unit.position], [None]
+        unit.classes, unit.functions, unit.unplaced = [], [], []
         try:
             unit.load()
             scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)

@@ -17,6 +17,7 @@ from abistore.extract.dwarf.abbreviations import (
     LEAF,
     NAMESPACE,
     RECORD,
+    UNPLACED,
     VARIABLE,
     Abbreviation,
     Attributes,
@@ -78,6 +79,8 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
                 found.extend(_function(abbreviation, position, unit, addresses, base + start))
         elif kind == VARIABLE:
             found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
+        elif kind == UNPLACED:
+            unit.unplaced.append(start)
         elif kind >= RECORD:
             if not abbreviation.is_declaration:
                 classes.append(start)

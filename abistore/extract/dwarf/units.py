@@ -54,7 +54,8 @@ class Unit:
         "data", "dwo_id", "dwo_name", "format", "functions", "handle", "high_pc", "is_loaded", "is_scanned", "kind",
         "language", "limit", "line_base", "line_unit", "low_pc", "name", "order", "position", "producer",
         "range_base", "range_lists", "ranges", "ranges_offset", "root", "scopes", "sections", "signature",
-        "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top", "type_position", "version",
+        "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top", "type_position",
+        "unplaced", "version",
     )  # fmt: skip
 
     table: list[Abbreviation]
@@ -62,6 +63,7 @@ class Unit:
     scopes: list[Any]
     classes: list[int]
     functions: list[int]
+    unplaced: list[int]
 
     def __init__(self, sections: Sections, data: bytes, base: int, context: Context) -> None:
         self._context = context

@@ -1,4 +1,4 @@
-"""Exported variables whose place is not recorded: they are found by the name of their symbol instead."""
+"""Exported static members whose place is not recorded: they are found by the name of their symbol instead."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from abistore.extract.dwarf import codes as dw
-from abistore.extract.dwarf.abbreviations import NAMESPACE, Abbreviation, Attributes
+from abistore.extract.dwarf.abbreviations import Abbreviation, Attributes
 from abistore.extract.dwarf.units import Unit
 from abistore.extract.dwarf.walk import children
 
 Entry: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
 
-PLACED = frozenset({dw.AT_LOCATION, dw.AT_CONST_VALUE, dw.AT_DECLARATION})
 MEMBERS = frozenset({dw.TAG_VARIABLE, dw.TAG_MEMBER})
 
 MOST_COPIES = 4
@@ -22,20 +21,6 @@ MOST_COPIES = 4
 MEMBER_SYMBOL = re.compile(r"_ZN.*E")
 NUMBER = re.compile(r"(?=([1-9][0-9]{0,3}))")
 """Every place where the length of an identifier may begin: an identifier itself may end in digits (``_V2``)."""
-
-
-def unplaced_variables(unit: Unit) -> Iterator[int]:
-    """The handles of variables at namespace scope that are defined and have no recorded place.
-
-    Some targets cannot express a thread-local variable's place, and leave it out.
-    """
-    pending = [unit.top] if unit.top < unit.limit else []
-    while pending:
-        for handle, abbreviation, position in children(unit, pending.pop()):
-            if abbreviation.kind == NAMESPACE and abbreviation.has_children:
-                pending.append(abbreviation.decode(unit.data, position, unit)[0])
-            elif abbreviation.tag == dw.TAG_VARIABLE and not (PLACED & abbreviation.attributes):
-                yield handle
 
 
 def static_members(
