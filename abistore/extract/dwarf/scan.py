@@ -2,6 +2,7 @@
 
 Nothing below namespace scope is visited: records and functions are stepped over by DW_AT_sibling where it is recorded,
 else entry by entry without decoding.
+A scope is ``(outer scope, name or handle)``; it holds from its position in ``starts`` up to the next one.
 """
 
 from __future__ import annotations
@@ -35,10 +36,7 @@ DEEPEST = 1000
 
 
 def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Container[int], found: list[Found]) -> None:
-    """Fills the scopes, classes and functions of a loaded unit, and appends to ``found`` what lies at an export.
-
-    A scope is ``(outer scope, name or handle)``; it holds from its position in ``starts`` up to the next one.
-    """
+    """Fills the scopes, classes and functions of a loaded unit, and appends to ``found`` what lies at an export."""
     data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
     starts, scopes, classes, functions = unit.starts, unit.scopes, unit.classes, unit.functions
     reference = struct.Struct(unit.format.prefix + "I").unpack_from
