@@ -58,14 +58,14 @@ def _timeline(history: History) -> str:
 
 def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
     release, churn = row.release, row.churn
-    against_baseline = row.against_baseline.name if row.against_baseline else ""
+    against_baseline = row.against_baseline.name if row.against_baseline is not None else ""
     return (
         release.version,
         f"{release.released or release.ingested:%Y-%m-%d}",
         release.soname or "",
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
-        row.verdict.name if row.verdict else "",
+        row.verdict.name if row.verdict is not None else "",
         "(baseline)" if release.version == baseline else against_baseline,
         ", ".join(_evidence(release.evidence)),
     )

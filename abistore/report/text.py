@@ -12,6 +12,11 @@ from abistore.report.style import Style
 
 NAMES_SHOWN = 3
 CONSEQUENCES_SHOWN = 3
+LINES_SHOWN = 4
+NAME_WIDTH = 80
+STRINGS = tuple(
+    f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
+)
 TONES = {
     "NO_CHANGE": "compatible",
     "COMPATIBLE": "compatible",
@@ -108,33 +113,60 @@ def _change(change: Change, description: str, style: Style) -> Iterator[str]:
 
 def subject(change: Change) -> str:
     """What changed, as a programmer calls it."""
-    return f"{change.display}: {change.part}" if change.part else change.display
+    name = shortened(change.display) or ""
+    return f"{name}: {change.part}" if change.part else name
 
 
 def _values(old: str | None, new: str | None, style: Style) -> Iterator[str]:
     """Both values in one line where they fit, else one below the other; one where they are the same."""
     values = (old,) if old == new else (old, new)
-    line = " -> ".join(value if value is not None else "(none)" for value in values)
+    line = " -> ".join(value if value is not None else "(none)" for value in map(shortened, values))
     if "\n" not in line and len(line) + len(DEEP) <= style.width:
         yield f"{DEEP}{line}"
         return
-    for sign, value in (("-", old), ("+", new)):
-        for text in (value or "").splitlines():
-            yield f"{DEEP}{sign} {text}"
+    for sign, value in zip("-+", map(shortened, values), strict=False):
+        lines = [part for text in (value or "").splitlines() for part in _wrapped(f"{sign} {text}", DEEP, style)]
+        shown = len(lines) if style.detail else LINES_SHOWN
+        yield from lines[:shown]
+        if len(lines) > shown:
+            yield f"{DEEP}{sign} ... (-v shows all)"
+
+
+def shortened(text: str | None) -> str | None:
+    """``text`` with the names that people use for the standard strings."""
+    if text is not None and "basic_string<char, " in text:
+        for spelled in STRINGS:
+            text = text.replace(spelled, "std::string")
+    return text
 
 
 def _affected(change: Change, style: Style) -> str:
-    shown = change.affected if style.detail else change.affected[:NAMES_SHOWN]
-    names = ", ".join(demangle(name) for name in shown)
-    more = change.affected_count - len(shown)
     count = f"{change.affected_count} export{'s' if change.affected_count > 1 else ''}"
-    return f"affects {count}: {names}" + (f" and {more} more" if more else "")
+    return f"affects {count}: {_names(change.affected, style)}"
+
+
+def _names(symbols: Sequence[str], style: Style) -> str:
+    """The first of ``symbols`` as a programmer calls them, and how many more there are; all with detail."""
+    if style.detail:
+        return ", ".join(map(_named, symbols))
+    names = [
+        name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 3]}..."
+        for name in map(_named, symbols[:NAMES_SHOWN])
+    ]
+    more = len(symbols) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _named(symbol: str) -> str:
+    return shortened(demangle(symbol)) or ""
 
 
 def _consequences(consequences: Sequence[Change], style: Style) -> Iterator[str]:
     shown = len(consequences) if style.detail else CONSEQUENCES_SHOWN
     for change in consequences[:shown]:
-        values = f" {change.old_value} -> {change.new_value}" if change.old_value is not None else ""
+        values = (
+            f" {shortened(change.old_value)} -> {shortened(change.new_value)}" if change.old_value is not None else ""
+        )
         yield from _wrapped(f"hence {change.kind}: {subject(change)}{values}", DEEP, style)
     if len(consequences) > shown:
         yield f"{DEEP}and {len(consequences) - shown} more consequences (-v shows all)"
@@ -145,10 +177,7 @@ def _unchecked(item: Unchecked, style: Style) -> Iterator[str]:
     reason = item.detail or item.reason
     yield from _wrapped(f"{item.facet} of {side}: {reason} ({item.reason})", "  ", style)
     if item.names:
-        shown = item.names if style.detail else item.names[:NAMES_SHOWN]
-        more = len(item.names) - len(shown)
-        names = ", ".join(demangle(name) for name in shown)
-        yield from _wrapped(names + (f" and {more} more" if more else ""), "      ", style)
+        yield from _wrapped(_names(item.names, style), "      ", style)
     if item.hint:
         yield from _wrapped(f"hint: {item.hint}", "      ", style)
 

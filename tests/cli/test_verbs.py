@@ -261,6 +261,14 @@ def test_history_judges_each_release_against_the_one_before_and_the_baseline(sto
     assert table[1].split()[:4] == ["version", "date", "SONAME", "exports"]
 
 
+def test_a_release_without_changes_has_a_verdict(abistore: Call, old: Path) -> None:
+    for version in ("1.0", "1.1"):
+        assert abistore("ingest", old, "--version", version).code == 0
+    assert abistore("baseline", "set", "libcase@1.0").code == 0
+    assert abistore("history", "libcase").out.count("NO_CHANGE") == 2
+    assert abistore("history", "libcase", "--json").json["histories"][0]["rows"][1]["verdict"] == "NO_CHANGE"
+
+
 def test_history_of_an_unknown_library_suggests_a_known_one(stored: Call) -> None:
     done = stored("history", "libcas")
     assert done.code == 67

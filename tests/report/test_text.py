@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from textwrap import dedent
 
 from abistore.model.findings import Verdict
@@ -77,3 +78,14 @@ def test_colour_is_nothing_but_colour() -> None:
         coloured = render(report, Style(colour=True, width=width))
         assert "\x1b[1;31mBREAKING\x1b[0m" in coloured
         assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == render(report, Style(width=width))
+
+
+def test_long_values_are_wrapped_and_bounded_and_strings_have_their_short_name() -> None:
+    string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>"
+    changed = replace(MOVED, old_value=f"f(const {string}&)", new_value=", ".join([string] * 200))
+    bounded = render(outline(comparison(changed)), Style(width=80))
+    assert "- f(const std::string&)" in bounded
+    assert "basic_string" not in bounded
+    assert "+ ... (-v shows all)" in bounded
+    assert all(len(line) <= 80 for line in bounded.splitlines())
+    assert render(outline(comparison(changed)), Style(width=80, detail=True)).count("std::string") == 201
