@@ -43,20 +43,15 @@ CONVENTIONS: Final = {
 class Declarations:
     """A function's or variable's DIE, and those it completes: abstract instance and declaration, nearest first."""
 
-    def __init__(self, types: Types, handle: int) -> None:
+    def __init__(self, types: Types, handle: int, die: Die, declared: Declarations | None) -> None:
         self.types = types
-        self.handles: list[int] = []
-        self.dies: list[Die] = []
-        self.attributes: Attributes = {}
-        while handle >= 0 and handle not in self.handles:
-            die = types.info.die(handle)
-            own = die[3]
-            self.handles.append(handle)
-            self.dies.append(die)
-            self.attributes = {**own, **self.attributes} if self.attributes else own
-            handle = own.get(dw.AT_ABSTRACT_ORIGIN, -1)
-            if handle < 0:
-                handle = own.get(dw.AT_SPECIFICATION, -1)
+        self.handles = [handle]
+        self.dies = [die]
+        self.attributes = die[3]
+        if declared is not None:
+            self.handles += declared.handles
+            self.dies += declared.dies
+            self.attributes = {**declared.attributes, **die[3]}
 
     @property
     def symbol(self) -> str:
@@ -115,8 +110,21 @@ class Declarations:
 class Shapes:
     """The shapes of functions and variables. The variants of one constructor or destructor share theirs."""
 
-    def __init__(self) -> None:
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._declared: dict[int, Declarations | None] = {-1: None}
         self._shared: dict[tuple[int, bool], Function | Variable] = {}
+
+    def declarations(self, handle: int) -> Declarations:
+        """What the DIE ``handle`` says, together with those that it is an instance or a definition of."""
+        die = self._types.info.die(handle)
+        completed = die[3].get(dw.AT_ABSTRACT_ORIGIN, -1)
+        if completed < 0:
+            completed = die[3].get(dw.AT_SPECIFICATION, -1)
+        if completed not in self._declared:
+            self._declared[completed] = None  # ends a chain that comes back to itself
+            self._declared[completed] = self.declarations(completed)
+        return Declarations(self._types, handle, die, self._declared[completed])
 
     def of(self, declarations: Declarations) -> Function | Variable:
         """What the users of an exported function or variable were compiled against."""

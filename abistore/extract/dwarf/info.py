@@ -15,7 +15,7 @@ from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.abbreviations import Abbreviation, Abbreviations, Attributes, Decoder
 from abistore.extract.dwarf.faults import MALFORMED, Malformed, describe
 from abistore.extract.dwarf.index import index_definitions
-from abistore.extract.dwarf.lines import file_names
+from abistore.extract.dwarf.lines import Files, file_names
 from abistore.extract.dwarf.ranges import read_aranges, unit_ranges
 from abistore.extract.dwarf.scan import Found, scan_namespaces
 from abistore.extract.dwarf.scopes import Scope, Scopes
@@ -73,7 +73,7 @@ class DebugInfo:
         self._starts: dict[int, tuple[list[int], list[Unit]]] = {}
         self._next_base = 2 * BASE_STEP
         self._definitions: dict[str, list[int]] | None = None
-        self._files: dict[tuple[int, int], list[str]] = {}
+        self._files: dict[tuple[int, int], Files] = {}
         self._sections = Sections(elf)
         self._split_files = SplitFiles(elf, options, self._add_split, self.problem)
         other = Sections(alternate) if alternate is not None else None
@@ -322,7 +322,7 @@ class DebugInfo:
                 names = file_names(unit, unit.line_base + unit.stmt_list)
             except MALFORMED as fault:
                 self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
-                names = []
+                names = Files("", [], [])
             self._files[key] = names
         return names[index] if 0 <= index < len(names) else ""
 

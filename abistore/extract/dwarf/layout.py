@@ -13,7 +13,7 @@ from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error
 from abistore.extract.dwarf.footprints import Footprints
 from abistore.extract.dwarf.foreign import is_runtime
-from abistore.extract.dwarf.functions import Declarations, Shapes, choose
+from abistore.extract.dwarf.functions import Shapes, choose
 from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
@@ -86,10 +86,10 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
     for kind, place, handle in types.info.found:
         places.setdefault((kind == "tls", place), []).append(handle)
     described: set[str] = set()
-    shapes = Shapes()
+    shapes = Shapes(types)
     for (tls, place), handles in places.items():
         symbols = (exports.tls_by_offset if tls else exports.by_address)[place]
-        candidates = [Declarations(types, handle) for handle in handles]
+        candidates = [shapes.declarations(handle) for handle in handles]
         candidates = [candidate for candidate in candidates if not candidate.is_assembly]
         if candidates:
             described.update(symbols)

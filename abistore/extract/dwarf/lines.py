@@ -24,7 +24,24 @@ MOST_FILES = 1 << 20
 """Bound on the entries of one table."""
 
 
-def file_names(unit: Unit, offset: int) -> list[str]:
+class Files:
+    """The files of one line table, each path put together when it is asked for: few of them declare what is exported."""
+
+    def __init__(self, compilation: str, folders: list[str], files: list[tuple[str, int]]) -> None:
+        self._compilation = compilation
+        self._folders = folders
+        self._files = files
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __getitem__(self, index: int) -> str:
+        name, folder = self._files[index]
+        where = self._folders[folder] if 0 <= folder < len(self._folders) else ""
+        return _below(self._compilation, where, name)
+
+
+def file_names(unit: Unit, offset: int) -> Files:
     """The files of the line program at ``offset``, by ``DW_AT_decl_file``; below the compilation folder: relative."""
     data = unit.sections.read("line")
     position = offset
@@ -43,27 +60,26 @@ def file_names(unit: Unit, offset: int) -> list[str]:
         format = unit.format._replace(offset_size=size)
         folders, position = _table(unit, data, position, format)
         files, _ = _table(unit, data, position, format)
-        names = [folder for folder, _ in folders]
-        return [_relative(unit, names, name, folder) for name, folder in files]
+        return Files(unit.comp_dir, [folder for folder, _ in folders], files)
     if version < 2:
         raise Malformed(f"line table version {version}")
     return _old_names(unit, data, position)
 
 
-def _old_names(unit: Unit, data: bytes, position: int) -> list[str]:
+def _old_names(unit: Unit, data: bytes, position: int) -> Files:
     folders = [unit.comp_dir]
     name, position = _string(data, position)
     while name:
         folders.append(name)
         name, position = _string(data, position)
-    names = [unit.name or ""]
+    files = [(unit.name or "", 0)]
     name, position = _string(data, position)
     while name:
         folder, position = leb.unsigned(data, position)
         position = leb.skip(data, leb.skip(data, position))
-        names.append(_relative(unit, folders, name, folder))
+        files.append((name, folder))
         name, position = _string(data, position)
-    return names
+    return Files(unit.comp_dir, folders, files)
 
 
 def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list[tuple[str, int]], int]:
@@ -120,11 +136,6 @@ def _common_table(
 def _string(data: bytes, position: int) -> tuple[str, int]:
     end = data.index(b"\0", position)
     return data[position:end].decode("utf-8", "replace"), end + 1
-
-
-def _relative(unit: Unit, folders: list[str], name: str, folder: int) -> str:
-    where = folders[folder] if 0 <= folder < len(folders) else ""
-    return _below(unit.comp_dir, where, name)
 
 
 @lru_cache(1 << 14)

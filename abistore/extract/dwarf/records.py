@@ -9,7 +9,6 @@ from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
-from abistore.model.spelling import spell
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.types import Attributes, Die, Types
@@ -137,6 +136,8 @@ class Members:
         attributes = die[3]
         name = attributes.get(dw.AT_NAME, "")
         if dw.AT_DELETED in attributes:
+            from abistore.model.spelling import spell  # C has nothing to delete
+
             parameters = ", ".join(map(spell, read_signature(self.types, die).parameters))
             self.deleted.add(f"{normal_name(name)}({parameters})")
         virtuality = attributes.get(dw.AT_VIRTUALITY, 0)

@@ -13,6 +13,8 @@ from abistore.extract.dwarf.units import Unit
 def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
     """The position of the next sibling of the entry whose code ends at ``position``."""
     data = unit.data
+    if abbreviation.kind == LEAF:
+        return position + abbreviation.size
     position = abbreviation.next(data, position, unit)
     if not abbreviation.has_children or abbreviation.leads:
         return position
