@@ -27,12 +27,12 @@ VERDICTS = frozenset({0, 2, 4})
 def release(folder: Path, number: int, declarations: int) -> Path:
     """A C library of as many declarations, half of them functions; one in a hundred differs from the release before.
 
-    A changed record gains a member on a line of its own, so that all that follows moves down, as in real releases.
+    All of it stands some lines lower than before, as in real releases.
     """
     built = folder / f"{declarations}-{number}" / "libgrowing.so.1"
     built.parent.mkdir(parents=True)
     text = built.with_name("growing.c")
-    text.write_text("".join(_declarations(number, declarations // 2)))
+    text.write_text("\n" * 3 * number + "".join(_declarations(number, declarations // 2)))
     command = [require("gcc", "gcc"), "-shared", "-fPIC", "-g", "-O0", "-Wl,-soname,libgrowing.so.1"]
     run([*command, text.name, "-o", built.name], built.parent)
     return built
@@ -41,9 +41,8 @@ def release(folder: Path, number: int, declarations: int) -> Path:
 def _declarations(number: int, count: int) -> Iterator[str]:
     for index in range(count):
         changes = (number + index) // 100
-        added = "".join(f"  int added_{change};\n" for change in range(changes))
-        yield f"struct record_{index} {{\n  struct record_{index} *next;\n  unsigned long key_{index};\n{added}}};\n"
         width = "long" if changes % 2 else "int"
+        yield f"struct record_{index} {{ struct record_{index} *next; unsigned long key_{index}; {width} value; }};\n"
         yield f"{width} call_{index}(struct record_{index} *subject) {{ return subject != 0; }}\n"
 
 

@@ -74,24 +74,32 @@ def comparison(*words: str | Path) -> dict[str, Any]:
 def document(recipe: Recipe) -> None:
     """This library's part of ``docs/real-history.md``; the page is written anew with the first library's."""
     page = PROJECT / "docs" / "real-history.md"
-    first = recipe is next(iter(RECIPES.values()))
-    page.write_text(("" if first else page.read_text() + "\n") + "\n".join(section(recipe, first)) + "\n")
+    before = INTRODUCTION if recipe is next(iter(RECIPES.values())) else page.read_text()
+    page.write_text(before + "\n" + "\n\n".join(section(recipe)) + "\n")
 
 
-def section(recipe: Recipe, first: bool) -> Iterator[str]:
+def section(recipe: Recipe) -> Iterator[str]:
     """How the releases were obtained, their timeline, one type's log and one verdict: the commands and their output."""
-    if first:
-        yield INTRODUCTION
-    carriers = ", ".join(f"{version} ({carrier})" for version, carrier in recipe.releases)
-    yield f"## {recipe.library} ({'C++' if recipe.compiler.endswith('++') else 'C'})\n"
-    yield f"From the {recipe.origin} package `{recipe.package}`; each release with the package version that carries it:"
-    yield f"{carriers}.\n"
-    yield f"Compiled with `{recipe.compiler} -shared -fPIC -g -O2 {' '.join(recipe.flags)}`.\n"
-    shown = SHOWN[recipe.library]
-    for words in (("history", recipe.library), ("log", shown[0], "--library", recipe.library), ("verdict", f"{recipe.library}@{shown[1]}")):
-        yield f"```console\n$ abistore {' '.join(words)}\n{abistore('--db', DATABASE, *words).rstrip()}\n```\n"
+    language = "C++" if recipe.compiler.endswith("++") else "C"
+    carriers = ", ".join(old if old == new else f"{old} (in {new})" for old, new in recipe.releases)
+    yield f"## {recipe.library} ({language})"
+    yield f"{recipe.remark} From the {ORIGINS[recipe.origin]} `{recipe.package}`: {carriers}."
+    yield f"Compiled with `{recipe.compiler} -shared -fPIC -g -O2 {' '.join(recipe.flags)}`."
+    declaration, judged = SHOWN[recipe.library]
+    yield console("history", recipe.library)
+    yield console("log", declaration, "--library", recipe.library)
+    yield console("verdict", f"{recipe.library}@{judged}")
 
 
+def console(*words: str) -> str:
+    """A command and what it prints, cut to what a page can show."""
+    lines = abistore("--db", DATABASE, *words).splitlines()
+    more = [f"[... {len(lines) - LINES} more lines]"] if len(lines) > LINES else []
+    return "\n".join(["```console", f"$ abistore {' '.join(words)}", *lines[:LINES], *more, "```"])
+
+
+LINES = 70
+ORIGINS = {"pypi": "PyPI sdists of", "npm": "npm package", "debian": "Debian source package"}
 SHOWN = {
     "liblz4": ("LZ4F_preferences_t", "1.9.1"),
     "libzstd": ("ZSTD_frameHeader", "1.5.2"),
@@ -112,7 +120,8 @@ $ python -m examples.histories document   # writes this page
 ```
 
 Sources come with `pip download`, `npm pack` and `apt-get source`, by name and version; see `examples/recipes.py`. The
-commands below read the database that `ingest` wrote: `export ABISTORE_DB=.cache/examples/history.db`.
+commands below read the database that `ingest` wrote: `export ABISTORE_DB=.cache/examples/history.db`. Long outputs are
+cut, and say so.
 """
 
 STEPS: dict[str, Callable[[Recipe], None]] = {

@@ -15,7 +15,7 @@ class Recipe:
     """One library. ``releases`` are (the library's version, the version of the package that carries its sources).
 
     ``sources`` and ``unwanted`` are globs below the folder ``root`` of the unpacked package; ``flags`` are what the
-    library's own build files add to ``-shared -fPIC -g -O2``.
+    library's own build files add to ``-shared -fPIC -g -O2``. ``remark`` is what a reader must know about the versions.
     """
 
     library: str
@@ -28,6 +28,7 @@ class Recipe:
     root: str = "."
     unwanted: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    remark: str = ""
 
     def version_numbers(self) -> tuple[str, ...]:
         """The library's versions, oldest first."""
@@ -53,6 +54,7 @@ LZ4 = Recipe(
     root="lz4libs",
     sources=("lz4.c", "lz4hc.c", "lz4frame.c", "xxhash.c"),
     flags=("-fvisibility=hidden", "-DXXH_NAMESPACE=LZ4_"),
+    remark="All releases from 1.8.0 to 1.9.4 but 1.9.0, which no package carries.",
 )
 
 ZSTD = Recipe(
@@ -78,6 +80,7 @@ ZSTD = Recipe(
         *("-fvisibility=hidden", "-I.", "-Icommon", "-Ilegacy", "-pthread"),
         *("-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=5", "-DZSTD_MULTITHREAD"),
     ),
+    remark="All releases from 1.4.8 to 1.5.7; there was no 1.5.3.",
 )
 
 RAPIDYAML = "third_party/rapidyaml/rapidyaml"
@@ -110,9 +113,9 @@ JSONNET = Recipe(
         *("-std=c++17", "-Iinclude", "-Ithird_party/md5", "-Ithird_party/json"),
         *(f"-I{RAPIDYAML}/src", f"-I{RAPIDYAML}/ext/c4core/src"),
     ),
+    remark="The last patch of each minor release from 0.11 to 0.20.",
 )
 
-# The package does not tell RE2's own version: those of its releases that carry other RE2 sources stand for it.
 RE2 = Recipe(
     library="libre2",
     soname="libre2.so.9",
@@ -137,6 +140,7 @@ RE2 = Recipe(
     root="vendor",
     sources=("re2/*.cc", "util/rune.cc", "util/strutil.cc"),
     flags=("-std=c++14", "-I.", "-DNDEBUG", "-pthread"),
+    remark="The package does not tell RE2's version: these are its own releases that came with other RE2 sources.",
 )
 
 RECIPES = {recipe.library: recipe for recipe in (LZ4, ZSTD, JSONNET, RE2)}

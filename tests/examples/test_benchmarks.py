@@ -77,7 +77,6 @@ def test_our_own_failure_meets_nothing() -> None:
 
 
 def test_the_growing_library_changes_one_declaration_in_a_hundred(tmp_path: Path) -> None:
-    old, new = (release(tmp_path, number, 400).with_name("growing.c").read_text() for number in (1, 2))
-    old_parts, new_parts = (text.replace("}\n", "};\n").split("};\n") for text in (old, new))
-    changed = [before for before, after in zip(old_parts, new_parts, strict=True) if before != after]
+    old, new = (release(tmp_path, number, 400).with_name("growing.c").read_text().split("\n") for number in (1, 2))
+    changed = set(old) - set(new)
     assert len(changed) == 4
