@@ -25,7 +25,7 @@ MOST_FILES = 1 << 20
 
 
 class Files:
-    """The files of one line table, each path put together when it is asked for: few of them declare what is exported."""
+    """The files of one line table. A path is put together when it is asked for: few files declare what is exported."""
 
     def __init__(self, compilation: str, folders: list[str], files: list[tuple[str, int]]) -> None:
         self._compilation = compilation
