@@ -12,14 +12,14 @@ from abistore.compare.context import Context
 from abistore.compare.declarations import comparable, declarations, observed
 from abistore.compare.exports import EXPORTS, export_deltas
 from abistore.compare.fold import fold, order
-from abistore.compare.judge import Dispatch, dispatch, findings_of, verdict_of, worst_of
+from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, verdict_of, worst_of
 from abistore.compare.parts import Outcome
 from abistore.compare.rule import load
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.digest import snapshot_digest
 from abistore.model.findings import Comparison, Finding, NotChecked, Side
-from abistore.model.names import SELF, Facet
+from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.snapshot import Snapshot
 
 DECLARING: tuple[Facet, ...] = ("layout", "source")
@@ -49,28 +49,37 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
 
 def _findings(context: Context) -> tuple[list[Finding], tuple[NotChecked, ...]]:
     rules = load()
-    table = dispatch(rules)
+    tables = {facet: dispatch(rules, facet) for facet in FACETS}
     found: list[Finding] = []
     skipped: list[NotChecked] = []
-    for delta in deltas(context):
+    for facet, delta in _observed(context):
         if isinstance(delta, NotChecked):
             skipped.append(delta)
         else:
-            found += findings_of(delta, table, context)
+            found += explained(delta, tables[facet], context)
     folded = fold(found, rules, context)
-    folded += _advice(context, folded, table)
+    folded += _advice(context, folded, tables["symbol"])
     return folded, tuple(skipped)
 
 
 def deltas(context: Context) -> Iterator[Delta[Any] | NotChecked]:
     """Everything that differs and that both sides could see, and what they could not see."""
-    yield from export_deltas(context)
+    for _, delta in _observed(context):
+        yield delta
+
+
+def _observed(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
+    """The deltas, each with the facet that shows it."""
+    for delta in export_deltas(context):
+        yield "symbol", delta
     for facet in DECLARING:
         if facet != "layout" and facet not in context.old.entries and facet not in context.new.entries:
             continue
-        yield from observed(context, facet)
+        for reason in observed(context, facet):
+            yield facet, reason
         if comparable(context, facet) and context.old.entries[facet] != context.new.entries[facet]:
-            yield from declarations(context, facet)
+            for found in declarations(context, facet):
+                yield facet, found
 
 
 def _advice(context: Context, findings: list[Finding], table: Dispatch) -> list[Finding]:

@@ -6,22 +6,37 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from abistore.compare.context import Context
+from abistore.compare.meaningless import is_meaningless
 from abistore.compare.members import children
+from abistore.compare.parts import Unexplained
 from abistore.compare.rule import Rule
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import VERDICT_OF, Finding, Impact, Verdict
-from abistore.model.names import SELF, Name
+from abistore.model.names import SELF, Facet, Name
 from abistore.model.snapshot import Location
 
 Dispatch = Mapping[tuple[type, type], list[Rule]]
 
 
-def dispatch(rules: Mapping[str, Rule]) -> Dispatch:
-    """The rules by the delta that they look at."""
+def dispatch(rules: Mapping[str, Rule], facet: Facet) -> Dispatch:
+    """The rules for what ``facet`` shows, by the delta that they look at."""
     table: dict[tuple[type, type], list[Rule]] = {}
     for rule in rules.values():
-        table.setdefault(rule.subject, []).append(rule)
+        if rule.evidence != "source" or facet == "source":
+            for subject in rule.subjects:
+                table.setdefault(subject, []).append(rule)
     return table
+
+
+def explained(delta: Delta[Any], table: Dispatch, context: Context) -> Iterator[Finding]:
+    """What the rules say about ``delta``; a difference that none of them knows is a finding too."""
+    silent = True
+    for finding in findings_of(delta, table, context):
+        silent = False
+        yield finding
+    if silent and isinstance(delta, Changed) and not is_meaningless(delta, context):
+        subject, old, new = delta.subject, Unexplained(delta.old), Unexplained(delta.new)
+        yield from findings_of(Changed(subject, old, new), table, context)
 
 
 def findings_of(delta: Delta[Any], table: Dispatch, context: Context) -> Iterator[Finding]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+import msgspec
+
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.parts import InnerField, Parameter, Result
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
-from abistore.model.names import Name
 from abistore.model.shapes import (
+    Array,
     Base,
     Enum,
     Enumerator,
@@ -18,6 +20,7 @@ from abistore.model.shapes import (
     Function,
     Inline,
     Named,
+    Qualified,
     Record,
     TypeRef,
     VirtualMethod,
@@ -58,16 +61,14 @@ def flat_fields(record: Record) -> list[Field | InnerField]:
 
     An unnamed bit-field is left out, an empty anonymous member too.
     """
-    return [field if depth == 0 else InnerField(field) for field, depth in _flatten(record, 0, 0)]
+    return list(_flatten(record, 0, 0))
 
 
-def _flatten(record: Record, start: int, depth: int) -> Iterator[tuple[Field, int]]:
+def _flatten(record: Record, start: int, depth: int) -> Iterator[Field | InnerField]:
     for field in record.fields:
-        placed = Field(
-            field.name, field.type, start + field.offset, field.bit_size, field.access, field.mutable
-        ) if start else field  # fmt: skip
+        placed = msgspec.structs.replace(field, offset=start + field.offset) if start else field
         if field.name:
-            yield placed, depth
+            yield InnerField(placed, record.sort == "union") if depth else placed
         elif isinstance(field.type, Inline) and isinstance(field.type.shape, Record):
             yield from _flatten(field.type.shape, placed.offset, depth + 1)
 
@@ -77,6 +78,29 @@ def plain(field: Field | InnerField) -> Field:
     return field.field if isinstance(field, InnerField) else field
 
 
+def nameless(type: TypeRef) -> tuple[tuple[int | None, ...], Record] | None:
+    """The anonymous record that ``type`` is, or is an array of, behind the array's bounds; ``None`` for other types."""
+    bounds: list[int | None] = []
+    while isinstance(type, Array | Qualified):
+        if isinstance(type, Array):
+            bounds.append(type.count)
+            type = type.element
+        else:
+            type = type.target
+    if isinstance(type, Inline) and isinstance(type.shape, Record):
+        return tuple(bounds), type.shape
+    return None
+
+
+def told_by_parts(old: Field, new: Field) -> bool:
+    """Whether both fields are of anonymous record types whose members can be compared one by one."""
+    before, after = nameless(old.type), nameless(new.type)
+    if before is None or after is None or before[0] != after[0]:
+        return False
+    same_sort = (before[1].sort == "union") == (after[1].sort == "union")
+    return same_sort and (not before[0] or before[1].size == after[1].size)
+
+
 def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
     old, new = _by_key(flat_fields(delta.old), _field_name), _by_key(flat_fields(delta.new), _field_name)
     gone = [field for key, field in old.items() if key not in new]
@@ -84,22 +108,27 @@ def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
     renamed = list(_same_place(gone, come, context))
     for key, before in old.items():
         if key in new and plain(before) != plain(new[key]):
-            yield _change(delta, before, new[key])
+            yield from _change(delta, before, new[key])
     for before, after in renamed:
         gone.remove(before)
         come.remove(after)
-        yield _change(delta, before, after)
+        yield from _change(delta, before, after)
     for field in gone:
         yield Removed(_part(delta, plain(field).name), field, delta)
     for field in come:
         yield Added(_part(delta, plain(field).name), field, delta)
 
 
-def _change(delta: Changed[Record], old: Field | InnerField, new: Field | InnerField) -> Changed[Any]:
-    subject = _part(delta, plain(old).name)
+def _change(delta: Changed[Record], old: Field | InnerField, new: Field | InnerField) -> Iterator[Changed[Any]]:
+    subject, before, after = _part(delta, plain(old).name), plain(old), plain(new)
     if isinstance(old, InnerField) and isinstance(new, InnerField):
-        return Changed(subject, old, new, delta)
-    return Changed(subject, plain(old), plain(new), delta)
+        yield Changed(subject, old, new, delta)
+    else:
+        yield Changed(subject, before, after, delta)
+    if before.type != after.type and told_by_parts(before, after):
+        inner = nameless(before.type), nameless(after.type)
+        if inner[0] is not None and inner[1] is not None:
+            yield Changed(subject, inner[0][1], inner[1][1], delta)
 
 
 def _field_name(field: Field | InnerField) -> str:
@@ -109,16 +138,23 @@ def _field_name(field: Field | InnerField) -> str:
 def _same_place(
     gone: Sequence[Field | InnerField], come: Sequence[Field | InnerField], context: Context
 ) -> Iterator[tuple[Field | InnerField, Field | InnerField]]:
-    """Old and new fields of different names that are one field renamed: same offset, same width, same type."""
-    free = list(come)
-    for before in gone:
-        for after in free:
-            old, new = plain(before), plain(after)
-            same_place = (old.offset, old.bit_size) == (new.offset, new.bit_size)
-            if same_place and context.stored(old.type, new.type) <= Sameness.QUALIFIERS:
+    """Old and new fields of different names that are one field renamed: same offset, same width, same type.
+
+    The same type goes before another one of the same representation.
+    """
+    left, free = list(gone), list(come)
+    for most in (Sameness.QUALIFIERS, Sameness.REPRESENTATION):
+        for before in list(left):
+            after = next((each for each in free if _is_one_field(plain(before), plain(each), most, context)), None)
+            if after is not None:
+                left.remove(before)
                 free.remove(after)
                 yield before, after
-                break
+
+
+def _is_one_field(old: Field, new: Field, most: Sameness, context: Context) -> bool:
+    same_place = (old.offset, old.bit_size) == (new.offset, new.bit_size)
+    return same_place and context.stored(old.type, new.type) <= most
 
 
 # --- bases, virtual methods, enumerators ----------------------------------------------------------------------------
@@ -200,5 +236,5 @@ def _paired(
 
 
 def _part(delta: Changed[Any], part: str) -> Subject:
-    name: Name = delta.subject.name
-    return Subject(name, part)
+    subject: Subject = delta.subject
+    return Subject(subject.name, f"{subject.part}.{part}" if subject.part else part)

@@ -26,9 +26,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class InnerField:
-    """A member of an anonymous struct or union member, at its ``offset`` (bits) in the named record around it."""
+    """A member of an anonymous struct or union member, at its ``offset`` (bits) in the named record around it.
+
+    An ``alternative`` stands directly in a union.
+    """
 
     field: Field
+    alternative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,21 @@ class Variant:
     """One of several shapes that one name has, where the two sides' sets of shapes cannot be paired."""
 
     shape: AnyShape
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateType:
+    """A type that only the library's own sources define, and of which consumers hold pointers at most."""
+
+    name: Name
+    shape: AnyShape
+
+
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """A declaration that differs in what no rule looks at."""
+
+    shape: object
 
 
 @dataclass(frozen=True, slots=True)

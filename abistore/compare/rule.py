@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import types
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ Check = Callable[..., Iterator[Note]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of change. ``subject`` is the delta it looks at, e.g. ``(Changed, Record)``.
+    """One kind of change. ``subjects`` are the deltas it looks at, e.g. ``(Changed, Record)``.
 
     An ``effect`` often follows from another change of the same declaration or of one that it embeds, and is then folded
     under it: a size, an alignment, an offset.
@@ -48,7 +49,7 @@ class Rule:
     evidence: Facet
     element: Element
     action: Action
-    subject: tuple[type, type]
+    subjects: tuple[tuple[type, type], ...]
     title: str
     why: str
     fix: str
@@ -77,19 +78,20 @@ def rule(
 ) -> Callable[[Check], Check]:
     """Register a function as the rule of its name.
 
-    Its first parameter's annotation (``Changed[Record]``) is its subscription; a second parameter receives the
-    :class:`Context`. Its docstring is data: the first line is the title, the paragraphs after it say what happens to
-    a built consumer, the last one begins with ``Fix:``.
+    Its first parameter's annotation (``Changed[Record]``, ``Added[Field | InnerField]``) is its subscription; a second
+    parameter receives the :class:`Context`. With ``evidence="source"`` it looks at what headers show and at nothing
+    else. Its docstring is data: the first line is the title, the paragraphs after it say what happens to a built
+    consumer, the last one begins with ``Fix:``.
     """
 
     def register(check: Check) -> Check:
         title, why, fix = _sections(check)
-        subject, takes_context = _subscription(check)
+        subjects, takes_context = _subscriptions(check)
         kind = check.__name__
         if kind in RULES:
             raise ValueError(f"two rules are called {kind}")
         RULES[kind] = Rule(
-            kind, impact, evidence, element, action, subject, title, why, fix, aliases, effect, takes_context, check
+            kind, impact, evidence, element, action, subjects, title, why, fix, aliases, effect, takes_context, check
         )
         return check
 
@@ -108,12 +110,13 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-def _subscription(check: Check) -> tuple[tuple[type, type], bool]:
+def _subscriptions(check: Check) -> tuple[tuple[tuple[type, type], ...], bool]:
     hints = typing.get_type_hints(check)
     parameters = list(inspect.signature(check).parameters)
     annotation = hints[parameters[0]]
     (subject,) = typing.get_args(annotation)
-    return (typing.get_origin(annotation), subject), len(parameters) == 2
+    of = typing.get_args(subject) if isinstance(subject, types.UnionType) else (subject,)
+    return tuple((typing.get_origin(annotation), each) for each in of), len(parameters) == 2
 
 
 @cache

@@ -1,0 +1,238 @@
+"""Who allocates the objects of a type, and whether consumers can look into them at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from abistore.compare.equivalence import TypeSide
+from abistore.model.names import Name
+from abistore.model.normal import last_component
+from abistore.model.reach import HANDLES, Reach, embedded, references
+from abistore.model.shapes import (
+    AnyShape,
+    Array,
+    Foreign,
+    Function,
+    Inline,
+    Named,
+    Pointer,
+    Procedure,
+    Qualified,
+    Record,
+    TypeRef,
+    Variable,
+)
+
+SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"})
+"""Suffixes of files that nobody includes."""
+
+HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tcc"})
+
+SYSTEM = re.compile(r"/usr/|<")
+"""Where files begin that are no part of the library."""
+
+
+class Exposure:
+    """What one side's exports tell about the hands that its types are in."""
+
+    def __init__(self, side: TypeSide, reach: Reach) -> None:
+        self._side = side
+        self._snapshot = side.snapshot
+        self._reach = reach
+        self._layout = side.snapshot.entries.get("layout", {})
+
+    def library_allocates(self, name: Name) -> bool:
+        """Whether consumers hold pointers to ``name`` at most, and get them from the library.
+
+        So it is where no export uses it by value, and functions return a pointer to it, or fill one in through a
+        pointer to a pointer (``int open(handle **)``), or it is met only behind pointers of what the library allocates.
+        A polymorphic class may be derived from and is never counted among these.
+        """
+        return name not in self._consumers_allocate
+
+    def is_private(self, name: Name) -> bool:
+        """Whether no consumer knows what ``name`` is made of.
+
+        So it is where a source file defines it, no header, and the library allocates it; and where it is met only
+        inside such types. Nothing is private in a library whose headers define no type: it may have no headers, or be
+        one file made of all. A source file that defines what consumers allocate is such a file too.
+        """
+        return name in self._private
+
+    # who allocates
+
+    @cached_property
+    def _consumers_allocate(self) -> frozenset[Name]:
+        given = self._given
+        taken = {name for name in self._taken if name not in given}
+        pending = [*self._reach.by_value, *taken, *self._polymorphic()]
+        given |= self._called_back - taken
+        found: set[Name] = set()
+        while pending:
+            name = pending.pop()
+            if name in found:
+                continue
+            found.add(name)
+            for shape in self._layout.get(name, ()):
+                pending += (each for each in self._inside(shape) if each not in given)
+                pending += embedded(shape)
+        return frozenset(found)
+
+    def _inside(self, shape: AnyShape) -> Iterator[Name]:
+        """What the pointers in an object that consumers fill in lead to."""
+        if isinstance(shape, Record):
+            for field in shape.fields:
+                yield from _pointed_at(field.type)
+        elif not isinstance(shape, Function | Variable):
+            yield from (name for name, _ in references(shape))
+
+    def _polymorphic(self) -> Iterator[Name]:
+        for name, shapes in self._layout.items():
+            if any(isinstance(shape, Record) and (shape.virtuals or shape.has_vptr) for shape in shapes):
+                yield name
+
+    @cached_property
+    def _given(self) -> set[Name]:
+        """What functions hand out, other than what they were handed."""
+        found: set[Name] = set()
+        for function in self._functions():
+            taken = set(self._parameters(function))
+            found |= {name for name in self._results(function) if name not in taken}
+            found |= {name for each in function.parameters if (name := self._side.pointee(each, 2)) is not None}
+        return found
+
+    def _results(self, function: Function) -> Iterator[Name]:
+        result, _ = self._side.bare(function.result)
+        name = self._side.pointee(result, 1)
+        if name is not None:
+            yield name
+        if isinstance(result, Named) and last_component(result.name.spelling) in HANDLES:
+            for shape in self._layout.get(result.name, ()):
+                if isinstance(shape, Foreign):
+                    yield from (each.name for each in shape.arguments[:1] if isinstance(each, Named))
+
+    def _parameters(self, function: Function) -> Iterator[Name]:
+        """What a function takes by address, its object too."""
+        for each in function.parameters:
+            name = self._side.pointee(each, 1)
+            if name is not None:
+                yield name
+        if function.method is not None and not function.method.static:
+            yield function.method.owner
+
+    @cached_property
+    def _taken(self) -> set[Name]:
+        found = {name for function in self._functions() for name in self._parameters(function)}
+        for shapes in self._layout.values():
+            for shape in shapes:
+                if isinstance(shape, Variable):
+                    found.update(_pointed_at(shape.type))
+        return found
+
+    @cached_property
+    def _called_back(self) -> set[Name]:
+        """What function pointers and virtual methods are called with: the library passes what it has."""
+        found: set[Name] = set()
+        for procedure in self._procedures():
+            for each in procedure:
+                name = self._side.pointee(each, 1)
+                if name is not None:
+                    found.add(name)
+        return found
+
+    def _procedures(self) -> Iterator[tuple[TypeRef, ...]]:
+        for shapes in self._layout.values():
+            for shape in shapes:
+                for each in _types(shape):
+                    yield from _parameter_lists(each)
+
+    def _functions(self) -> Iterator[Function]:
+        for name, shapes in self._layout.items():
+            if name.kind == "function":
+                yield from (shape for shape in shapes if isinstance(shape, Function))
+
+    # who can see
+
+    @cached_property
+    def _private(self) -> frozenset[Name]:
+        files = {name: str(each.file) for name, each in self._snapshot.locations.items() if name in self._layout}
+        if not any(_is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
+            return frozenset()
+        shared = {files[name] for name in self._consumers_allocate if name in files}
+        hidden = {
+            name
+            for name, file in files.items()
+            if name.kind == "record" and _is_source(file) and file not in shared and self.library_allocates(name)
+        }
+        return frozenset(self._unseen(hidden, self._layout) | hidden)
+
+    def _unseen(self, hidden: set[Name], layout: Mapping[Name, tuple[AnyShape, ...]]) -> set[Name]:
+        """What the exports reach only through ``hidden`` types."""
+        pending = list(self._reach.exports)
+        seen = set(pending)
+        while pending:
+            name = pending.pop()
+            for shape in layout.get(name, ()):
+                for other, _ in references(shape, name):
+                    if other not in seen:
+                        seen.add(other)
+                        if other not in hidden:
+                            pending.append(other)
+        return {name for name in layout if name not in seen}
+
+
+def _is_source(file: str) -> bool:
+    return PurePosixPath(file).suffix.lower() in SOURCES
+
+
+def _is_own_header(file: str) -> bool:
+    return PurePosixPath(file).suffix.lower() in HEADERS and SYSTEM.match(file) is None
+
+
+def _types(shape: AnyShape) -> Iterator[TypeRef]:
+    """The types that a declaration writes down; those of a virtual method as of a function pointer."""
+    match shape:
+        case Function(result=result, parameters=parameters):
+            yield result
+            yield from parameters
+        case Record():
+            yield from (field.type for field in shape.fields)
+            yield from (Procedure(each.result, each.parameters) for each in shape.virtuals)
+        case _:
+            target = getattr(shape, "target", None) or getattr(shape, "type", None)
+            if target is not None and not isinstance(target, str):
+                yield target
+
+
+def _parameter_lists(type: TypeRef) -> Iterator[tuple[TypeRef, ...]]:
+    match type:
+        case Procedure(parameters=parameters):
+            yield parameters
+        case Pointer(target=target) | Qualified(target=target):
+            yield from _parameter_lists(target)
+        case Array(element=element):
+            yield from _parameter_lists(element)
+        case Inline(shape=Record() as record):
+            for field in record.fields:
+                yield from _parameter_lists(field.type)
+        case _:
+            return
+
+
+def _pointed_at(type: TypeRef) -> Iterator[Name]:
+    """The named types behind the pointers of ``type``, and in what it embeds without a name."""
+    match type:
+        case Named(name=name):
+            yield name
+        case Pointer(target=target) | Qualified(target=target):
+            yield from _pointed_at(target)
+        case Array(element=element):
+            yield from _pointed_at(element)
+        case Inline(shape=Record() as record):
+            for field in record.fields:
+                yield from _pointed_at(field.type)
+        case _:
+            return
