@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from abistore.compare.equivalence import Equivalence, Sameness
+from abistore.compare.exposure import Exposure
+from abistore.compare.renames import find_renames
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import AnyShape, Function, Library, TypeRef
+from abistore.model.shapes import AnyShape, Foreign, Library, TypeRef
 from abistore.model.snapshot import Snapshot
 
 RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s"})
@@ -39,7 +43,19 @@ class Context:
     @cached_property
     def equivalence(self) -> Equivalence:
         """Whether a type of the old side is one of the new side."""
-        return Equivalence(self.old, self.new)
+        found = Equivalence(self.old, self.new)
+        found.renames = find_renames(found)
+        return found
+
+    @property
+    def renames(self) -> Mapping[Name, Name]:
+        """Records and enums of the old side that the new side has under another name."""
+        return self.equivalence.renames
+
+    @cached_property
+    def exposure(self) -> Exposure:
+        """What the old side's exports tell about who allocates and who sees into its types."""
+        return Exposure(self.equivalence.old_side, self.old_reach)
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``: fields, variables, what pointers point to."""
@@ -80,6 +96,11 @@ class Context:
         old, new = self.old.provenance.compilers, self.new.provenance.compilers
         return bool(old) and set(old) == set(new)
 
+    def declares(self, name: Name, side: Literal["old", "new"]) -> bool:
+        """Whether that side's debug information describes ``name`` as the library's own and not as a foreign type."""
+        snapshot = self.old if side == "old" else self.new
+        return any(not isinstance(shape, Foreign) for shape in snapshot.variants("layout", name))
+
     def exported(self, name: Name) -> bool:
         """Whether both sides export ``name``: only then can a consumer use it before and after."""
         return bool(self.old.variants("symbol", name)) and bool(self.new.variants("symbol", name))
@@ -102,27 +123,8 @@ class Context:
         return name in self.old_reach.by_value
 
     def library_allocates(self, name: Name) -> bool:
-        """Whether consumers get their objects of ``name`` from the library and hold them by pointer only.
-
-        So it is where no export uses it by value and at least one function returns a pointer to it, or fills in one
-        through a pointer to a pointer (``int open(handle **)``).
-        """
-        return not self.by_value(name) and name in self._handed_out
-
-    @cached_property
-    def _handed_out(self) -> frozenset[Name]:
-        given: set[Name] = set()
-        for name, variants in self.old.entries.get("layout", {}).items():
-            if name.kind == "function":
-                for shape in variants:
-                    if isinstance(shape, Function):
-                        given.update(self._gives(shape))
-        return frozenset(given)
-
-    def _gives(self, function: Function) -> set[Name]:
-        resolve = self.equivalence.old_side
-        given = {resolve.pointee(function.result, 1)} | {resolve.pointee(each, 2) for each in function.parameters}
-        return {name for name in given if name is not None}
+        """Whether consumers hold pointers to ``name`` at most, and get them from the library: see :class:`Exposure`."""
+        return self.exposure.library_allocates(name)
 
 
 def _only(snapshot: Snapshot, facet: Facet, name: Name) -> AnyShape | None:

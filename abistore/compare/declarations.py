@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness
-from abistore.compare.parts import Definition, TagName, Variant
+from abistore.compare.parts import Definition, PrivateType, TagName, Variant
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
@@ -47,15 +46,17 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     yield from _undescribed(context, facet)
     removed = [name for name in old if name not in new and name.kind in TYPES and context.affected(name)]
     added = [name for name in new if name not in old and name.kind in TYPES]
-    renamed = dict(_renamed(context, removed, added))
-    redefined = dict(_redefined(removed, added))
+    renamed = {name: context.renames[name] for name in removed if name in context.renames}
+    redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
     for name in sorted(name for name in old if name in new and old[name] != new[name]):
         if name.kind in TYPES and not context.affected(name):
             continue
-        yield from _compared(name, old[name], new[name])
+        yield from _paired(context, name, name, old[name], new[name])
     for name, other in sorted({**redefined, **renamed}.items()):
         wrap = TagName if name in renamed else Definition
         yield Changed(Subject(name), wrap(name, old[name][0]), wrap(other, new[other][0]))
+        if name in renamed and old[name] != new[other]:
+            yield from _paired(context, name, other, old[name], new[other])
     gone = {*renamed, *redefined}
     come = {*renamed.values(), *redefined.values()}
     complete = context.new.evidence_of(facet).state == "full"
@@ -94,6 +95,14 @@ def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
 def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
     """Whether an export that used the type on the old side is described on the new side, and no longer uses it."""
     return any(export in context.new.entries[facet] for export in context.affected(name))
+
+
+def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
+    if name.kind in TYPES and context.exposure.is_private(name):
+        yield Changed(Subject(name), PrivateType(name, old[0]), PrivateType(other, new[0]))
+    else:
+        yield from _compared(name, old, new)
 
 
 def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
@@ -135,37 +144,6 @@ def _parts_in_common(old: AnyShape, new: AnyShape) -> int:
             return len(set(old.enumerators) & set(new.enumerators))
         case _:
             return int(type(old) is type(new))
-
-
-def _renamed(context: Context, removed: Iterable[Name], added: Iterable[Name]) -> Iterator[tuple[Name, Name]]:
-    """Records and enums that vanished under one name and came under another with the same content."""
-    candidates: dict[object, list[Name]] = {}
-    for name in added:
-        shape = context.new_shape(name)
-        if isinstance(shape, Record | Enum):
-            candidates.setdefault(_outline(name, shape), []).append(name)
-    for name in removed:
-        shape = context.old_shape(name)
-        if not isinstance(shape, Record | Enum):
-            continue
-        same = candidates.get(_outline(name, shape), [])
-        matching = [other for other in same if _same_content(context, shape, context.new_shape(other))]
-        if len(matching) == 1:
-            same.remove(matching[0])
-            yield name, matching[0]
-
-
-def _outline(name: Name, shape: Record | Enum) -> object:
-    if isinstance(shape, Enum):
-        return name.kind, shape.size, len(shape.enumerators)
-    return name.kind, shape.size, tuple((each.name, each.offset) for each in shape.fields), len(shape.bases)
-
-
-def _same_content(context: Context, old: Record | Enum, new: AnyShape | None) -> bool:
-    if isinstance(old, Record):
-        substance = bool(old.fields or old.bases or old.virtuals)
-        return substance and isinstance(new, Record) and context.equivalence.same_record(old, new) <= Sameness.SPELLING
-    return isinstance(new, Enum) and bool(old.enumerators) and old == new
 
 
 def _redefined(removed: Iterable[Name], added: Iterable[Name]) -> Iterator[tuple[Name, Name]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
-from abistore.compare.sizes import scalars, size_of
+from abistore.compare.scalars import scalars
+from abistore.model.layout import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
@@ -58,11 +61,16 @@ MOST_ALIASES = 64
 """A chain of typedefs longer than this is malformed input."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TypeSide:
     """One snapshot's named types, resolved."""
 
     snapshot: Snapshot
+
+    @cached_property
+    def layouts(self) -> Layouts:
+        """Sizes and alignments of this side's types."""
+        return Layouts(self.snapshot)
 
     def shape(self, name: Name) -> AnyShape | None:
         """The one layout of ``name``; ``None`` where it has none or several."""
@@ -121,11 +129,15 @@ class TypeSide:
 
 
 class Equivalence:
-    """Compares types of two snapshots, old side first. Answers are kept."""
+    """Compares types of two snapshots, old side first. Answers are kept.
+
+    ``renames`` are records and enums that are one declaration under two names: what differs in them is their own.
+    """
 
     def __init__(self, old: Snapshot, new: Snapshot) -> None:
         self.old_side = TypeSide(old)
         self.new_side = TypeSide(new)
+        self.renames: Mapping[Name, Name] = {}
         self._known: dict[tuple[TypeRef, TypeRef], Sameness] = {}
         self._assumed: set[tuple[Name, Name]] = set()
 
@@ -220,6 +232,8 @@ class Equivalence:
         )  # fmt: skip
 
     def _definitions(self, old: TypeRef, new: TypeRef) -> Sameness:
+        if isinstance(old, Named) and isinstance(new, Named) and self.renames.get(old.name) == new.name:
+            return Sameness.SPELLING
         old_shape, new_shape = self._shape(old, self.old_side), self._shape(new, self.new_side)
         match old_shape, new_shape:
             case Record(), Record():
@@ -264,10 +278,11 @@ class Equivalence:
         return not self.new_side.has(old.name) and not self.old_side.has(new.name)
 
     def _scalar_by_scalar(self, old: TypeRef, new: TypeRef) -> Sameness:
-        old_size, new_size = size_of(old, self.old_side.snapshot), size_of(new, self.new_side.snapshot)
+        old_size, new_size = self.old_side.layouts.size(old), self.new_side.layouts.size(new)
         if old_size is None or old_size != new_size or not (_is_aggregate(old) or _is_aggregate(new)):
             return Sameness.DIFFERENT
-        old_parts, new_parts = scalars(old, self.old_side.snapshot), scalars(new, self.new_side.snapshot)
+        old_parts = scalars(old, self.old_side.snapshot, self.old_side.layouts)
+        new_parts = scalars(new, self.new_side.snapshot, self.new_side.layouts)
         if old_parts is None or new_parts is None or len(old_parts) != len(new_parts):
             return Sameness.DIFFERENT
         found = Sameness.REPRESENTATION

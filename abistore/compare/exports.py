@@ -24,7 +24,7 @@ from abistore.compare.parts import (
     VersionDefinition,
     VersionRequirement,
 )
-from abistore.compare.versions import raises_floor
+from abistore.compare.versions import RUNTIME_FAMILIES, parsed, raises_floor
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import Import, Library, Symbol
@@ -277,7 +277,9 @@ def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Removed(subject, VersionRequirement(library, version, False))
     for library, version in sorted(after - before):
-        others = [each for _, each in before | after if each != version]
-        higher = raises_floor(version, others)
+        runtime = parsed(version)[0] in RUNTIME_FAMILIES
+        known = [each for owner, each in before if runtime or owner == library]
+        others = [each for owner, each in after if (runtime or owner == library) and each != version]
+        higher = version not in known and raises_floor(version, known + others)
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Added(subject, VersionRequirement(library, version, higher))

@@ -56,6 +56,8 @@ class Ownership:
         if entity(demangled).startswith(("operator new", "operator delete")):
             return True
         outermost = top_level(demangled)
+        if any(self._context.declares(Name("record", outermost), side) for side in ("old", "new")):
+            return False
         if outermost in STANDARD or not outermost:
             return outermost in STANDARD
         return bool(self._own_scopes) and outermost not in self._own_scopes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness
-from abistore.compare.sizes import size_of
+from abistore.compare.equivalence import FLOATS, Sameness
 from abistore.model.shapes import Named, Pointer, Primitive, Procedure, Qualified, TypeRef
 
 VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_list", "__va_list_tag", "std::__va_list"})
@@ -92,7 +91,9 @@ def _in_register(type: TypeRef, context: Context) -> bool:
     bare, _ = context.equivalence.new_side.bare(type)
     if isinstance(bare, Named):
         return bare.name.kind == "enum"
-    return isinstance(bare, Pointer) or (isinstance(bare, Primitive) and (size_of(bare, context.new) or 16) <= 8)
+    if context.new.target.machine == "i386" and isinstance(bare, Primitive) and bare.spelling in FLOATS:
+        return False  # comes back on the x87 stack, which the caller does not clear
+    return isinstance(bare, Pointer) or (isinstance(bare, Primitive) and 0 < bare.size <= 8)
 
 
 def is_va_list(type: TypeRef, context: Context, *, new: bool) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+RUNTIME_FAMILIES = frozenset({"GLIBC_", "GLIBCXX_", "CXXABI_", "GCC_", "GLIBC_ABI_DT_RELR", "GLIBCPP_"})
+"""Version families of the C and C++ runtime: the floor that a system must reach, whichever of its libraries has it."""
+
 
 def parsed(version: str) -> tuple[str, tuple[int, ...]]:
     """The family of a version tag and its number: ``GLIBC_2.34`` is ``("GLIBC_", (2, 34))``."""

@@ -13,14 +13,11 @@ from abistore.compare.parts import (
     VersionRequirement,
 )
 from abistore.compare.rule import Note, rule
-from abistore.compare.versions import parsed
+from abistore.compare.versions import RUNTIME_FAMILIES, parsed
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Library
-
-RUNTIME_FAMILIES = frozenset({"GLIBC_", "GLIBCXX_", "CXXABI_", "GCC_", "GLIBC_ABI_DT_RELR", "GLIBCPP_"})
-"""Version families of the C and C++ runtime: the floor that a system must reach."""
 
 
 def _defines(library: Library | None) -> bool:
