@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from abistore.report.outline import Report
     from abistore.report.style import Style
 
-SUPPORT = frozenset({"outline", "plain", "style"})
+SUPPORT = frozenset(
+    {"declared", "difference", "drawing", "documentation", "escaping", "modes", "outline", "plain", "style"}
+)
 """The modules of this package that are not formats."""
+
+MODAL = ("markdown", "text")
+"""The formats that know modes: they are lines for people."""
 
 
 def formats() -> tuple[str, ...]:
@@ -25,6 +30,8 @@ def render(report: Report, format: str, style: Style) -> str:
     """The report in one of :func:`formats`. Raises :class:`UsageError`."""
     if format not in formats():
         raise UsageError(f"no report format is called {format}", f"one of: {', '.join(formats())}")
+    if style.mode != "full" and format not in MODAL:
+        raise UsageError(f"mode {style.mode} is not for {format}", f"it is for {' and '.join(MODAL)}")
     module = import_module(f"{__name__}.{format}")
     text: str = module.render(report, style)
     return text

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Literal, TypeAlias, cast
 
 import msgspec
 
 from abistore.model.demangle import demangle_all
-from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, Verdict
+from abistore.model.findings import Action, Comparison, Element, Finding, Impact, NotChecked, Side, Verdict
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.snapshot import Evidence
 
@@ -56,6 +56,53 @@ class Change(msgspec.Struct, frozen=True):
     consequences: tuple[Change, ...]
 
 
+class KindCard(msgspec.Struct, frozen=True):
+    """What is known of one kind of change: what happens to consumers, how to avoid it, and its default impact."""
+
+    kind: str
+    title: str
+    why: str
+    fix: str
+    impact: ImpactLabel
+    evidence: Facet
+    element: Element
+    action: Action
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One stretch of a record, ``offset`` and ``length`` in bits; padding has no name.
+
+    ``text`` is its declaration; ``length`` is 0 where the type is not described or the array has no bound.
+    """
+
+    name: str
+    text: str
+    offset: int
+    length: int
+    role: Literal["field", "base", "vptr", "padding"]
+
+
+class RecordLayout(msgspec.Struct, frozen=True):
+    """A record drawn out: ``size`` in bytes, members and padding by offset."""
+
+    size: int
+    members: tuple[Member, ...]
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """A declaration that changes are about, in C or C++ with offsets; ``None`` where a side has none.
+
+    The layouts are there for records.
+    """
+
+    symbol: str
+    subject: Kind
+    before: str | None
+    after: str | None
+    layout_before: RecordLayout | None = None
+    layout_after: RecordLayout | None = None
+
+
 class Unchecked(msgspec.Struct, frozen=True):
     """What one side could not observe, why, and how to make it observable."""
 
@@ -91,7 +138,10 @@ class Churn(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """A judged comparison. ``exit_code`` is what the command returns."""
+    """A judged comparison. ``exit_code`` is what the command returns, ``fail_on`` the mildest impact that fails it.
+
+    ``kinds`` are the kinds of change that occur, ``declarations`` what the changes are about; both are sorted.
+    """
 
     status: Literal["ok"]
     schema: int
@@ -108,6 +158,9 @@ class Report(msgspec.Struct, frozen=True):
     policy: str
     engine: str
     churn: Churn | None = None
+    fail_on: Literal["breaking", "api_break", "risk", "never"] = "api_break"
+    kinds: tuple[KindCard, ...] = ()
+    declarations: tuple[Declared, ...] = ()
 
 
 class KindGroup(msgspec.Struct, frozen=True):
@@ -129,8 +182,14 @@ class Group(msgspec.Struct, frozen=True):
         return sum(len(group.changes) for group in self.kinds)
 
 
-def outline(comparison: Comparison, *, churn: Churn | None = None) -> Report:
-    """Arrange a comparison for rendering."""
+def outline(
+    comparison: Comparison,
+    *,
+    churn: Churn | None = None,
+    kinds: Iterable[KindCard] = (),
+    declarations: tuple[Declared, ...] = (),
+) -> Report:
+    """Arrange a comparison for rendering. Of ``kinds``, those that occur are kept."""
     displays = demangle_all(sorted(set(_linker_names((*comparison.findings, *comparison.suppressed)))))
     return Report(
         status="ok",
@@ -148,7 +207,21 @@ def outline(comparison: Comparison, *, churn: Churn | None = None) -> Report:
         policy=comparison.policy,
         engine=comparison.engine,
         churn=churn,
+        kinds=_occurring(comparison, kinds),
+        declarations=declarations,
     )
+
+
+def every(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings and all that follows from them."""
+    for finding in findings:
+        yield finding
+        yield from every(finding.consequences)
+
+
+def _occurring(comparison: Comparison, kinds: Iterable[KindCard]) -> tuple[KindCard, ...]:
+    used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed))}
+    return tuple(sorted((card for card in kinds if card.kind in used), key=lambda card: card.kind))
 
 
 def groups(report: Report) -> tuple[Group, ...]:
@@ -169,10 +242,7 @@ def verdict_of(report: Report) -> Verdict:
 
 
 def _linker_names(findings: Iterable[Finding]) -> Iterable[str]:
-    for finding in findings:
-        if finding.name.kind in {"function", "variable", "import"}:
-            yield finding.name.spelling
-        yield from _linker_names(finding.consequences)
+    return (each.name.spelling for each in every(findings) if each.name.kind in {"function", "variable", "import"})
 
 
 def _summary(comparison: Comparison) -> Summary:

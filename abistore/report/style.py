@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 CODES = {"breaking": "1;31", "api_break": "33", "risk": "35", "compatible": "32", "bold": "1", "dim": "2"}
+
+
+Mode: TypeAlias = Literal["full", "leaf", "impact", "stat"]
+"""What a report of lines tells: every change by impact and kind, the same by declaration, a table of who is
+affected, or one line."""
+
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +23,7 @@ class Style:
     width: int = 100
     limit: int | None = 10
     detail: bool = False
+    mode: Mode = "full"
 
     def paint(self, text: str, tone: str) -> str:
         """``text`` in one of :data:`CODES`'s tones, where colour is wanted."""

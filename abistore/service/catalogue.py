@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from abistore.errors import UsageError
 from abistore.model.findings import Action, Element, Impact
 from abistore.model.names import Facet
+from abistore.report.outline import ImpactLabel, KindCard
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,25 @@ def changes(
         if impact in {None, kind.impact.label} and element in {None, kind.element} and evidence in {None, kind.evidence}
     )
     return tuple(sorted(chosen, key=lambda kind: (-kind.impact, kind.kind)))
+
+
+def cards() -> Iterator[KindCard]:
+    """All kinds, as reports carry them."""
+    from abistore.compare.rule import load
+
+    return (
+        KindCard(
+            rule.kind,
+            rule.title,
+            rule.why,
+            rule.fix,
+            cast(ImpactLabel, rule.impact.label),
+            rule.evidence,
+            rule.element,
+            rule.action,
+        )
+        for rule in load().values()
+    )
 
 
 def explain(kind: str) -> ChangeKind:

@@ -43,13 +43,17 @@ def compare(
 def judge(old: Snapshot, new: Snapshot) -> Report:
     """The judged difference of two snapshots. Raises :class:`Incomparable`."""
     from abistore.compare.comparison import compare as compare_snapshots
+    from abistore.report.declared import declared
+    from abistore.service.catalogue import cards
 
-    return outline(compare_snapshots(old, new), churn=churn(old, new))
+    comparison = compare_snapshots(old, new)
+    return outline(comparison, churn=churn(old, new), kinds=cards(), declarations=declared(comparison, old, new))
 
 
 def gated(report: Report, fail_on: FailOn) -> Report:
     """The report with the exit code that ``fail_on`` gives its verdict."""
-    return msgspec.structs.replace(report, exit_code=exit_code(verdict_of(report), fail_on))
+    code = exit_code(verdict_of(report), fail_on)
+    return msgspec.structs.replace(report, exit_code=code, fail_on=fail_on)
 
 
 def exit_code(verdict: Verdict, fail_on: FailOn) -> int:

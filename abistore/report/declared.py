@@ -1,0 +1,81 @@
+"""The declarations that a comparison's findings are about, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.model.findings import Comparison
+from abistore.model.layout import Layouts
+from abistore.model.names import Name
+from abistore.model.shapes import Base, Field, Record
+from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.spelling import declaration, declare, spell
+from abistore.report.outline import Declared, Member, RecordLayout, every
+
+DRAWN = 2_000
+"""A record of more members than this is told in text only."""
+
+
+def declared(comparison: Comparison, old: Snapshot, new: Snapshot) -> tuple[Declared, ...]:
+    """What the findings' names declare on each side, sorted; only where that says more than the findings do."""
+    before, after = _Side(old), _Side(new)
+    said: dict[Name, set[tuple[str | None, str | None]]] = {}
+    for finding in every(comparison.findings):
+        if finding.name.kind not in {"library", "import"}:
+            said.setdefault(finding.name, set()).add((finding.old_value, finding.new_value))
+    made = (
+        Declared(name.spelling, name.kind, before.text(name), after.text(name), before.layout(name), after.layout(name))
+        for name in sorted(said)
+    )
+    return tuple(
+        each
+        for each, values in zip(made, (said[name] for name in sorted(said)), strict=True)
+        if each.before != each.after and (_bare(each.before), _bare(each.after)) not in values
+    )
+
+
+def _bare(text: str | None) -> str | None:
+    return text.removesuffix(";") if text is not None else None
+
+
+class _Side:
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._layouts = Layouts(snapshot)
+
+    def _variants(self, name: Name) -> Variants:
+        return self._snapshot.variants("layout", name) or self._snapshot.variants("source", name)
+
+    def text(self, name: Name) -> str | None:
+        """What ``name`` declares, all its variants one below the other."""
+        shapes = self._variants(name)
+        return "\n".join(declaration(name, shape, self._snapshot) for shape in shapes) if shapes else None
+
+    def layout(self, name: Name) -> RecordLayout | None:
+        """The members of the record ``name``; of its first variant where it has several."""
+        shape = next(iter(self._variants(name)), None)
+        if not isinstance(shape, Record) or len(shape.fields) > DRAWN:
+            return None
+        members = sorted(self._members(shape), key=lambda member: (member.offset, member.role, member.name))
+        return RecordLayout(shape.size, tuple(members))
+
+    def _members(self, record: Record) -> Iterator[Member]:
+        if record.has_vptr:
+            yield Member("", "vtable pointer", 0, self._snapshot.target.bits, "vptr")
+        taken = {field.offset for field in record.fields} | ({0} if record.has_vptr else set())
+        yield from (self._base(base, taken) for base in record.bases if base.offset is not None)
+        yield from map(self._field, record.fields)
+        for hole in self._layouts.holes(record):
+            yield Member("", "padding" if hole.tail else "hole", hole.offset, hole.length, "padding")
+
+    def _base(self, base: Base, taken: set[int]) -> Member:
+        """An empty base takes no room: it lies where a member does."""
+        name, start = spell(base.type), base.offset or 0
+        length = 0 if start in taken else 8 * (self._layouts.size(base.type) or 0)
+        return Member(name, f"base {name}", start, length, "base")
+
+    def _field(self, field: Field) -> Member:
+        text = declare(field.type, field.name)
+        if field.bit_size is not None:
+            return Member(field.name, f"{text} : {field.bit_size}", field.offset, field.bit_size, "field")
+        return Member(field.name, text, field.offset, 8 * (self._layouts.size(field.type) or 0), "field")

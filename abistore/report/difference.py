@@ -1,0 +1,69 @@
+"""Two declarations line by line: what is gone, what is new, and a line around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from abistore.report.outline import Declared
+
+Sign: TypeAlias = Literal["-", "+", " ", "…"]
+Line: TypeAlias = tuple[Sign, str]
+
+CONTEXT = 1
+MOST = 4_000_000
+"""Matching takes lines times lines; texts with more than this are told as wholly replaced."""
+
+
+def difference(declared: Declared) -> list[Line]:
+    """The lines that differ, those around them, and ``…`` for what was left out between."""
+    return list(_shortened(_lines((declared.before or "").splitlines(), (declared.after or "").splitlines())))
+
+
+def _lines(old: list[str], new: list[str]) -> list[Line]:
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    before, after = old[start : len(old) - end], new[start : len(new) - end]
+    lines: list[Line] = [(" ", line) for line in old[:start]]
+    lines += _matched(before, after) if len(before) * len(after) <= MOST else _replaced(before, after)
+    lines += [(" ", line) for line in old[len(old) - end :]]
+    return lines
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    count = 0
+    for first, second in zip(old, new, strict=False):
+        if first != second:
+            break
+        count += 1
+    return count
+
+
+def _matched(old: list[str], new: list[str]) -> Iterator[Line]:
+    for tag, first, last, low, high in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from ((" ", line) for line in old[first:last])
+        else:
+            yield from _replaced(old[first:last], new[low:high])
+
+
+def _replaced(old: list[str], new: list[str]) -> Iterator[Line]:
+    yield from (("-", line) for line in old)
+    yield from (("+", line) for line in new)
+
+
+def _shortened(lines: list[Line]) -> Iterator[Line]:
+    """Unchanged lines that are far from any change are left out; the first names the declaration and stays."""
+    changed = [number for number, (sign, _) in enumerate(lines) if sign != " "]
+    kept = {0} | {
+        near for number in changed for near in range(number - CONTEXT, number + CONTEXT + 1) if 0 <= near < len(lines)
+    }
+    numbers = sorted(number for number in kept if number < len(lines))
+    for before, number in pairwise([-1, *numbers]):
+        if number > before + 1:
+            yield "…", ""
+        yield lines[number]
+    if numbers and numbers[-1] < len(lines) - 1:
+        yield "…", ""
