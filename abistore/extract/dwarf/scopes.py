@@ -25,6 +25,7 @@ class Scopes:
     def __init__(self) -> None:
         self._flat: dict[tuple[int, int], Scope] = {}
         self._extents: dict[int, tuple[list[int], list[int], list[bool]]] = {}
+        self._ends: dict[int, int] = {}
 
     def of(self, unit: Unit, position: int) -> Scope:
         """The scope of the entry at ``position``."""
@@ -34,8 +35,10 @@ class Scopes:
         if outer is None:
             outer = self._flat[key] = _flatten(unit.scopes[index])
         if outer and type(outer[-1]) is int:
-            container = outer[-1] - unit.base
-            return outer + tuple(self._within(unit, container, position))
+            extents = self._extents.get(outer[-1])
+            if extents is not None and not extents[0]:
+                return outer
+            return outer + tuple(self._within(unit, outer[-1] - unit.base, position))
         functions = unit.functions
         nearest = bisect_right(functions, position) - 1
         if nearest >= 0 and unit.starts[index] <= functions[nearest] < position:
@@ -45,8 +48,11 @@ class Scopes:
         return outer
 
     def _end(self, unit: Unit, position: int) -> int:
-        code, after = leb.unsigned(unit.data, position)
-        return skip(unit.table[code], after, unit)
+        end = self._ends.get(unit.base + position)
+        if end is None:
+            code, after = leb.unsigned(unit.data, position)
+            end = self._ends[unit.base + position] = skip(unit.table[code], after, unit)
+        return end
 
     def _within(self, unit: Unit, container: int, position: int) -> Iterator[int]:
         while True:
