@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,9 @@ PER_VARIANT: Final = frozenset(
      dw.AT_DECL_FILE, dw.AT_DECL_LINE, dw.AT_EXTERNAL, dw.AT_INLINE}
 )  # fmt: skip
 """The attributes of an instance that say nothing about how it is called."""
+
+VARIANT: Final = re.compile("[CD](?=[0-5])")
+"""Before the digit that tells the variants of a constructor or destructor apart (Itanium C++ ABI, 5.1.4.3)."""
 
 CONVENTIONS: Final = {
     0x01: None, 0x02: "program", 0x03: "nocall",
@@ -79,8 +83,8 @@ class Declarations:
         own = self.symbol
         if own == symbol:
             return True
-        different = [index for index, pair in enumerate(zip(own, symbol, strict=False)) if pair[0] != pair[1]]
-        if len(own) != len(symbol) or len(different) != 1 or own[different[0] - 1] not in "CD":
+        places = [match.end() for match in VARIANT.finditer(own)]
+        if not any(own[:place] == symbol[:place] and own[place + 1 :] == symbol[place + 1 :] for place in places):
             return False
         name = self.attributes.get(dw.AT_NAME, "")
         return bool(name.startswith("~")) or last_component(self.types.spellings.spell(self.scope)) == name
