@@ -10,6 +10,7 @@ from typing import Literal
 from abistore.compare.equivalence import Equivalence, Sameness
 from abistore.compare.exposure import Exposure
 from abistore.compare.renames import find_renames
+from abistore.compare.vtables import Tables
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Foreign, Library, TypeRef
@@ -64,6 +65,16 @@ class Context:
     def passed(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far a value passed or returned as ``old`` arrives as ``new``; outermost ``const`` does not count."""
         return self.equivalence.passed(old, new)
+
+    @cached_property
+    def old_tables(self) -> Tables:
+        """The vtables of the old side's classes."""
+        return Tables(self.equivalence.old_side)
+
+    @cached_property
+    def new_tables(self) -> Tables:
+        """The vtables of the new side's classes."""
+        return Tables(self.equivalence.new_side)
 
     def old_shape(self, name: Name, facet: Facet = "layout") -> AnyShape | None:
         """The old side's one shape of ``name``; ``None`` where it has none or several."""

@@ -13,7 +13,7 @@ from abistore.model.demangle import demangle
 from abistore.model.findings import Finding
 from abistore.model.names import Name
 from abistore.model.reach import embedded
-from abistore.model.shapes import Named, Record
+from abistore.model.shapes import AnyShape, Named, Record
 
 OF_CLASS = ("_ZTV", "_ZTI", "_ZTT", "_ZTh", "_ZTv", "_ZTc")
 """Prefixes of what follows from the definition of a class."""
@@ -82,7 +82,8 @@ class _Parents:
             return self._class_cause(index)
         if not self._effect[index]:
             return None
-        return self._cause_within(index) if self._has_cause(index) else self._embedded_cause(index)
+        parent = self._cause_within(index)
+        return self._embedded_cause(index) if parent is None else parent
 
     def _companion(self, finding: Finding) -> int | None:
         """The first of what is emitted for one class or one constructor stands for the others."""
@@ -168,15 +169,21 @@ class _Parents:
             resolved = self._context.equivalence.old_side.record_behind(name) or name
             for other in self._of.get(resolved, ()):
                 weighs = self._findings[other].impact >= finding.impact
-                if weighs and resolved != finding.name and self._changes_size(resolved):
+                if weighs and resolved != finding.name and self._changes_users(resolved):
                     return other
         return self._strongest_effect(index)
 
-    def _changes_size(self, name: Name) -> bool:
+    def _changes_users(self, name: Name) -> bool:
+        """Whether what differs in a record changes records that embed or derive from it: their layout or vtable."""
         old, new = self._context.old_shape(name), self._context.new_shape(name)
-        return getattr(old, "size", None) != getattr(new, "size", None) or getattr(old, "alignment", None) != getattr(
-            new, "alignment", None
-        )
+        return _outside(old) != _outside(new)
+
+
+def _outside(shape: AnyShape | None) -> tuple[object, ...]:
+    if isinstance(shape, Record):
+        slots = tuple((method.display, method.slot) for method in shape.virtuals)
+        return shape.size, shape.alignment, shape.passing, shape.has_vptr, shape.bases, slots
+    return getattr(shape, "size", None), getattr(shape, "alignment", None)
 
 
 def _class_of(name: Name) -> str:

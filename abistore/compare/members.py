@@ -161,7 +161,9 @@ def _is_one_field(old: Field, new: Field, most: Sameness, context: Context) -> b
 
 
 def _bases(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
+    """Bases pair by type, and those that are left by being one type under two names."""
     old, new = _by_key(delta.old.bases, _base_type), _by_key(delta.new.bases, _base_type)
+    _pair_rest(old, new, lambda before, after: context.stored(before.type, after.type) <= Sameness.SPELLING)
     yield from _paired(delta, old, new, lambda base: f"base {_spelled(base.type)}")
 
 
@@ -174,9 +176,14 @@ def _spelled(type: TypeRef) -> str:
 
 
 def _virtuals(delta: Changed[Record]) -> Iterator[Delta[Any]]:
-    """Virtual methods pair by name and symbol, so that one that only moved is changed and not removed."""
+    """Virtual methods pair by name and symbol, so that one that only moved is changed and not removed.
+
+    Those that are left pair by slot: what callers of the slot called, and what they call now.
+    """
     old = _by_key(delta.old.virtuals, _virtual_key)
     new = _by_key(delta.new.virtuals, _virtual_key)
+    _pair_rest(old, new, lambda before, after: before.display == after.display and before.slot == after.slot)
+    _pair_rest(old, new, lambda before, after: before.slot is not None and before.slot == after.slot)
     yield from _paired(delta, old, new, lambda method: method.display)
 
 
@@ -220,6 +227,14 @@ def _by_key(parts: Iterable[P], key: Callable[[P], object]) -> dict[object, P]:
         turn = turns[own] = turns.get(own, -1) + 1
         found[own, turn] = part
     return found
+
+
+def _pair_rest(old: dict[object, P], new: dict[object, P], same: Callable[[P, P], bool]) -> None:
+    """Moves parts of ``new`` without a partner to the key of an old one without, where both are the ``same``."""
+    for key in [each for each in old if each not in new]:
+        other = next((each for each in new if each not in old and same(old[key], new[each])), None)
+        if other is not None:
+            new[key] = new.pop(other)
 
 
 def _paired(

@@ -1,0 +1,64 @@
+"""What an enumerator is for, as far as its name and its place among the others tell."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from operator import or_
+
+from abistore.model.shapes import Enum, Enumerator
+
+BOUND = re.compile(
+    r"(?:^|_)(?:max|last|count|size|end|num|nb|total|sentinel)"
+    r"(?:_?(?:values?|items?|entry|entries|enum|plus_?(?:1|one)))?_*$"
+    r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
+    r"|(?:^|_)max_[a-z0-9_]+s$"
+    r"|(?:^|_)force_?(?:u?int|dword|enum|size|\d)[a-z0-9_]*$",
+    re.IGNORECASE,
+)
+"""How enumerators are called that end a list or tell its length: ``COLOR_MAX``, ``NUM_COLORS``, ``FOO_FORCE_UINT``."""
+
+CAMEL_BOUND = re.compile(
+    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Size|End|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$|^k?(?:Num|NumberOf)[A-Z]"
+)
+"""The same in camel case: ``kColorMax``, ``NumColors``, ``kLast``."""
+
+VERSION = re.compile(r"(?:^|_)versions?(?:$|_)|Version", re.IGNORECASE)
+"""How enumerators are called that carry a release number."""
+
+MASK = re.compile(r"(?:^|_)(?:all|mask|any|valid|known)(?:_|$)|(?:All|Mask)$", re.IGNORECASE)
+"""How enumerators are called that join all other bits."""
+
+RESERVED = re.compile(
+    r"reserved|unused|_?pad(?:ding)?\d*$|dummy|placeholder|spare|not_?used|do_?not_?use|internal", re.IGNORECASE
+)
+"""How enumerators are called that nobody is to use."""
+
+
+def is_sentinel(each: Enumerator, enum: Enum) -> bool:
+    """Whether ``each`` moves with what else ``enum`` holds: an end, a length, the sum of all bits.
+
+    An end is called so and no other enumerator but ends is larger; the sum of all bits is called so and is it.
+    """
+    others = [other for other in enum.enumerators if other.name != each.name]
+    if is_bound(each.name):
+        return all(other.value <= each.value or is_bound(other.name) for other in others)
+    bits = [other.value for other in others if other.value >= 0 and not MASK.search(other.name)]
+    return bool(bits) and bool(MASK.search(each.name)) and each.value == reduce(or_, bits)
+
+
+def is_release_number(old: Enumerator, new: Enumerator, before: Enum, after: Enum) -> bool:
+    """Whether an enumerator that changed from ``old`` to ``new`` is called a version and did not only change places."""
+    taken = {each.value for each in after.enumerators} & {old.value}
+    given = {each.value for each in before.enumerators} & {new.value}
+    return bool(VERSION.search(old.name)) and not taken and not given
+
+
+def is_bound(name: str) -> bool:
+    """Whether an enumerator of this name ends a list or tells its length."""
+    return BOUND.search(name) is not None or CAMEL_BOUND.search(name) is not None
+
+
+def is_reserved(name: str) -> bool:
+    """Whether an enumerator of this name is only there to keep its value free."""
+    return RESERVED.search(name) is not None

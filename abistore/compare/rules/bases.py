@@ -1,0 +1,219 @@
+"""What happens to the base classes of classes that both sides have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from abistore.compare.context import Context
+from abistore.compare.equivalence import Sameness
+from abistore.compare.rule import Note, rule
+from abistore.compare.vtables import DEEPEST, Tables
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Access, Base, Record, TypeRef
+from abistore.model.spelling import spell
+
+WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
+
+Subobject: TypeAlias = tuple[TypeRef, int | None]
+"""A base class and where it lies in the whole object, in bits; ``None`` for a virtual base."""
+
+
+def listed(record: Record) -> str:
+    """The bases of ``record`` as a class declares them."""
+    return ", ".join(f"{each.access} {'virtual ' * each.virtual}{spell(each.type)}" for each in record.bases) or "none"
+
+
+def _subobjects(record: Record, tables: Tables, start: int = 0, depth: int = 0) -> Iterator[Subobject]:
+    """All base classes in an object, direct and indirect; those in a virtual base lie wherever it does."""
+    for base in record.bases:
+        type, _ = tables.side.bare(base.type)
+        offset = None if base.offset is None else start + base.offset
+        yield type, offset
+        found = tables.record(base)
+        if found is not None and depth < DEEPEST and offset is not None:
+            yield from _subobjects(found[1], tables, offset, depth + 1)
+
+
+def _is_empty(type: TypeRef, tables: Tables) -> bool:
+    """Whether a base of ``type`` takes no room: a class without members, bases that have some, and vtable."""
+    found = tables.record(Base(type, 0))
+    return (
+        found is not None
+        and found[1].size == 1
+        and not found[1].fields
+        and not tables.is_polymorphic(found[1])
+        and all(_is_empty(base.type, tables) for base in found[1].bases)
+    )
+
+
+def _other_bases(record: Changed[Record], context: Context) -> tuple[list[Base], list[Base]]:
+    """The direct bases that only the old and only the new side has."""
+    gone = [base for base in record.old.bases if not any(_is_same(base, other, context) for other in record.new.bases)]
+    come = [base for base in record.new.bases if not any(_is_same(other, base, context) for other in record.old.bases)]
+    return gone, come
+
+
+def _is_same(old: Base, new: Base, context: Context) -> bool:
+    return context.stored(old.type, new.type) <= Sameness.SPELLING
+
+
+def _kept(record: Changed[Record], context: Context) -> str:
+    """What a change of the set of bases leaves as it was; empty for nothing that would help."""
+    gone, come = _other_bases(record, context)
+    if not gone and not come:
+        return "bases"
+    old, new = context.old_tables, context.new_tables
+    same_form = record.old.size == record.new.size and old.is_polymorphic(record.old) == new.is_polymorphic(record.new)
+    before, after = set(_subobjects(record.old, old)), set(_subobjects(record.new, new))
+    if same_form and before <= after and all(None not in each for each in (before, after)):
+        return "subobjects"
+    lost = [type for type, _ in before - after]
+    if same_form and not come and all(_is_empty(type, old) for type in lost):
+        return "layout"
+    return ""
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Class derives from other classes.
+
+    A base brings members, a vtable and a place in the object: members of the class and of classes of consumers that
+    derive from it lie elsewhere, and a conversion to a base that is gone gives the address of something else.
+
+    Fix: keep the bases; hold the new class as a member behind a pointer, or derive a new class from both.
+    """
+    if not _kept(record, context):
+        yield Note("the base classes differ", listed(record.old), listed(record.new))
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def base_class_inserted(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Class got a base that takes no room, or derives from its bases through another one.
+
+    All subobjects that consumers know are where they were, and the size is the same. Classes of consumers that derive
+    from the new base as well have it twice, and conversions to it may become ambiguous.
+
+    Fix: nothing, where consumers do not use the new base on their own.
+    """
+    if _kept(record, context) == "subobjects":
+        yield Note("there is a base more", listed(record.old), listed(record.new))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def empty_base_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Class no longer derives from a class that took no room.
+
+    Built consumers find everything where it was. Sources that use the conversion to the base, or what it declares, stop
+    compiling, and ``dynamic_cast`` and handlers of exceptions no longer match it.
+
+    Fix: keep the empty base.
+    """
+    if _kept(record, context) == "layout":
+        yield Note("an empty base is gone", listed(record.old), listed(record.new))
+
+
+def _order(record: Changed[Record]) -> tuple[list[TypeRef], list[TypeRef]]:
+    """The bases that both sides have, in the order of each."""
+    old, new = [base.type for base in record.old.bases], [base.type for base in record.new.bases]
+    return [type for type in old if type in new], [type for type in new if type in old]
+
+
+def _moved(record: Changed[Record]) -> bool:
+    """Whether a base that both sides have lies elsewhere, as far as that can be told: it cannot for a virtual one."""
+    new = {base.type: base.offset for base in record.new.bases}
+    shared = [base for base in record.old.bases if base.type in new]
+    return any(base.offset is None or base.offset != new[base.type] for base in shared)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def base_class_position_changed(record: Changed[Record]) -> Iterator[Note]:
+    """Base classes stand in another order.
+
+    Their subobjects and vtables change places: consumers that convert to a base get the address of another one.
+
+    Fix: keep the order of bases.
+    """
+    old, new = _order(record)
+    if old != new and _moved(record):
+        yield Note("the base classes are in another order", listed(record.old), listed(record.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def empty_bases_reordered(record: Changed[Record]) -> Iterator[Note]:
+    """Base classes stand in another order and lie where they were.
+
+    All but one of them take no room. Only the order in which they are constructed differs.
+
+    Fix: nothing.
+    """
+    old, new = _order(record)
+    if old != new and not _moved(record):
+        yield Note("the base classes are in another order", listed(record.old), listed(record.new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def base_class_virtual_changed(base: Changed[Base]) -> Iterator[Note]:
+    """Base class became virtual, or is no longer.
+
+    Consumers find a virtual base through the vtable and another one at a fixed place; constructors of classes that
+    derive further are called in another way.
+
+    Fix: keep the inheritance as it is.
+    """
+    if base.old.virtual != base.new.virtual:
+        yield Note("the base is inherited in another way", _sort(base.old), _sort(base.new))
+
+
+def _sort(base: Base) -> str:
+    return "virtual" if base.virtual else "non-virtual"
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
+def base_class_offset_changed(base: Changed[Base]) -> Iterator[Note]:
+    """Base class lies elsewhere in the object.
+
+    Consumers that convert to the base, or use members that come from it, work on other memory.
+
+    Fix: keep what stands before the base as large as it was.
+    """
+    old, new = base.old.offset, base.new.offset
+    if old is not None and new is not None and old != new:
+        yield Note("the base is at another offset", f"byte {old // 8}", f"byte {new // 8}")
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def base_access_changed(base: Changed[Base]) -> Iterator[Note]:
+    """Base class can be used from fewer places.
+
+    Built consumers go on; sources that convert to the base, or call what is inherited from it, stop compiling.
+
+    Fix: keep the inheritance public.
+    """
+    if WIDTH[base.new.access] < WIDTH[base.old.access]:
+        yield Note("the access is narrower", base.old.access, base.new.access)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def base_access_widened(base: Changed[Base]) -> Iterator[Note]:
+    """Base class can be used from more places.
+
+    Built consumers and sources work as before.
+
+    Fix: nothing.
+    """
+    if WIDTH[base.new.access] > WIDTH[base.old.access]:
+        yield Note("the access is wider", base.old.access, base.new.access)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def base_type_respelled(base: Changed[Base]) -> Iterator[Note]:
+    """Base class is the same under another name.
+
+    Its content is as it was, and so is the object.
+
+    Fix: nothing; keep the old name as an alias for sources.
+    """
+    if base.old.type != base.new.type:
+        yield Note("the base is spelled in another way", spell(base.old.type), spell(base.new.type))

@@ -1,0 +1,263 @@
+"""What happens to enumerations and their enumerators: consumers have the values compiled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.enumerations import is_bound, is_release_number, is_reserved, is_sentinel
+from abistore.compare.equivalence import Sameness
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Delta, Removed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Enum, Enumerator
+from abistore.model.spelling import spell
+
+
+def _enums(delta: Delta[Enumerator]) -> tuple[Enum, Enum]:
+    assert delta.within is not None
+    return delta.within.old, delta.within.new
+
+
+def _values(enum: Enum) -> dict[str, int]:
+    return {each.name: each.value for each in enum.enumerators}
+
+
+# --- enumerators that came ----------------------------------------------------------------------------------------
+
+
+def _displaces(each: Added[Enumerator]) -> bool:
+    """Whether the new enumerator has a value that another one had, which moved on and is no sentinel."""
+    old, new = _enums(each)
+    values = _values(new)
+    return any(
+        other.value == each.new.value
+        and values.get(other.name, other.value) != other.value
+        and not is_sentinel(other, old)
+        for other in old.enumerators
+    )
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="added")
+def enum_member_added(each: Added[Enumerator]) -> Iterator[Note]:
+    """Enumeration got a value.
+
+    All old values stay. Consumers do not know the new one; a ``switch`` over all of them lets it pass.
+
+    Fix: nothing; say in the documentation that values may be added.
+    """
+    if not _displaces(each):
+        yield Note("the enumerator is new", None, str(each.new.value))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="added")
+def enum_member_inserted(each: Added[Enumerator]) -> Iterator[Note]:
+    """Enumeration got a value before others, which moved.
+
+    Consumers have the old numbers compiled in: what they pass is taken for another enumerator, and what they get they
+    take for another one.
+
+    Fix: add new enumerators last, or give all of them explicit values.
+    """
+    if _displaces(each):
+        yield Note("the enumerator has a value that another one had", None, str(each.new.value))
+
+
+# --- enumerators that went ----------------------------------------------------------------------------------------
+
+
+def _departure(each: Removed[Enumerator]) -> str:
+    old, new = _enums(each)
+    if any(other.value == each.old.value and _values(old).get(other.name) == other.value for other in new.enumerators):
+        return "alias"
+    if is_reserved(each.old.name):
+        return "reserved"
+    return "sentinel" if is_bound(each.old.name) and is_sentinel(each.old, old) else "gone"
+
+
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
+def enum_member_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+    """Enumeration lost a value.
+
+    Consumers go on passing the number, which the library does not know or takes for another enumerator.
+
+    Fix: keep the enumerator and what it stands for; mark it deprecated.
+    """
+    if _departure(each) == "gone":
+        yield Note("the enumerator is gone", str(each.old.value), None)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
+def enum_member_alias_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+    """Enumeration lost one of several names of a value.
+
+    Built consumers pass the number, which still has its meaning; sources that use the name stop compiling.
+
+    Fix: keep the name.
+    """
+    if _departure(each) == "alias":
+        yield Note("a name of the value is gone", str(each.old.value), None)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
+def enum_sentinel_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+    """Enumeration lost the name of its end or length.
+
+    No function takes it for a value. Sources that size arrays by it stop compiling.
+
+    Fix: keep the name.
+    """
+    if _departure(each) == "sentinel":
+        yield Note("the end of the enumeration has no name", str(each.old.value), None)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="removed")
+def enum_reserved_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+    """Enumeration lost a value that nobody was to use.
+
+    Its name says that it is reserved, unused or internal.
+
+    Fix: nothing.
+    """
+    if _departure(each) == "reserved":
+        yield Note("the reserved enumerator is gone", str(each.old.value), None)
+
+
+# --- enumerators that stay ----------------------------------------------------------------------------------------
+
+
+def _is_sentinel(each: Changed[Enumerator]) -> bool:
+    """Whether the enumerator is a sentinel on both sides, or tells the release."""
+    old, new = _enums(each)
+    if is_release_number(each.old, each.new, old, new):
+        return True
+    return is_sentinel(each.old, old) and is_sentinel(each.new, new)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="changed", effect=True)
+def enum_member_value_changed(each: Changed[Enumerator]) -> Iterator[Note]:
+    """Enumerator has another value.
+
+    Consumers have the old number compiled in: what they pass is taken for another enumerator, and what they get they
+    take for another one.
+
+    Fix: give it its old value explicitly.
+    """
+    if each.old.value != each.new.value and not _is_sentinel(each):
+        yield Note("the value differs", str(each.old.value), str(each.new.value))
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
+def enum_last_member_value_changed(each: Changed[Enumerator]) -> Iterator[Note]:
+    """Enumerator that marks the end, the length, all bits or the release has another value.
+
+    It moves with each value that is added, or with each release. Consumers that size arrays by it have the old size;
+    the library must not write more elements than that into them.
+
+    Fix: nothing, where no function fills or reads an array of that length.
+    """
+    if each.old.value != each.new.value and _is_sentinel(each):
+        yield Note("the sentinel moved", str(each.old.value), str(each.new.value))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
+def enum_member_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
+    """Enumerator has another name and the same value.
+
+    Built consumers pass the number, which means what it meant, unless the value was given away to something else.
+    Sources that use the old name stop compiling.
+
+    Fix: keep the old name beside the new one.
+    """
+    if each.old.name != each.new.name and not is_reserved(each.old.name):
+        yield Note("the enumerator has another name", each.old.name, each.new.name)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
+def used_reserved_enumerator(each: Changed[Enumerator]) -> Iterator[Note]:
+    """Value that was kept free got a meaning.
+
+    The name said that nobody was to use it.
+
+    Fix: nothing.
+    """
+    if each.old.name != each.new.name and is_reserved(each.old.name):
+        yield Note("a reserved value is used", each.old.name, each.new.name)
+
+
+# --- the enumeration itself ---------------------------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed(enum: Changed[Enum]) -> Iterator[Note]:
+    """Enumeration is stored in another number of bytes.
+
+    Consumers pass, store and read it with the old width; records that hold it have other offsets.
+
+    Fix: fix the underlying type (``enum name : int``), or keep the values within the old width; build with the same
+    ``-fshort-enums``.
+    """
+    if enum.old.size != enum.new.size:
+        yield Note("the size differs", f"{enum.old.size} bytes", f"{enum.new.size} bytes")
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
+def enum_underlying_type_changed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+    """Enumeration is stored with another sign in the same number of bytes.
+
+    Consumers widen and compare values with the old sign: a negative one becomes a large number.
+
+    Fix: fix the underlying type, or add no negative value.
+    """
+    same = _underlying(enum, context)
+    if same is not None and same >= Sameness.REINTERPRETED and enum.old.size == enum.new.size:
+        yield Note("the underlying type differs", *_spelled(enum))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
+def enum_underlying_type_respelled(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+    """Enumeration has an underlying type of another name and the same representation.
+
+    Built consumers read and write the same bits.
+
+    Fix: nothing.
+    """
+    same = _underlying(enum, context)
+    if same is not None and Sameness.IDENTICAL < same < Sameness.REINTERPRETED:
+        yield Note("the underlying type is spelled in another way", *_spelled(enum))
+
+
+def _underlying(enum: Changed[Enum], context: Context) -> Sameness | None:
+    """How the underlying types compare; ``None`` where a side does not record it."""
+    if enum.old.underlying is None or enum.new.underlying is None:
+        return None
+    return context.stored(enum.old.underlying, enum.new.underlying)
+
+
+def _spelled(enum: Changed[Enum]) -> tuple[str, str]:
+    assert enum.old.underlying is not None and enum.new.underlying is not None
+    return spell(enum.old.underlying), spell(enum.new.underlying)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
+def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
+    """Enumeration became scoped (``enum class``).
+
+    Built consumers have numbers. Sources that use its enumerators without its name, or as integers, stop compiling.
+
+    Fix: keep it unscoped, or offer constants of the old names.
+    """
+    if enum.new.scoped and not enum.old.scoped:
+        yield Note("the enumeration is scoped", "enum", "enum class")
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
+def enum_lost_scope(enum: Changed[Enum]) -> Iterator[Note]:
+    """Enumeration is no longer scoped.
+
+    Built consumers have numbers. Its enumerators are names of the scope around it now, where they may meet others.
+
+    Fix: keep it scoped.
+    """
+    if enum.old.scoped and not enum.new.scoped:
+        yield Note("the enumeration is not scoped", "enum class", "enum")

@@ -1,0 +1,111 @@
+"""What a class's vtable holds, slot by slot, on one side of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from abistore.compare.equivalence import TypeSide
+from abistore.model.names import Name
+from abistore.model.shapes import Base, Function, Named, Record, VirtualMethod
+from abistore.model.spelling import declare, spell
+
+DEEPEST = 64
+"""Classes that derive through more levels than this are malformed input."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The classes of one side as callers of virtual methods see them."""
+
+    side: TypeSide
+    _slots: dict[Name, Mapping[int, VirtualMethod]] = field(default_factory=dict, repr=False)
+    _methods: dict[Name, list[Function]] = field(default_factory=dict, repr=False)
+
+    def record(self, base: Base) -> tuple[Name, Record] | None:
+        """The class that ``base`` derives from; ``None`` where it is not described."""
+        type, _ = self.side.bare(base.type)
+        shape = self.side.shape(type.name) if isinstance(type, Named) else None
+        return (type.name, shape) if isinstance(type, Named) and isinstance(shape, Record) else None
+
+    def is_polymorphic(self, record: Record, depth: int = 0) -> bool:
+        """Whether objects of ``record`` hold a vtable pointer, their own or that of a base."""
+        if record.has_vptr or record.virtuals or any(base.virtual for base in record.bases):
+            return True
+        found = (self.record(base) for base in record.bases) if depth < DEEPEST else iter(())
+        return any(base is not None and self.is_polymorphic(base[1], depth + 1) for base in found)
+
+    def inherited(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
+        """The slots that the primary base brings: the first non-virtual base with a vtable, at offset 0."""
+        for base in record.bases:
+            found = self.record(base)
+            if base.offset == 0 and found is not None and self.is_polymorphic(found[1]):
+                return self._named_slots(*found, depth + 1)
+        return {}
+
+    def slots(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
+        """The primary vtable of ``record`` from its first function on; both slots of a destructor hold it."""
+        own = {
+            slot: method
+            for method in record.virtuals
+            if method.slot is not None
+            for slot in range(method.slot, method.slot + (2 if is_destructor(method) else 1))
+        }
+        return {**(self.inherited(record, depth) if depth < DEEPEST else {}), **own}
+
+    def _named_slots(self, name: Name, record: Record, depth: int) -> Mapping[int, VirtualMethod]:
+        known = self._slots.get(name)
+        if known is None:
+            known = self._slots[name] = self.slots(record, depth)
+        return known
+
+    def methods(self, owner: Name) -> list[Function]:
+        """The exported member functions of a class that the evidence describes."""
+        if not self._methods:
+            for name, variants in self.side.snapshot.entries.get("layout", {}).items():
+                for shape in variants:
+                    if name.kind == "function" and isinstance(shape, Function) and shape.method is not None:
+                        self._methods.setdefault(shape.method.owner, []).append(shape)
+        return self._methods.get(owner, [])
+
+    def has_plain(self, owner: Name, method: VirtualMethod) -> bool:
+        """Whether ``owner`` exports what ``method`` is called as a function that is not virtual.
+
+        Destructors have no symbol of their own in a vtable's description and are sought by name.
+        """
+        wanted = Name("function", method.symbol)
+        shapes = (
+            self.side.snapshot.variants("layout", wanted) if method.symbol else self._namesakes(owner, method.display)
+        )
+        return any(isinstance(each, Function) and each.method and each.method.virtual == "no" for each in shapes)
+
+    def _namesakes(self, owner: Name, display: str) -> Iterator[Function]:
+        return (each for each in self.methods(owner) if each.display == f"{owner.spelling}::{display}")
+
+    def may_be_derived_from(self, owner: Name) -> bool:
+        """Whether consumers may write classes that derive from ``owner``.
+
+        They cannot where all of its exported constructors are private, since every class has one.
+        """
+        simple = owner.spelling.partition("<")[0].rpartition("::")[2]
+        constructors = [each for each in self.methods(owner) if each.display.rpartition("::")[2] == simple]
+        return not constructors or any(each.method and each.method.access != "private" for each in constructors)
+
+
+def is_destructor(method: VirtualMethod) -> bool:
+    """Whether ``method`` is a destructor, which has two slots: one destroys, one also frees."""
+    return method.display.startswith("~")
+
+
+def same_method(old: VirtualMethod, new: VirtualMethod) -> bool:
+    """Whether one overrides or is the other: same name and parameters, whatever class declares them."""
+    if is_destructor(old) and is_destructor(new):
+        return True
+    return (old.display, old.parameters) == (new.display, new.parameters)
+
+
+def spelled(method: VirtualMethod) -> str:
+    """``method`` as a class declares it."""
+    text = f"{method.display}({', '.join(map(spell, method.parameters))})"
+    declared = text if is_destructor(method) else declare(method.result, text)
+    return f"virtual {declared}{' = 0' if method.pure else ''}"
