@@ -99,7 +99,7 @@ def console(*words: str) -> str:
 
 
 LINES = 70
-ORIGINS = {"pypi": "PyPI sdists of", "npm": "npm package", "debian": "Debian source package"}
+ORIGINS = {"pypi": "PyPI sdists of", "npm": "npm package"}
 SHOWN = {
     "liblz4": ("LZ4F_preferences_t", "1.9.1"),
     "libzstd": ("ZSTD_frameHeader", "1.5.2"),
@@ -119,9 +119,8 @@ $ python -m examples.histories check      # comparing stored versions equals com
 $ python -m examples.histories document   # writes this page
 ```
 
-Sources come with `pip download`, `npm pack` and `apt-get source`, by name and version; see `examples/recipes.py`. The
-commands below read the database that `ingest` wrote: `export ABISTORE_DB=.cache/examples/history.db`. Long outputs are
-cut, and say so.
+Sources come with `pip download` and `npm pack`, by name and version; see `examples/recipes.py`. The commands below read
+the database that `ingest` wrote: `export ABISTORE_DB=.cache/examples/history.db`. Long outputs are cut, and say so.
 """
 
 STEPS: dict[str, Callable[[Recipe], None]] = {
