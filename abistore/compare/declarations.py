@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Definition, PrivateType, TagName, Variant
+from abistore.compare.internal import Internals
+from abistore.compare.parts import Definition, InternalExport, PrivateType, TagName, Variant
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
@@ -48,8 +49,12 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     added = [name for name in new if name not in old and name.kind in TYPES]
     renamed = {name: context.renames[name] for name in removed if name in context.renames}
     redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
+    internals = Internals(context.old)
     for name in sorted(name for name in old if name in new and old[name] != new[name]):
         if name.kind in TYPES and not context.affected(name):
+            continue
+        if name.kind not in TYPES and internals.has(name):
+            yield Changed(Subject(name), InternalExport(name, old[name][0]), InternalExport(name, new[name][0]))
             continue
         yield from _paired(context, name, name, old[name], new[name])
     for name, other in sorted({**redefined, **renamed}.items()):

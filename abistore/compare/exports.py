@@ -9,6 +9,7 @@ from typing import Any
 
 from abistore.compare import patterns
 from abistore.compare.context import Context
+from abistore.compare.internal import Internals
 from abistore.compare.ownership import Owner, Ownership
 from abistore.compare.parts import (
     DefaultVersion,
@@ -18,6 +19,7 @@ from abistore.compare.parts import (
     Imports,
     InlineExports,
     Instantiation,
+    InternalExports,
     NodeMove,
     Surface,
     SymbolVersion,
@@ -169,6 +171,11 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
         if added:
             come -= set(added)
             yield Added(Subject(SELF, part), shape(tuple(added)))
+    internals = Internals(context.old)
+    hidden = [each for each in sorted(gone) if internals.has(tables.old[each])]
+    if hidden:
+        gone -= set(hidden)
+        yield Removed(Subject(SELF, "internal exports"), InternalExports(tuple(hidden)))
     yield from _single(tables, ownership, gone, come)
 
 

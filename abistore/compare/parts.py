@@ -175,6 +175,21 @@ class InlineExports:
 
 
 @dataclass(frozen=True, slots=True)
+class InternalExports:
+    """Members and tables of classes that only the library's own source files define; sorted."""
+
+    symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InternalExport:
+    """A member of a class that only the library's own source files define."""
+
+    name: Name
+    shape: AnyShape
+
+
+@dataclass(frozen=True, slots=True)
 class Instantiation:
     """A weak symbol of a template instantiation of which nothing is left."""
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from abistore.compare.context import Context
-from abistore.compare.parts import ForeignExports, InlineExports, NamespaceMove, NodeMove, Renaming, TagFlip
+from abistore.compare.parts import (
+    ForeignExports,
+    InlineExports,
+    InternalExports,
+    NamespaceMove,
+    NodeMove,
+    Renaming,
+    TagFlip,
+)
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
@@ -171,3 +179,18 @@ def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Ite
     """
     found = symbols.new.symbols
     yield Note(f"{len(found)} weak copies came", None, _examples(found), affected=_exports(found, context, new=True))
+
+
+@rule(Impact.RISK, evidence="layout", element="library", action="removed", aliases=("exported_not_public",))
+def internal_symbols_removed(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
+    """Members of classes that no header defines are no longer exported.
+
+    Only the library's own source files define these classes, so that no consumer could call their members or derive
+    from them. They were exported because nothing hides them.
+
+    Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
+    """
+    found = symbols.old.symbols
+    yield Note(
+        f"{len(found)} symbols of internal classes are gone", _examples(found), affected=_exports(found, context)
+    )

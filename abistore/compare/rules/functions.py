@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Result
+from abistore.compare.parts import InternalExport, Result
 from abistore.compare.rule import Note, rule
 from abistore.compare.signatures import Difference, difference
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Access, Function
+from abistore.model.shapes import Access, Function, Variable
 from abistore.model.spelling import declare, spell
 
 WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
@@ -330,3 +330,24 @@ def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
     """
     if function.new.noreturn and not function.old.noreturn:
         yield Note("the function does not return", None, "noreturn")
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def internal_declaration_changed(export: Changed[InternalExport]) -> Iterator[Note]:
+    """Member of a class that no header defines has changed.
+
+    Only the library's own source files define the class, so that no consumer could use the member.
+
+    Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
+    """
+    yield Note("the internal member differs", _declared(export.old), _declared(export.new))
+
+
+def _declared(export: InternalExport) -> str:
+    match export.shape:
+        case Function():
+            return signature(export.shape)
+        case Variable(display=display, type=type):
+            return declare(type, display)
+        case _:
+            return str(export.name)

@@ -1,0 +1,151 @@
+"""What the compiler emits once for a class: vtables, type information, and the entry points that adjust ``this``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.ownership import CLASS_DATA
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.demangle import demangle
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+from abistore.model.shapes import Symbol
+
+VTABLE, VTT, TYPEINFO = "_ZTV", "_ZTT", "_ZTI"
+
+THUNKS = ("_ZTh", "_ZTv", "_ZTc")
+"""Prefixes of the entry points that adjust ``this`` for a virtual call through a base."""
+
+
+def sized(old: Symbol, new: Symbol) -> bool:
+    """Whether both sides tell the object's size, and differ in it."""
+    return old.size != new.size and old.size > 0 and new.size > 0
+
+
+def _title(name: Name) -> str:
+    return demangle(name.spelling)
+
+
+def _bound(symbol: Symbol) -> tuple[str, str]:
+    return symbol.binding, symbol.visibility
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="removed", aliases=("type_visibility_changed",))
+def class_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
+    """Vtable or typeinfo of a class no longer exported.
+
+    Consumers that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` refer to these
+    objects and do not emit them themselves, because the class has a key function in the library. They fail to load.
+
+    Fix: keep the class's first non-inline virtual function in the library and its visibility default; do not build a
+    library whose classes consumers derive from with ``-fno-rtti``.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(CLASS_DATA):
+        yield Note("what the compiler emits for the class is no longer exported", _title(name))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added")
+def class_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
+    """Vtable or typeinfo of a class newly exported.
+
+    Built consumers do not ask for it, or have their own.
+
+    Fix: nothing.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(CLASS_DATA):
+        yield Note("what the compiler emits for the class is new", None, _title(name))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """Vtable of a class has another number of slots.
+
+    Consumers that derive from the class have vtables of the old shape; calls through a slot that they lack run off
+    their end, and slots that moved call another function.
+
+    Fix: add virtual functions only at the end of final classes, or in a new class that derives from this one.
+    """
+    if symbol.subject.name.spelling.startswith(VTABLE) and sized(symbol.old, symbol.new):
+        yield Note("the vtable has another number of entries", *_slots(symbol, context))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+def vtt_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """Table of construction vtables of a class has another number of entries.
+
+    Its virtual bases changed: constructors that consumers compiled for derived classes take vtables from wrong places.
+
+    Fix: do not add or remove virtual bases under one SONAME.
+    """
+    if symbol.subject.name.spelling.startswith(VTT) and sized(symbol.old, symbol.new):
+        yield Note("the table of construction vtables has another number of entries", *_slots(symbol, context))
+
+
+def _slots(symbol: Changed[Symbol], context: Context) -> tuple[str, str]:
+    width = context.old.target.bits // 8
+    return str(symbol.old.size // width), str(symbol.new.size // width)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+def rtti_inheritance_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Type information of a class describes other base classes.
+
+    Its size tells the kind and number of bases. Consumers' ``catch`` and ``dynamic_cast`` follow the new list, while
+    their object layout follows the old one.
+
+    Fix: keep the list of base classes; put new functionality in a member or in a new class.
+    """
+    if symbol.subject.name.spelling.startswith(TYPEINFO) and sized(symbol.old, symbol.new):
+        yield Note("the type information has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="symbol",
+    element="types",
+    action="removed",
+    aliases=("vtable_thunk_offset_changed",),
+    effect=True,
+)
+def vtable_thunk_set_changed(symbol: Removed[Symbol]) -> Iterator[Note]:
+    """Entry point of a virtual function for calls through a base no longer exported.
+
+    Its name holds the distance between the base and the object, so it changes when a base moves. The vtables that
+    consumers compiled for derived classes refer to it, and do not resolve.
+
+    Fix: keep the order and the size of base classes.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(THUNKS):
+        yield Note("the adjusting entry point is gone", _title(name))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added", effect=True)
+def vtable_thunk_added(symbol: Added[Symbol]) -> Iterator[Note]:
+    """Entry point of a virtual function for calls through a base added.
+
+    Built consumers do not ask for it.
+
+    Fix: nothing; a base that moved or came is a finding of its own.
+    """
+    name = symbol.subject.name
+    if name.spelling.startswith(THUNKS):
+        yield Note("the adjusting entry point is new", None, _title(name))
+
+
+@rule(Impact.RISK, evidence="symbol", element="types", action="changed")
+def vtable_symbol_identity_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """Vtable or typeinfo of a class is bound in another way.
+
+    Where several libraries carry the same class, the loader now picks another copy or several: ``dynamic_cast`` and
+    ``catch`` that compare addresses may fail across libraries.
+
+    Fix: keep one key function, in one library, with default visibility.
+    """
+    old, new = symbol.old, symbol.new
+    if symbol.subject.name.spelling.startswith(CLASS_DATA) and _bound(old) != _bound(new):
+        yield Note("the class's data is bound in another way", " ".join(_bound(old)), " ".join(_bound(new)))
