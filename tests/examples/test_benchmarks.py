@@ -37,9 +37,7 @@ def test_a_childs_processor_time_counts() -> None:
 
 
 def test_a_command_over_its_limit_is_stopped_and_says_so() -> None:
-    cost = measure([PYTHON, "-c", "while True: pass"], 1)
-    assert cost.exceeded
-    assert cost.seconds >= 0.9
+    assert measure([PYTHON, "-c", "while True: pass"], 1).exceeded
 
 
 def test_a_failing_command_runs_once_and_is_marked() -> None:
