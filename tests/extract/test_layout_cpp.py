@@ -204,6 +204,7 @@ def test_a_typedef_names_its_anonymous_class(compiler: str) -> None:
     fields = found.record("n::Pair").fields
     assert fields[0] == Field("x", INT, 0)
     assert isinstance(fields[1].type, Inline)
+    assert isinstance(fields[1].type.shape, Record)
     assert (fields[1].name, fields[1].offset, fields[1].type.shape.fields) == ("", 32, union.fields)
 
 
