@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     from abistore.report.style import Style
 
 SUPPORT = frozenset(
-    {"declared", "difference", "drawing", "documentation", "escaping", "modes", "outline", "plain", "style"}
+    {
+        "declared",
+        "difference",
+        "documentation",
+        "drawing",
+        "modes",
+        "outline",
+        "plain",
+        "style",
+        "text_modes",
+        "wording",
+    }
 )
 """The modules of this package that are not formats."""
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-CODES = {"breaking": "1;31", "api_break": "33", "risk": "35", "compatible": "32", "bold": "1", "dim": "2"}
+CODES = {
+    "breaking": "1;31",
+    "api_break": "33",
+    "risk": "35",
+    "compatible": "32",
+    "bold": "1",
+    "dim": "2",
+    "-": "31",
+    "+": "32",
+}
 
 
 Mode: TypeAlias = Literal["full", "leaf", "impact", "stat"]

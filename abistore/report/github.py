@@ -1,0 +1,56 @@
+"""A report as workflow commands of GitHub Actions: annotations at the lines that declare what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from abistore.report.modes import fails, stat
+from abistore.report.outline import Change, Report, groups
+from abistore.report.style import Style
+from abistore.report.wording import subject, told, unchecked
+
+LIMIT = 10
+"""GitHub shows so many annotations of one level a step."""
+
+
+def render(report: Report, style: Style) -> str:
+    """One command a change, worst first, a notice a gap in the evidence, and the counts in a plain line."""
+    return "\n".join((*_lines(report, style), stat(report)))
+
+
+def _lines(report: Report, style: Style) -> Iterator[str]:
+    for group in groups(report):
+        changes = (change for kind in group.kinds for change in kind.changes)
+        shown = group.total if style.limit is None else min(style.limit, LIMIT, group.total)
+        for change in islice(changes, shown):
+            yield _command(_level(report, change), change)
+        if group.total > shown:
+            yield f"and {group.total - shown} more of impact {group.impact.label} (--full shows all)"
+    for item in report.not_checked:
+        text = ". ".join(filter(None, (unchecked(item), item.hint)))
+        yield f"::notice title={_property(f'Not checked: {item.facet} ({item.side})')}::{_data(text)}"
+
+
+def _level(report: Report, change: Change) -> str:
+    if fails(report, change):
+        return "error"
+    return "notice" if change.impact == "compatible" else "warning"
+
+
+def _command(level: str, change: Change) -> str:
+    properties = {"title": f"{change.kind}: {subject(change)}"}
+    if change.source_location:
+        file, _, line = change.source_location.rpartition(":")
+        properties = {"file": file, "line": line, **properties}
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    text = _data("\n".join(told(change)))
+    return f"::{level} {said}::{text}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

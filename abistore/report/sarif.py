@@ -1,0 +1,150 @@
+"""A report as SARIF 2.1.0 (OASIS standard), for code scanning and other viewers of analysis results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from abistore import __version__
+from abistore.report.documentation import page
+from abistore.report.outline import Change, KindCard, Report, Unchecked
+from abistore.report.style import Style
+from abistore.report.wording import affects, consequence, subject, unchecked, values
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {"breaking": "error", "api_break": "error", "risk": "warning", "compatible": "note"}
+LOGICAL = {"function": "function", "variable": "variable", "record": "type", "enum": "type", "alias": "type"}
+ROOT = "SRCROOT"
+"""What relative file names are relative to: the folder in which the library was compiled."""
+
+NAMES_SHOWN = 20
+"""How many affected exports a result lists; ``affectedCount`` has them all."""
+
+
+def render(report: Report, style: Style) -> str:
+    """The report as an indented SARIF log with one run."""
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=2, ensure_ascii=False)
+
+
+def _run(report: Report) -> dict[str, Any]:
+    kinds = sorted({change.kind for change in (*report.changes, *report.suppressed)})
+    cards = {card.kind: card for card in report.kinds}
+    places = {kind: number for number, kind in enumerate(kinds)}
+    artifact = report.new.soname or report.new.library
+    return {
+        "tool": {
+            "driver": {
+                "name": "abistore",
+                "semanticVersion": __version__,
+                "rules": [_rule(kind, cards.get(kind)) for kind in kinds],
+            }
+        },
+        "automationDetails": {"id": f"abistore/{report.new.library}/{report.new.target}/"},
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which the library was compiled."}}},
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "exitCode": report.exit_code,
+                "toolExecutionNotifications": [_notification(item) for item in report.not_checked],
+            }
+        ],
+        "results": [
+            *(_result(change, places, artifact) for change in report.changes),
+            *(
+                {**_result(change, places, artifact), "suppressions": [_suppression(change)]}
+                for change in report.suppressed
+            ),
+        ],
+        "columnKind": "unicodeCodePoints",
+        "properties": {
+            "verdict": report.verdict,
+            "policy": report.policy,
+            "old": str(report.old),
+            "new": str(report.new),
+            "oldDigest": report.old.digest,
+            "newDigest": report.new.digest,
+        },
+    }
+
+
+def _rule(kind: str, card: KindCard | None) -> dict[str, Any]:
+    rule: dict[str, Any] = {
+        "id": kind,
+        "name": "".join(word.capitalize() for word in kind.split("_")),
+        "helpUri": page(kind),
+    }
+    if card is not None:
+        rule |= {
+            "shortDescription": {"text": card.title},
+            "fullDescription": {"text": card.why},
+            "help": {
+                "text": f"{card.why}\n\nFix: {card.fix}",
+                "markdown": f"{card.why}\n\n**Fix:** {card.fix}",
+            },
+            "defaultConfiguration": {"level": LEVELS[card.impact]},
+            "properties": {
+                "tags": ["abi", card.impact, card.element, card.action],
+                "impact": card.impact,
+                "evidence": card.evidence,
+            },
+        }
+    return rule
+
+
+def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[str, Any]:
+    return {
+        "ruleId": change.kind,
+        "ruleIndex": places[change.kind],
+        "level": LEVELS[change.impact],
+        "message": {"text": _message(change)},
+        "locations": [{"physicalLocation": _physical(change, artifact), "logicalLocations": [_logical(change)]}],
+        "partialFingerprints": {"abistoreChange/v1": change.id},
+        "properties": {
+            "impact": change.impact,
+            "evidence": change.facet,
+            "affected": list(change.affected[:NAMES_SHOWN]),
+            "affectedCount": change.affected_count,
+            "consequences": [consequence(each) for each in change.consequences],
+        },
+    }
+
+
+def _message(change: Change) -> str:
+    """The sentence that viewers show in lists, then the rest."""
+    both = f" ({' -> '.join(values(change))})" if values(change) else ""
+    affected = f"; {affects(change)}" if affects(change) else ""
+    return f"{subject(change)}: {change.description}{both}{affected}."
+
+
+def _physical(change: Change, artifact: str) -> dict[str, Any]:
+    """The header's line; the library itself where no debug information tells one."""
+    if change.source_location is None:
+        return {"artifactLocation": {"uri": quote(artifact)}}
+    file, _, line = change.source_location.rpartition(":")
+    location = {"uri": f"file://{quote(file)}"} if file.startswith("/") else {"uri": quote(file), "uriBaseId": ROOT}
+    return {"artifactLocation": location, **({"region": {"startLine": int(line)}} if int(line) > 0 else {})}
+
+
+def _logical(change: Change) -> dict[str, str]:
+    name = f"{change.display}::{change.part}" if change.part else change.display
+    return {
+        "fullyQualifiedName": name,
+        "kind": "member" if change.part else LOGICAL.get(change.subject, "module"),
+        **({"decoratedName": change.symbol} if change.symbol not in ("", change.display) else {}),
+    }
+
+
+def _suppression(change: Change) -> dict[str, str]:
+    return {"kind": "external", "status": "accepted"}
+
+
+def _notification(item: Unchecked) -> dict[str, Any]:
+    hint = f" Hint: {item.hint}." if item.hint else ""
+    return {
+        "level": "note",
+        "descriptor": {"id": f"not-checked/{item.reason}"},
+        "message": {"text": f"Not checked: {unchecked(item)}.{hint}"},
+        "properties": {"facet": item.facet, "side": item.side, "names": len(item.names)},
+    }
