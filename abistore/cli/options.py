@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -33,7 +34,9 @@ def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> No
 
 def _set_database(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
     settings = ctx.ensure_object(Settings)
-    settings.database = value or settings.database
+    written = parameter.name is not None and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    if value and (written or settings.database is None):
+        settings.database = value
 
 
 def _set_quiet(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

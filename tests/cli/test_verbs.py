@@ -446,3 +446,14 @@ def test_quiet_says_the_verdict_only_and_detail_says_more(abistore: Call, old: P
     quiet = abistore("compare", old, new, "-q").out
     assert len(quiet.splitlines()) == 1
     assert "BREAKING" in quiet
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_database_that_is_named_wins_over_the_environment(
+    abistore: Call, old: Path, database: Path, tmp_path: Path, place: str
+) -> None:
+    named = ["--db", str(tmp_path / "named.db")]
+    words = ["ingest", str(old), "--version", "1"]
+    assert abistore(*(named + words if place == "before" else words + named)).code == 0
+    assert (tmp_path / "named.db").exists()
+    assert not database.exists()
