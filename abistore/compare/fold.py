@@ -137,19 +137,11 @@ class _Parents:
     def _rank(self, index: int) -> bool:
         return not self._findings[index].name.spelling.startswith("_ZTV")
 
-    def _has_cause(self, index: int) -> bool:
-        return any(not self._effect[other] for other in self._of[self._findings[index].name])
-
     def _cause_within(self, index: int) -> int | None:
         finding = self._findings[index]
-        causes = [
-            other
-            for other in self._of[finding.name]
-            if not self._effect[other] and self._findings[other].impact >= finding.impact
-        ]
-        if causes:
-            return min(causes, key=lambda other: order(self._findings[other]))
-        return self._strongest_effect(index)
+        causes = (other for other in self._of[finding.name] if not self._effect[other])
+        heavy = (other for other in causes if self._weighs(other, finding))
+        return min(heavy, key=lambda other: order(self._findings[other]), default=None)
 
     def _strongest_effect(self, index: int) -> int | None:
         """Of several effects without a cause that weighs enough, the one that reads best stands for the others."""
@@ -167,15 +159,17 @@ class _Parents:
         shape = self._context.old_shape(finding.name)
         for name in sorted(set(embedded(shape))) if shape is not None else ():
             resolved = self._context.equivalence.old_side.record_behind(name) or name
-            for other in self._of.get(resolved, ()):
-                weighs = self._findings[other].impact >= finding.impact
-                if weighs and resolved != finding.name and self._changes_users(resolved):
-                    return other
+            if resolved == finding.name or not self._changes_users(resolved):
+                continue
+            causes = [other for other in self._of.get(resolved, ()) if self._weighs(other, finding)]
+            if causes:
+                return min(causes, key=lambda other: (self._effect[other], order(self._findings[other])))
         return self._strongest_effect(index)
 
     def _changes_users(self, name: Name) -> bool:
         """Whether what differs in a record changes records that embed or derive from it: their layout or vtable."""
-        old, new = self._context.old_shape(name), self._context.new_shape(name)
+        new_name = self._context.renames.get(name, name)
+        old, new = self._context.old_shape(name), self._context.new_shape(new_name)
         return _outside(old) != _outside(new)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
-from abistore.compare.parts import Definition, PrivateType, TagName
+from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Changed
 from abistore.model.shapes import (
     Alias,
@@ -25,7 +25,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 
-DECLARATIONS = (Alias, Definition, Enum, Foreign, Function, Opaque, PrivateType, Record, TagName, Variable)
+DECLARATIONS = (Alias, Enum, Foreign, Function, Opaque, Record, Variable)
 """What a change that no rule knows is reported of; the export table has its own rules for every fact."""
 
 
@@ -52,7 +52,7 @@ def _record(record: Record, other: Record, context: Context) -> Record:
     return msgspec.structs.replace(
         record,
         passing=None if not_recorded(record.passing, other.passing) else record.passing,
-        fields=tuple(each for each in record.fields if not is_unnamed_bit_field(each)),
+        fields=tuple(each for each in record.fields if not is_room(each)),
         arguments=_arguments(record.arguments, other.arguments, context),
         virtuals=_virtuals(record, other),
         alignment=None,
@@ -64,9 +64,9 @@ def not_recorded(*facts: object) -> bool:
     return None in facts
 
 
-def is_unnamed_bit_field(field: Field) -> bool:
-    """Nobody can use an unnamed bit-field: what it does is to move other members, and they say so."""
-    return not field.name and field.bit_size is not None
+def is_room(field: Field) -> bool:
+    """Nobody uses reserved fields and unnamed bit-fields: they keep other members where they are, and these tell."""
+    return is_reserved(field)
 
 
 def _arguments(old: tuple[TypeRef, ...], new: tuple[TypeRef, ...], context: Context) -> tuple[TypeRef, ...]:

@@ -70,7 +70,7 @@ class PrivateType:
 class Unexplained:
     """A declaration that differs in what no rule looks at."""
 
-    shape: object
+    shape: AnyShape
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,9 +114,19 @@ def _subscriptions(check: Check) -> tuple[tuple[tuple[type, type], ...], bool]:
     hints = typing.get_type_hints(check)
     parameters = list(inspect.signature(check).parameters)
     annotation = hints[parameters[0]]
-    (subject,) = typing.get_args(annotation)
-    of = typing.get_args(subject) if isinstance(subject, types.UnionType) else (subject,)
-    return tuple((typing.get_origin(annotation), each) for each in of), len(parameters) == 2
+    return tuple(_subjects(annotation)), len(parameters) == 2
+
+
+def _subjects(annotation: Any) -> Iterator[tuple[type, type]]:
+    """The deltas that an annotation names: ``Added[Field] | Changed[Field | InnerField]`` are three."""
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        for each in typing.get_args(annotation):
+            yield from _subjects(each)
+    else:
+        (subject,) = typing.get_args(annotation)
+        of = typing.get_args(subject) if isinstance(subject, types.UnionType) else (subject,)
+        yield from ((origin, each) for each in of)
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, Union
 
 from abistore.model.names import Name
 
-T = TypeVar("T")
+T = TypeVar("T", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

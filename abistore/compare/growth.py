@@ -1,0 +1,29 @@
+"""Which records may change their size without consumers that hold them noticing."""
+
+from __future__ import annotations
+
+import re
+
+from abistore.compare.context import Context
+from abistore.compare.members import flat_fields, plain
+from abistore.model.deltas import Changed
+from abistore.model.shapes import Record
+
+GUARD = re.compile(
+    r"_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)|(struct|self|structure)_?(size|len|length))_*",
+    re.IGNORECASE,
+)
+"""A first field of such a name holds the size that the record had when its user was compiled."""
+
+
+def grows_safely(record: Changed[Record], context: Context) -> bool:
+    """Whether consumers never depend on the record's size: the library allocates it, or is told the size."""
+    name = record.subject.name
+    return context.library_allocates(name) or (not context.by_value(name) and is_guarded(record))
+
+
+def is_guarded(record: Changed[Record]) -> bool:
+    """Whether the record begins with its own size, and grew."""
+    first = next((plain(field) for field in flat_fields(record.old) if plain(field).offset == 0), None)
+    grew = record.new.size > record.old.size
+    return grew and record.old.sort != "union" and first is not None and GUARD.fullmatch(first.name) is not None

@@ -1,0 +1,385 @@
+"""What happens to data members of structs and classes, those of their anonymous members too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.field_types import FieldType, field_type, is_reused, qualifiers
+from abistore.compare.growth import grows_safely
+from abistore.compare.members import plain
+from abistore.compare.parts import InnerField
+from abistore.compare.placement import Place, place_of, record_of
+from abistore.compare.reserved import is_reserved
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Access, Field
+from abistore.model.spelling import declare
+
+WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
+
+
+def spelled(field: Field | InnerField) -> str:
+    """``field`` as its record declares it."""
+    own = plain(field)
+    text = declare(own.type, own.name)
+    return text if own.bit_size is None else f"{text} : {own.bit_size}"
+
+
+def _place(field: Field | InnerField) -> str:
+    offset = plain(field).offset
+    return f"offset {offset // 8}" + (f":{offset % 8}" if offset % 8 or plain(field).bit_size is not None else "")
+
+
+def _in_union(field: Removed[Field] | Changed[Field]) -> bool:
+    return field.within is not None and field.within.old.sort == "union"
+
+
+# --- came ---------------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="added")
+def type_field_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field was added in the way of others, or to the end of a record that consumers allocate.
+
+    The library reads and writes it behind the end of objects that consumers allocated, or where they keep another
+    field.
+
+    Fix: put it into reserved storage, or let only the library allocate the record and add fields at its end.
+    """
+    place = place_of(field, context)
+    if place is Place.BETWEEN or (place is Place.END and not grows_safely(record_of(field), context)):
+        yield Note("a field was added", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="added")
+def type_field_appended(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field was added to the end of a record that the library allocates, or whose size it is told.
+
+    Consumers that hold pointers from the library, or fill in the size field, do not notice. Those that declare, copy or
+    derive from the record all the same have no room for the field.
+
+    Fix: hide the definition from consumers, or say in its documentation that it will grow.
+    """
+    if place_of(field, context) is Place.END and grows_safely(record_of(field), context):
+        yield Note("a field was appended", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
+def type_field_added_compatible(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field was added where the record had nothing.
+
+    It lies in padding, or where only a removed field lay: size and other fields are as before. Consumers leave it as it
+    happens to be, so that it may hold any value in objects that they allocated.
+
+    Fix: nothing, if the library does not trust the field in objects of older consumers.
+    """
+    if place_of(field, context) is Place.FREE:
+        yield Note("a field was added in unused storage", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def used_reserved_field(
+    field: Added[Field | InnerField] | Changed[Field | InnerField], context: Context
+) -> Iterator[Note]:
+    """Reserved storage was put to use.
+
+    The record keeps its size and its other fields. Consumers that cleared it, as they were asked to, pass zero.
+
+    Fix: nothing, if zero means what happened before.
+    """
+    if isinstance(field, Added):
+        if place_of(field, context) is Place.RESERVED:
+            yield Note("reserved storage is used", None, f"{spelled(field.new)} at {_place(field.new)}")
+    elif is_reserved(plain(field.old)) and not is_reserved(plain(field.new)):
+        yield Note("reserved storage is used", spelled(field.old), spelled(field.new))
+
+
+# --- went ---------------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="removed", aliases=("struct_field_removed",))
+def type_field_removed(field: Removed[Field]) -> Iterator[Note]:
+    """Field was removed.
+
+    Consumers read and write what now is another field, padding, or memory behind the record.
+
+    Fix: keep the field, and mark it reserved or deprecated.
+    """
+    if not (is_reserved(field.old) or field.old.access == "private" or _in_union(field)):
+        yield Note("a field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="removed")
+def private_field_removed(field: Removed[Field | InnerField]) -> Iterator[Note]:
+    """Private field was removed.
+
+    Consumers cannot name it. Inline functions and friends that were compiled into them may use it.
+
+    Fix: nothing, where no inline function used it.
+    """
+    own = plain(field.old)
+    if own.access == "private" and not is_reserved(own):
+        yield Note("a private field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
+def reserved_field_removed(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Reserved storage was removed, and nothing lies in its place.
+
+    Nobody uses it. That the record is smaller, where it is, is another change.
+
+    Fix: keep the storage for fields to come.
+    """
+    if is_reserved(plain(field.old)) and not is_reused(field, context):
+        yield Note("reserved storage was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+
+
+# --- changed ------------------------------------------------------------------------------------------------------
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="types",
+    action="changed",
+    effect=True,
+    aliases=("struct_field_offset_changed",),
+)
+def type_field_offset_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Field lies at another offset.
+
+    Consumers read and write it where it was, which now is another field or padding.
+
+    Fix: keep the order and the types of the fields before it, and add new ones behind all others.
+    """
+    old, new = plain(field.old), plain(field.new)
+    if old.offset != new.offset and not (is_reserved(old) and is_reserved(new)):
+        yield Note("the field lies elsewhere", _place(field.old), _place(field.new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("struct_field_type_changed",))
+def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator[Note]:
+    """Field is of another type.
+
+    Consumers read and write it with another size, layout or encoding.
+
+    Fix: keep the field and add one of the new type.
+    """
+    if field_type(field, context) is FieldType.DIFFERENT and not _in_union(field):
+        yield Note("the field is of another type", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed", aliases=("atomic_qualifier_changed",))
+def field_type_reinterpreted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field holds the same bits with another meaning, such as unsigned for signed.
+
+    Consumers misread the values that only one of the types has.
+
+    Fix: keep the type, or never store a value that the old type does not have.
+    """
+    if field_type(field, context) is FieldType.REINTERPRETED:
+        yield Note("the field is interpreted in another way", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def field_type_respelled(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field has the same representation under another type name.
+
+    Consumers read and write the same bits. C++ sources may need a cast.
+
+    Fix: nothing.
+    """
+    if field_type(field, context) is FieldType.RESPELLED:
+        yield Note("the field's type is spelled in another way", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def field_bitfield_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Bit-field has another width, or the field became a bit-field or an ordinary one.
+
+    Consumers read and write other bits than the library.
+
+    Fix: keep the width; take further bits from reserved ones and give them a name of their own.
+    """
+    old, new = plain(field.old), plain(field.new)
+    if old.bit_size != new.bit_size and not is_reserved(old):
+        yield Note("the field has another width", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def anon_field_changed(field: Changed[InnerField] | Removed[InnerField], context: Context) -> Iterator[Note]:
+    """Member of an anonymous struct or union was removed, or is of another type.
+
+    Consumers use it as if it were a member of the record around it: they read and write it as it was.
+
+    Fix: keep it; in a union, add a further alternative.
+    """
+    if isinstance(field, Removed):
+        own = plain(field.old)
+        if own.access != "private" and not is_reserved(own):
+            yield Note("an inner member was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+    elif field_type(field, context) is FieldType.DIFFERENT:
+        yield Note("an inner member is of another type", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def flexible_array_member_changed(
+    field: Changed[Field | InnerField] | Added[Field | InnerField], context: Context
+) -> Iterator[Note]:
+    """Last member became, or is no longer, an array without a bound; or one was added.
+
+    The elements that consumers know lie where they lay. That the record's size differs, where it does, is another
+    change.
+
+    Fix: nothing.
+    """
+    if isinstance(field, Added):
+        if place_of(field, context) is Place.FLEXIBLE:
+            yield Note("a flexible array was added", None, spelled(field.new))
+    elif field_type(field, context) is FieldType.FLEXIBLE:
+        yield Note("the last array's bound differs", spelled(field.old), spelled(field.new))
+
+
+# --- names, qualifiers, access --------------------------------------------------------------------------------------
+
+
+def _rename(field: Changed[Field | InnerField]) -> tuple[str, str] | None:
+    old, new = plain(field.old), plain(field.new)
+    return None if old.name == new.name or is_reserved(old) else (old.name, new.name)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Field has another name.
+
+    It lies where it lay, and built consumers use it. Sources that name it stop compiling.
+
+    Fix: keep the old name in an anonymous union with the new one, for a while.
+    """
+    names = _rename(field)
+    if names is not None and plain(field.old).access != "private":
+        yield Note("the field has another name", *names)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def private_field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Private field has another name.
+
+    It lies where it lay, and consumers cannot name it.
+
+    Fix: nothing.
+    """
+    names = _rename(field)
+    if names is not None and plain(field.old).access == "private":
+        yield Note("the private field has another name", *names)
+
+
+def _gained(field: Changed[Field | InnerField], qualifier: str, context: Context) -> bool:
+    old, new = qualifiers(field, context)
+    return qualifier in new and qualifier not in old
+
+
+def _lost(field: Changed[Field | InnerField], qualifier: str, context: Context) -> bool:
+    old, new = qualifiers(field, context)
+    return qualifier in old and qualifier not in new
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def field_became_const(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field became constant.
+
+    Built consumers go on writing to it, against the library's expectation. Sources that do stop compiling.
+
+    Fix: leave it writable, or give the value through a function.
+    """
+    if _gained(field, "const", context):
+        yield Note("the field is constant", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def field_lost_const(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field is no longer constant.
+
+    Built consumers read it as before; compilers do not keep a member's value across calls.
+
+    Fix: nothing.
+    """
+    if _lost(field, "const", context):
+        yield Note("the field is not constant any more", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def field_became_volatile(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field became volatile: it changes by other means than the program.
+
+    Built consumers keep old values in registers, and may wait for a change that they never see.
+
+    Fix: give access through functions.
+    """
+    if _gained(field, "volatile", context):
+        yield Note("the field is volatile", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def field_lost_volatile(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """Field is no longer volatile.
+
+    Built consumers read it from memory every time, as before. Sources that rely on it stop doing so when they are
+    compiled again.
+
+    Fix: nothing, where nothing else changes the field while consumers look at it.
+    """
+    if _lost(field, "volatile", context):
+        yield Note("the field is not volatile any more", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def field_became_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Field became mutable.
+
+    Constant objects may change in it; the layout is the same.
+
+    Fix: nothing, where no constant object lies in read-only memory.
+    """
+    if plain(field.new).mutable and not plain(field.old).mutable:
+        yield Note("the field is mutable", None, "mutable")
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def field_lost_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Field is no longer mutable.
+
+    Built consumers are not concerned. Sources that change it in constant objects stop compiling.
+
+    Fix: keep it mutable where it is public.
+    """
+    if plain(field.old).mutable and not plain(field.new).mutable:
+        yield Note("the field is not mutable any more", "mutable", None)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def field_access_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Field can be used from fewer places.
+
+    Built consumers go on using it. Sources that did stop compiling.
+
+    Fix: deprecate it before you make it private.
+    """
+    old, new = plain(field.old).access, plain(field.new).access
+    if WIDTH[new] < WIDTH[old]:
+        yield Note("the access is narrower", old, new)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def field_access_widened(field: Changed[Field | InnerField]) -> Iterator[Note]:
+    """Field can be used from more places.
+
+    Built consumers and sources work as before.
+
+    Fix: nothing.
+    """
+    old, new = plain(field.old).access, plain(field.new).access
+    if WIDTH[new] > WIDTH[old]:
+        yield Note("the access is wider", old, new)

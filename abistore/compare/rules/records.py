@@ -1,0 +1,164 @@
+"""What happens to records as a whole: size, alignment, packing, how they are passed, what they forbid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.growth import grows_safely
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Record
+
+
+def _sizes(record: Changed[Record]) -> tuple[str, str] | None:
+    """Both sizes, where they differ; an anonymous member's is the business of the record around it."""
+    if record.within is not None or record.old.size == record.new.size:
+        return None
+    return f"{record.old.size} bytes", f"{record.new.size} bytes"
+
+
+def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | None:
+    old = context.equivalence.old_side.layouts.record_alignment(record.old)
+    new = context.equivalence.new_side.layouts.record_alignment(record.new)
+    return None if record.within is not None or old == new else (f"{old} bytes", f"{new} bytes")
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="types",
+    action="changed",
+    effect=True,
+    aliases=("struct_size_changed", "tail_padding_reuse_changed"),
+)
+def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Record is of another size, and consumers allocate objects of it.
+
+    Consumers reserve the old size on their stacks, in arrays and in objects of their own: the library writes behind
+    their end, or consumers step through arrays in the wrong stride.
+
+    Fix: keep the size with reserved fields, or let only the library allocate it and hand out pointers.
+    """
+    sizes = _sizes(record)
+    if sizes is not None and not grows_safely(record, context):
+        yield Note("the size differs", *sizes)
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="types",
+    action="changed",
+    effect=True,
+    aliases=("struct_alignment_changed",),
+)
+def type_alignment_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Record is aligned in another way, and consumers allocate objects of it.
+
+    Consumers put objects at addresses that are not multiples of the new alignment, and lay out records around them with
+    other offsets than the library.
+
+    Fix: keep the alignment, with ``alignas`` where a new member asks for more.
+    """
+    alignments = _alignments(record, context)
+    if alignments is not None and not grows_safely(record, context):
+        yield Note("the alignment differs", *alignments)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed", effect=True)
+def library_allocated_type_resized(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Record that the library allocates, or whose size it is told, is of another size or alignment.
+
+    Consumers that hold pointers from the library, or fill in the size field, go on working. Those that declare, copy or
+    derive from the record all the same use the old size.
+
+    Fix: hide the definition from consumers, so that nobody can depend on its size.
+    """
+    if not grows_safely(record, context):
+        return
+    sizes, alignments = _sizes(record), _alignments(record, context)
+    if sizes is not None:
+        yield Note("the size differs", *sizes)
+    elif alignments is not None:
+        yield Note("the alignment differs", *alignments)
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="types",
+    action="changed",
+    aliases=("struct_packing_mode_changed",),
+)
+def struct_packing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Record became packed, or is packed no longer.
+
+    Its members lie without padding, or with it: consumers read and write them at the old offsets.
+
+    Fix: keep ``__attribute__((packed))`` and ``#pragma pack`` as they were around public headers.
+    """
+    if record.within is not None:
+        return
+    old = context.equivalence.old_side.layouts.is_packed(record.old)
+    new = context.equivalence.new_side.layouts.is_packed(record.new)
+    if old != new:
+        yield Note("the packing differs", _packing(old), _packing(new))
+
+
+def _packing(packed: bool) -> str:
+    return "packed" if packed else "not packed"
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def type_kind_changed(record: Changed[Record]) -> Iterator[Note]:
+    """Record switched between union and struct.
+
+    Members that lay beside each other now share storage, or the reverse: writing one overwrites others.
+
+    Fix: keep the record and add one with a new name.
+    """
+    if (record.old.sort == "union") != (record.new.sort == "union"):
+        yield Note("the record is of another kind", record.old.sort, record.new.sort)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
+    """Record is declared with another keyword, ``struct`` or ``class``.
+
+    Built consumers see no difference. Sources that declare it ahead with the old keyword get warnings, and errors where
+    warnings are errors.
+
+    Fix: keep the keyword, and write ``public:`` or ``private:`` where the default access was meant.
+    """
+    if "union" not in (record.old.sort, record.new.sort) and record.old.sort != record.new.sort:
+        yield Note("the keyword differs", record.old.sort, record.new.sort)
+
+
+# --- C++ ----------------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def special_member_deleted(record: Changed[Record]) -> Iterator[Note]:
+    """Class forbids what it allowed: a member function is ``= delete`` now.
+
+    Built consumers have their own copy of what the compiler generated, or find the function gone. Sources that copy,
+    move or call what is deleted stop compiling.
+
+    Fix: deprecate it first.
+    """
+    for member in sorted(set(record.new.deleted) - set(record.old.deleted)):
+        yield Note("a member is deleted", None, f"{member} = delete")
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def special_member_restored(record: Changed[Record]) -> Iterator[Note]:
+    """Class allows what it forbade: a member function is no longer ``= delete``.
+
+    Nobody could use it before.
+
+    Fix: nothing.
+    """
+    for member in sorted(set(record.old.deleted) - set(record.new.deleted)):
+        yield Note("a member is not deleted any more", f"{member} = delete", None)

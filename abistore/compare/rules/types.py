@@ -1,0 +1,262 @@
+"""What happens to types as a whole: they come, go, are renamed, hidden, shown, or become something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.equivalence import Sameness
+from abistore.compare.parts import Definition, PrivateType, TagName, Unexplained
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape, Enum, Foreign, Named, Opaque, Record
+from abistore.model.spelling import declaration
+
+
+def _keyword(shape: AnyShape) -> str:
+    match shape:
+        case Record() | Opaque() | Foreign():
+            return shape.sort
+        case Enum():
+            return "enum class" if shape.scoped else "enum"
+        case _:
+            return "typedef"
+
+
+def _title(name: Name, shape: AnyShape) -> str:
+    return f"{_keyword(shape)} {name.spelling}"
+
+
+# --- come and go --------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
+def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
+    """Type is new among those that the exports use.
+
+    Built consumers do not know it.
+
+    Fix: nothing.
+    """
+    yield Note("the type is new", None, _title(type.subject.name, type.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
+def type_no_longer_used(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
+    """No export uses the type any more.
+
+    Each function, variable and field that used it has a change of its own, which tells what it means. Debug information
+    does not show whether headers still define the type.
+
+    Fix: nothing beyond what those changes ask for.
+    """
+    yield Note("no export uses the type any more", _title(type.subject.name, type.old), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
+def type_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
+    """Public headers do not declare the type any more.
+
+    Built consumers know its layout and go on. Sources that name it stop compiling.
+
+    Fix: keep the definition, or an alias for the type that replaces it.
+    """
+    yield Note("the headers do not declare the type", _title(type.subject.name, type.old), None)
+
+
+# --- hidden and shown ---------------------------------------------------------------------------------------------
+
+
+def _became_opaque(definition: Changed[Definition]) -> bool:
+    hidden = isinstance(definition.new.shape, Opaque)
+    return hidden and isinstance(definition.old.shape, Record | Enum)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def type_became_opaque(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+    """Type that consumers allocate is only declared now.
+
+    Consumers have the old definition compiled in: objects that they allocate need not be what the library expects.
+
+    Fix: keep the definition in the header, and add a new opaque type with functions that allocate it.
+    """
+    name = definition.subject.name
+    if _became_opaque(definition) and not context.library_allocates(name):
+        yield Note("the definition is hidden", _title(name, definition.old.shape), f"{_keyword(definition.new.shape)} "
+                   f"{definition.new.name.spelling} (declared only)")  # fmt: skip
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def handle_became_opaque(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+    """Type that the library allocates is only declared now.
+
+    Consumers that only pass pointers on go on working. Those that look inside use the layout of the past.
+
+    Fix: give functions for what consumers look at, before you hide the definition.
+    """
+    name = definition.subject.name
+    if _became_opaque(definition) and context.library_allocates(name):
+        yield Note("the definition is hidden", _title(name, definition.old.shape), f"{_keyword(definition.new.shape)} "
+                   f"{definition.new.name.spelling} (declared only)")  # fmt: skip
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def type_became_complete(definition: Changed[Definition]) -> Iterator[Note]:
+    """Type that was only declared has a definition now.
+
+    Built consumers hold pointers and know nothing of what is inside.
+
+    Fix: nothing; but from now on the layout is part of the interface if a public header holds it.
+    """
+    if isinstance(definition.old.shape, Opaque) and isinstance(definition.new.shape, Record | Enum):
+        name = definition.subject.name
+        old = f"{_title(name, definition.old.shape)} (declared only)"
+        yield Note("the definition is visible", old, _title(definition.new.name, definition.new.shape))
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def private_type_changed(type: Changed[PrivateType]) -> Iterator[Note]:
+    """Type that only the library's own sources define changed.
+
+    Consumers get pointers to it and cannot look inside. Inline functions of a header, if any does, would have to know
+    it, and so would another library of the same project.
+
+    Fix: nothing, if no public header defines it.
+    """
+    yield Note("a private definition changed", *_definitions(type.old, type.new))
+
+
+def _definitions(old: PrivateType | Definition, new: PrivateType | Definition) -> tuple[str, str]:
+    return declaration(old.name, old.shape), declaration(new.name, new.shape)
+
+
+# --- another name, another thing ----------------------------------------------------------------------------------
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
+    """Type has another name.
+
+    Built C consumers know no type names, and C++ ones have them in the symbols of functions, which have changes of
+    their own. Sources that name it stop compiling, unless the header keeps the old name as an alias or a macro.
+
+    Fix: keep the old name as an alias.
+    """
+    yield Note(
+        "the type has another name", _title(tag.subject.name, tag.old.shape), _title(tag.new.name, tag.new.shape)
+    )
+
+
+def _redefinition(definition: Changed[Definition], context: Context) -> Sameness | None:
+    """How far the two things of one name are the same; ``None`` where hiding or showing is all that happened."""
+    old, new = definition.old, definition.new
+    match old.shape, new.shape:
+        case (Opaque(), Record() | Enum()) | (Record() | Enum(), Opaque()):
+            return None
+        case (Foreign() | Opaque(), Foreign() | Opaque()):
+            return Sameness.SPELLING
+        case (Foreign(), Record() | Enum()) | (Record() | Enum(), Foreign()):
+            sides = context.equivalence
+            sizes = sides.old_side.layouts.size(Named(old.name)), sides.new_side.layouts.size(Named(new.name))
+            return Sameness.REPRESENTATION if None in sizes or sizes[0] == sizes[1] else Sameness.DIFFERENT
+        case _:
+            return context.stored(Named(old.name), Named(new.name))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("handle_type_changed",))
+def type_redefined(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+    """Name stands for a type of another kind and another representation.
+
+    What consumers pass and store under this name is not what the library takes it for.
+
+    Fix: give the new type a new name.
+    """
+    found = _redefinition(definition, context)
+    if found is not None and found > Sameness.REPRESENTATION:
+        yield Note("the name stands for something else", *_definitions(definition.old, definition.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def type_redefined_alike(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+    """Name stands for a type that is declared in another way and has the same representation.
+
+    A struct became an alias of one with the same members, an enum became an integer: built consumers pass and store the
+    same bits. C++ sources may need a cast.
+
+    Fix: nothing.
+    """
+    found = _redefinition(definition, context)
+    if found is not None and found <= Sameness.REPRESENTATION:
+        yield Note("the name is declared in another way", *_definitions(definition.old, definition.new))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def opaque_kind_changed(opaque: Changed[Opaque]) -> Iterator[Note]:
+    """Type that is only declared is declared with another keyword.
+
+    Built consumers hold pointers, which are the same. C sources that name it with the old keyword stop compiling.
+
+    Fix: keep the keyword.
+    """
+    if opaque.old.sort != opaque.new.sort:
+        yield Note("the keyword differs", opaque.old.sort, opaque.new.sort)
+
+
+# --- foreign types --------------------------------------------------------------------------------------------------
+
+
+def _foreign(type: Changed[Foreign]) -> tuple[str, str] | None:
+    old, new = type.old, type.new
+    sizes = None not in (old.size, new.size) and old.size != new.size
+    alignments = None not in (old.alignment, new.alignment) and old.alignment != new.alignment
+    return (_storage(old), _storage(new)) if sizes or alignments else None
+
+
+def _storage(type: Foreign) -> str:
+    aligned = "" if type.alignment is None else f", aligned to {type.alignment}"
+    return f"{type.size} bytes{aligned}"
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def foreign_type_layout_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
+    """Type of the standard library that exports use by value is of another size or alignment.
+
+    The library was built against another standard library, or with another mode of it. Consumers built against the old
+    one pass and embed objects that do not fit.
+
+    Fix: build with the same standard library and the same settings of it (``_GLIBCXX_USE_CXX11_ABI``, debug modes).
+    """
+    storage = _foreign(type)
+    if storage is not None and context.by_value(type.subject.name):
+        yield Note("the storage differs", *storage)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def foreign_type_layout_drifted(type: Changed[Foreign], context: Context) -> Iterator[Note]:
+    """Type of the standard library that exports use by address is of another size or alignment.
+
+    Objects that consumers made with the old standard library are used by code that was compiled for the new one.
+
+    Fix: build with the same standard library and the same settings of it.
+    """
+    storage = _foreign(type)
+    if storage is not None and not context.by_value(type.subject.name):
+        yield Note("the storage differs", *storage)
+
+
+# --- the last resort ------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def declaration_changed_otherwise(declared: Changed[Unexplained]) -> Iterator[Note]:
+    """Declaration changed in a way that no rule knows.
+
+    The two sides are not equal, and no kind of change tells what that means to consumers.
+
+    Fix: compare the two declarations, and tell abistore's authors what is missing.
+    """
+    name = declared.subject.name
+    old, new = declaration(name, declared.old.shape), declaration(name, declared.new.shape)
+    yield Note("the declarations differ", old, new)
