@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from abistore.compare import patterns
 from abistore.compare.context import Context
 from abistore.compare.internal import Internals
@@ -92,9 +94,7 @@ def _shared(tables: Tables) -> Iterator[Delta[Any]]:
         new = _symbols(tables.context.new.variants("symbol", tables.new[spelling]))
         if old == new:
             continue
-        before, after = bound(old), bound(new)
-        if before != after:
-            yield Changed(Subject(name), before, after)
+        yield from _same_versions(name, old, new)
         for delta in _versions(name, old, new):
             nodes = _moved(delta)
             if nodes is not None:
@@ -108,6 +108,20 @@ def _shared(tables: Tables) -> Iterator[Delta[Any]]:
             spellings = tuple(delta.subject.name.spelling for delta in found)
             batch = NodeMove(tuple((each, each) for each in spellings), before_node, after_node)
             yield Changed(Subject(SELF, f"{before_node} -> {after_node}"), batch, batch)
+
+
+def _same_versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
+    """What differs in each version that both sides have; one that vanished is compared with what a new link gets."""
+    after = {symbol.version: symbol for symbol in new}
+    default = bound(new)
+    for symbol in sorted(old, key=lambda each: (not each.default, each.version or "")):
+        other = after.get(symbol.version, default)
+        if _unversioned(symbol) != _unversioned(other):
+            yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
+
+
+def _unversioned(symbol: Symbol) -> Symbol:
+    return msgspec.structs.replace(symbol, version=None, default=True)
 
 
 def _moved(delta: Delta[Any]) -> tuple[str, str] | None:

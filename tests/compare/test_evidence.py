@@ -12,7 +12,7 @@ from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import NotChecked, Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import Array, Field, Inline, Named, Opaque, Record
+from abistore.model.shapes import Array, Field, Inline, Library, Named, Opaque, Record, Symbol
 from abistore.model.snapshot import Snapshot
 from tests.compare.model import CHAR, INT, LONG, TARGET, function, record, snapshot, struct, to, uses
 
@@ -153,3 +153,27 @@ def test_a_library_allocates_what_it_hands_out_and_nobody_holds(functions: dict[
     layout = {function(name): shape for name, shape in functions.items()}
     side = snapshot({**layout, P: struct(Array(CHAR, 8)), Q: Record("struct", 8, (Field("p", Named(P), 0),))})
     assert Context(side, side).library_allocates(P) is expected
+
+
+def test_every_version_of_a_symbol_is_compared_with_itself() -> None:
+    table = Name("variable", "table")
+
+    def sized(old: int, new: int) -> tuple[Symbol, ...]:
+        return (
+            Symbol("object", "global", "default", old, "V1", False),
+            Symbol("object", "global", "default", new, "V2", True),
+        )
+
+    def side(*variants: Symbol) -> Snapshot:
+        found = snapshot({}, library=Library("shared", version_definitions=("V1", "V2")))
+        return msgspec.structs.replace(
+            found, entries={**found.entries, "symbol": {**found.entries["symbol"], table: variants}}
+        )
+
+    (finding,) = compare(side(*sized(8, 16)), side(*sized(12, 16))).findings
+    assert (finding.kind, finding.part, finding.old_value) == ("symbol_size_changed", "version V1", "8")
+    first = Symbol("object", "global", "default", 8, "V1", True)
+    assert {each.kind for each in compare(side(first), side(*sized(8, 16))).findings} == {
+        "symbol_version_added",
+        "symbol_version_alias_changed",
+    }
