@@ -14,7 +14,10 @@ from abistore.compare.exports import EXPORTS, export_deltas
 from abistore.compare.fold import fold, order
 from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, verdict_of, worst_of
 from abistore.compare.parts import Outcome
+from abistore.compare.policies.terms import Terms
+from abistore.compare.policy import STRICT, Policy
 from abistore.compare.rule import load
+from abistore.compare.suppression import NOTHING, Suppressions
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.digest import snapshot_digest
@@ -25,8 +28,12 @@ from abistore.model.snapshot import Snapshot
 DECLARING: tuple[Facet, ...] = ("layout", "source")
 
 
-def compare(old: Snapshot, new: Snapshot) -> Comparison:
+def compare(
+    old: Snapshot, new: Snapshot, *, policy: Policy = STRICT, suppressions: Suppressions = NOTHING
+) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
+
+    The policy gives each finding its impact; suppressed findings have no part in the verdict.
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
@@ -36,19 +43,25 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
             "compare builds for the same machine, word size and byte order",
         )
     context = Context(old, new)
-    findings, skipped = _findings(context)
+    terms = Terms(context, load(), policy, suppressions.between(old.version, new.version))
+    findings, skipped = _findings(terms)
     return Comparison(
         old=_side(old),
         new=_side(new),
         verdict=verdict_of(findings),
         findings=tuple(sorted(findings, key=order)),
         not_checked=skipped,
+        suppressed=tuple(sorted(fold(terms.suppressed, terms.rules, context), key=order)),
+        policy=policy.name,
         engine=engine_digest(),
+        notes=terms.notes(),
+        policy_digest=policy.digest,
+        suppression_digest=terms.suppressions.digest,
     )
 
 
-def _findings(context: Context) -> tuple[list[Finding], tuple[NotChecked, ...]]:
-    rules = load()
+def _findings(terms: Terms) -> tuple[list[Finding], tuple[NotChecked, ...]]:
+    context, rules = terms.context, terms.rules
     tables = {facet: dispatch(rules, facet) for facet in FACETS}
     found: list[Finding] = []
     skipped: list[NotChecked] = []
@@ -57,8 +70,11 @@ def _findings(context: Context) -> tuple[list[Finding], tuple[NotChecked, ...]]:
             skipped.append(delta)
         else:
             found += explained(delta, tables[facet], context)
-    folded = fold(found, rules, context)
-    folded += _advice(context, folded, tables["symbol"])
+    folded = fold(terms.judge(found), rules, context)
+    advice = _advice(context, found, tables["symbol"])
+    if advice:
+        still = _advice(context, folded, tables["symbol"])
+        folded += terms.judge([each for each in advice if each in still])
     return folded, tuple(skipped)
 
 
@@ -83,7 +99,10 @@ def _observed(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked
 
 
 def _advice(context: Context, findings: list[Finding], table: Dispatch) -> list[Finding]:
-    """What follows from the findings as a whole."""
+    """What follows from the findings as a whole.
+
+    Advice must follow from the rules' own impacts and from the effective ones: a policy invents none.
+    """
     old, new = context.old_library, context.new_library
     if old is None or new is None:
         return []

@@ -64,6 +64,8 @@ class Finding:
     has none.
     ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
     that follow from this one: they have no weight of their own.
+    ``default_impact`` is the kind's own impact where a policy gave another one, with its ``reason``; ``suppressed_by``
+    names what took the finding out of the verdict.
     """
 
     kind: str
@@ -77,6 +79,9 @@ class Finding:
     location: Location | None = None
     affected: tuple[Name, ...] = ()
     consequences: tuple[Finding, ...] = ()
+    default_impact: Impact | None = None
+    reason: str = ""
+    suppressed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,8 @@ class Comparison:
     """The judged difference of two snapshots. ``findings`` are sorted worst first, then by name.
 
     ``engine`` identifies the rules that judged (their digest), so that a stored verdict can be told from one that
-    newer rules would give.
+    newer rules would give. ``policy_digest`` and ``suppression_digest`` tell what the policy and the suppressions said;
+    empty for a profile, and for none.
     """
 
     old: Side
@@ -125,6 +131,8 @@ class Comparison:
     policy: str = "strict_abi"
     engine: str = ""
     notes: tuple[str, ...] = field(default=())
+    policy_digest: str = ""
+    suppression_digest: str = ""
 
     def count(self, impact: Impact) -> int:
         """How many findings have this impact."""

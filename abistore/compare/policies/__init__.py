@@ -1,0 +1,1 @@
+"""On which terms findings are judged: policies move impacts, suppressions take findings out of the verdict."""

@@ -1,0 +1,152 @@
+"""Conditions on findings: what the selecting keys of policies and suppressions mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from abistore.compare.entities import entity
+from abistore.compare.policies.expressions import Expression
+from abistore.compare.policies.facts import Facts, scopes_of
+from abistore.model.demangle import demangle
+from abistore.model.findings import Impact
+
+
+class Condition(Protocol):
+    """Something that holds for a finding or does not. Its ``repr`` is all that it depends on: digests use it."""
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OfKind:
+    """The finding is of one of these kinds."""
+
+    kinds: tuple[str, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return facts.finding.kind in self.kinds
+
+
+@dataclass(frozen=True, slots=True)
+class OfCategory:
+    """The finding's kind is of this category."""
+
+    category: str
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        from abistore.compare.policies.vocabulary import category_of
+
+        return category_of(facts.rule) == self.category
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolIs:
+    """The finding is about one of these exports: linker names, or qualified names with or without parameters."""
+
+    names: tuple[str, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return any(name in self.names for name in facts.symbols)
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolMatches:
+    """The finding is about an export of which one of the names matches."""
+
+    expressions: tuple[Expression, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return any(each.matches(name) for each in self.expressions for name in facts.symbols)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeIs:
+    """The finding is about one of these types, or about a vtable or typeinfo of one."""
+
+    names: tuple[str, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return any(name in self.names for name in facts.types)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeMatches:
+    """The finding is about a type whose qualified name matches, or about a vtable or typeinfo of one."""
+
+    expressions: tuple[Expression, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return any(each.matches(name) for each in self.expressions for name in facts.types)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberIs:
+    """The finding is about this field, enumerator, base or parameter of its declaration."""
+
+    members: tuple[str, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return facts.finding.part in self.members
+
+
+@dataclass(frozen=True, slots=True)
+class InNamespace:
+    """The declaration stands in one of these namespaces or classes, however deep."""
+
+    patterns: tuple[Expression, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it does."""
+        return within(facts.scopes, self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedIn:
+    """A file that one of the patterns matches declares it. Without that knowledge the condition does not hold."""
+
+    patterns: tuple[Expression, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether one does."""
+        return any(each.matches(file) for each in self.patterns for file in facts.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Internal:
+    """The declaration stands in an internal namespace, and no other export hands objects of it to consumers by value.
+
+    What a public function takes or returns by value is public, whatever its namespace is called.
+    """
+
+    patterns: tuple[Expression, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is internal."""
+        if not within(facts.scopes, self.patterns):
+            return False
+        return all(within(scopes_of(entity(demangle(user.spelling))), self.patterns) for user in facts.by_value_users)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighty:
+    """The change is more than another way to write or build the same: it weighs something, or adds or removes."""
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return facts.rule.impact > Impact.COMPATIBLE or facts.rule.action != "changed"
+
+
+def within(scopes: Iterable[str], patterns: tuple[Expression, ...]) -> bool:
+    """Whether one of the scopes matches a pattern."""
+    return any(pattern.matches(scope) for scope in scopes for pattern in patterns)

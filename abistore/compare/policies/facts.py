@@ -1,0 +1,88 @@
+"""What policies and suppressions may ask about a finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from abistore.compare.context import Context
+from abistore.compare.entities import entity, scope
+from abistore.compare.rule import Rule
+from abistore.model.demangle import demangle
+from abistore.model.findings import Finding
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape
+
+TYPES = frozenset({"record", "enum", "alias"})
+TABLES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT")
+THUNKS = ("_ZTh", "_ZTv", "_ZTc")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One finding, its rule, and the two snapshots that it is about."""
+
+    finding: Finding
+    rule: Rule
+    context: Context
+
+    @cached_property
+    def is_type(self) -> bool:
+        """Whether the finding is about a type, and not about an export or the library."""
+        return self.finding.name.kind in TYPES
+
+    @cached_property
+    def demangled(self) -> str:
+        """The declaration as a programmer calls it, with its parameters."""
+        return self.finding.name.spelling if self.is_type else demangle(self.finding.name.spelling)
+
+    @cached_property
+    def qualified(self) -> str:
+        """The declaration's qualified name; for a vtable or typeinfo that of its class."""
+        return self.demangled if self.is_type else entity(self.demangled)
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """What an export may be called: as the linker, or as a programmer does, with and without its parameters."""
+        if self.is_type or not self.finding.name.spelling:
+            return ()
+        return tuple(dict.fromkeys((self.finding.name.spelling, self.demangled, self.qualified)))
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        """The type that the finding is about; for a vtable, typeinfo or thunk the class that it belongs to."""
+        spelling = self.finding.name.spelling
+        if self.is_type or spelling.startswith(TABLES):
+            return (self.qualified,)
+        return (scope(self.qualified),) if spelling.startswith(THUNKS) else ()
+
+    @cached_property
+    def scopes(self) -> tuple[str, ...]:
+        """The namespaces and classes around the declaration, innermost first."""
+        return scopes_of(self.qualified)
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The file that declares it, as recorded and by its name alone; empty where that is not known."""
+        location = self.finding.location
+        return (location.file, PurePosixPath(location.file).name) if location else ()
+
+    @cached_property
+    def shapes(self) -> tuple[AnyShape, ...]:
+        """What the debug information of both sides says about the declaration."""
+        name = self.finding.name
+        return (*self.context.old.variants("layout", name), *self.context.new.variants("layout", name))
+
+    @cached_property
+    def by_value_users(self) -> tuple[Name, ...]:
+        """The old side's exports through which consumers hold objects of the type itself."""
+        return self.context.old_reach.exports_reaching(self.finding.name, by_value=True) if self.is_type else ()
+
+
+def scopes_of(qualified: str) -> tuple[str, ...]:
+    """The namespaces and classes around a qualified name, innermost first."""
+    found = []
+    while qualified := scope(qualified):
+        found.append(qualified)
+    return tuple(found)

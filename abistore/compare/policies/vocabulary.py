@@ -1,0 +1,66 @@
+"""The words of policies and suppressions: kinds and their aliases, categories, impacts; and what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from abistore.compare.rule import Rule, load
+from abistore.errors import PolicyError
+from abistore.model.findings import Impact
+
+CATEGORIES = ("abi_breaking", "potential_breaking", "quality_issues", "addition")
+
+IMPACTS = {impact.label: impact for impact in Impact}
+
+
+def category_of(rule: Rule) -> str:
+    """The category of a kind, which follows from its default impact, element and action.
+
+    ``abi_breaking``: breaking; ``potential_breaking``: a source break or a risk; ``addition``: a compatible new
+    declaration; ``quality_issues``: every other compatible change.
+    """
+    if rule.impact is Impact.BREAKING:
+        return "abi_breaking"
+    if rule.impact is not Impact.COMPATIBLE:
+        return "potential_breaking"
+    return "addition" if rule.action == "added" and rule.element != "library" else "quality_issues"
+
+
+@cache
+def kinds() -> dict[str, tuple[str, ...]]:
+    """Every name of a kind, aliases too, and the kinds that it stands for."""
+    found: dict[str, tuple[str, ...]] = {}
+    rules = load()
+    for rule in rules.values():
+        for alias in rule.aliases:
+            if alias not in rules:
+                found[alias] = tuple(sorted((*found.get(alias, ()), rule.kind)))
+    return found | {kind: (kind,) for kind in rules}
+
+
+def resolve_kind(word: str, where: str) -> tuple[str, ...]:
+    """The kinds that ``word`` stands for. Raises :class:`PolicyError` with what was probably meant."""
+    known = kinds()
+    found = known.get(word.strip().replace("-", "_"))
+    if found is None:
+        raise PolicyError(
+            f"{where}: no kind of change is called {word!r}", meant(word, known, "see `abistore changes`")
+        )
+    return found
+
+
+def resolve_category(word: str, where: str) -> str:
+    """The category called ``word``. Raises :class:`PolicyError`."""
+    if word not in CATEGORIES:
+        raise PolicyError(f"{where}: no category is called {word!r}", meant(word, CATEGORIES, ""))
+    return word
+
+
+def meant(word: str, known: Iterable[str], otherwise: str) -> str:
+    """A hint that names what ``word`` was probably meant to be; else ``otherwise``, or all that is known."""
+    from difflib import get_close_matches
+
+    words = sorted(known)
+    close = get_close_matches(word.replace("-", "_"), words)
+    return f"did you mean {' or '.join(close)}?" if close else otherwise or f"one of: {', '.join(words)}"

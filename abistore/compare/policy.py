@@ -1,0 +1,110 @@
+"""Policies: which impact each finding has in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from hashlib import blake2b
+
+from abistore.compare.policies.conditions import Condition, OfKind
+from abistore.compare.policies.facts import Facts
+from abistore.model.findings import Finding, Impact
+
+SDK_VENDOR = (
+    "the source of an SDK's consumers is rebuilt and adapted with each release; what is built keeps running",
+    (
+        "enum_member_renamed",
+        "param_default_value_removed",
+        "field_renamed",
+        "param_renamed",
+        "method_access_changed",
+        "field_access_changed",
+        "source_level_kind_changed",
+        "removed_const_overload",
+    ),
+)
+PLUGIN_ABI = (
+    "host and plugins are built together by one toolchain, whose calling convention they share",
+    ("calling_convention_changed", "value_abi_trait_changed", "frame_register_changed"),
+)
+LENIENT: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "strict_abi": ("", ()),
+    "sdk_vendor": SDK_VENDOR,
+    "plugin_abi": PLUGIN_ABI,
+}
+"""The profiles: why, and the kinds that are compatible under each whatever they are by default."""
+
+PROFILES = tuple(LENIENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Gives another impact to the findings for which all conditions hold. ``where`` names it in its file."""
+
+    conditions: tuple[Condition, ...]
+    impact: Impact
+    reason: str
+    where: str
+    expires: date | None = None
+
+    def applies(self, facts: Facts) -> bool:
+        """Whether it gives this finding its impact."""
+        return all(condition.holds(facts) for condition in self.conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Overrides in the order of their precedence: the first that applies decides, and the kind's default without any.
+
+    ``scheme`` is how versions are ordered in ranges. ``expired`` are overrides that no longer hold.
+    """
+
+    name: str = "strict_abi"
+    base: str = "strict_abi"
+    overrides: tuple[Override, ...] = ()
+    scheme: str = "auto"
+    expired: tuple[Override, ...] = ()
+    source: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What the policy says, for the key of stored verdicts; empty for a profile: the engine covers those."""
+        if not self.source:
+            return ""
+        said = (self.name, self.base, self.overrides, self.scheme, self.expired)
+        return blake2b(repr(said).encode(), digest_size=8).hexdigest()
+
+    def judged(self, facts: Facts) -> Finding:
+        """The finding with its effective impact; where that is another one, with the default and the reason."""
+        finding = facts.finding
+        override = next((each for each in self.overrides if each.applies(facts)), None)
+        if override is None or override.impact is finding.impact:
+            return finding
+        return replace(finding, impact=override.impact, default_impact=finding.impact, reason=override.reason)
+
+    def notes(self) -> Iterable[str]:
+        """What its owner should know: which overrides have expired."""
+        for override in self.expired:
+            yield f"{override.where} of policy {self.name} expired on {override.expires} and no longer holds"
+
+
+def profile(name: str) -> Policy:
+    """The built-in policy of this name, one of :data:`PROFILES`."""
+    reason, lenient = LENIENT[name]
+    overrides = tuple(
+        Override((OfKind(kinds),), Impact.COMPATIBLE, reason, f"profile {name}") for kinds in _kinds(lenient)
+    )
+    return Policy(name, name, overrides)
+
+
+def _kinds(words: Iterable[str]) -> Iterable[tuple[str, ...]]:
+    """The kinds of each word; one that names no kind of this release concerns no finding."""
+    from abistore.compare.policies.vocabulary import kinds
+
+    known = kinds()
+    return (known[word] for word in words if word in known)
+
+
+STRICT = Policy()
+"""The default: every kind has its own impact."""
