@@ -232,6 +232,20 @@ def func_static_changed(function: Changed[Function]) -> Iterator[Note]:
         yield Note("the object is passed in another way", _sort(function.old), _sort(function.new))
 
 
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def func_scope_changed(function: Changed[Function]) -> Iterator[Note]:
+    """Static member function became a function of a namespace of the same name, or the reverse.
+
+    The symbol and the call are the same. Sources that derive from the class, or name it as a type, stop compiling.
+
+    Fix: nothing for built consumers; keep the class where sources use it as a type.
+    """
+    scopes = function.old.method is None, function.new.method is None
+    if scopes[0] != scopes[1] and _instance(function.old) == _instance(function.new):
+        words = {True: "namespace", False: "class"}
+        yield Note("the function's scope is of another sort", words[scopes[0]], words[scopes[1]])
+
+
 def _sort(function: Function) -> str:
     return "non-static" if _instance(function) else "static"
 
