@@ -43,9 +43,15 @@ def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[Found]:
     gone, come = list(removed), list(added)
     for detect in (_tag_flips, _namespace_moves, _scopes, _affixes):
         for found in detect(gone, come):
-            gone = [each for each in gone if each not in {old for old, _ in found.shape.pairs}]
-            come = [each for each in come if each not in {new for _, new in found.shape.pairs}]
+            gone, come = _without_pairs(gone, come, found.shape.pairs)
             yield found
+
+
+def _without_pairs(
+    gone: Sequence[str], come: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> tuple[list[str], list[str]]:
+    olds, news = {old for old, _ in pairs}, {new for _, new in pairs}
+    return [each for each in gone if each not in olds], [each for each in come if each not in news]
 
 
 # --- ABI tags -----------------------------------------------------------------------------------------------------
@@ -178,8 +184,7 @@ def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
             yield Found(
                 f"{place} {before or '(none)'} -> {after or '(none)'}", Renaming(tuple(sorted(pairs)), before, after)
             )
-            plain_gone = [each for each in plain_gone if each not in {old for old, _ in pairs}]
-            plain_come = [each for each in plain_come if each not in {new for _, new in pairs}]
+            plain_gone, plain_come = _without_pairs(plain_gone, plain_come, pairs)
             break
 
 
