@@ -7,15 +7,17 @@ Debian: ``apt-get install abigail-tools abi-dumper elfutils binutils``; abicheck
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import venv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks.corpus import CACHE, Pair, pairs
-from benchmarks.measure import Series, interleaved, machine
+from benchmarks.measure import Cost, Series, interleaved, machine
 from examples.obtain import require, run
 
 MEGABYTE = 1_000_000
@@ -36,7 +38,12 @@ def faster(rival: str, times: float, *, least: float = 0, language: str | None =
     """At least ``times`` as fast as ``rival`` from ``least`` megabytes of ``.debug_info`` up."""
 
     def holds(pair: Pair, runs: Mapping[str, Series]) -> bool | None:
-        if pair.debug_bytes < least * MEGABYTE or (language and pair.language != language) or runs[rival].failed:
+        if (
+            pair.debug_bytes < least * MEGABYTE
+            or (language and pair.language != language)
+            or rival not in runs
+            or runs[rival].failed
+        ):
             return None
         return runs[rival].times_slower(runs["abistore"]) >= times
 
@@ -97,21 +104,18 @@ def install_abicheck() -> Path:
     return program
 
 
-def rows(work: str, pair: Pair, runs: Mapping[str, Series], targets: Sequence[Target]) -> Iterator[str]:
+def row(work: str, pair: Pair, runs: Mapping[str, Series], tools: Sequence[str]) -> Iterator[str]:
     """A library's line of the table."""
-    own = runs["abistore"]
+    own, targets = runs["abistore"], DUMP_TARGETS if work == "dump" else COMPARE_TARGETS
     yield f"{pair.name}{'' if pair.releases or work == 'dump' else ' *'}"
     yield pair.language
     yield f"{pair.debug_bytes / MEGABYTE:.1f}"
     yield "failed" if own.failed else f"**{own.seconds:.2f}**"
-    for name in list(runs)[1:]:
-        yield _against(runs[name], own)
+    for tool in tools:
+        yield _against(runs[tool], own) if tool in runs else "not run"
     yield f"{own.peak / MEGABYTE:.0f}"
-    yield _peak(runs[list(runs)[1]])
-    if own.failed:
-        yield "failed"
-        return
-    judged = [(target.text, target.holds(pair, runs)) for target in targets]
+    yield f"{runs[tools[0]].peak / MEGABYTE:.0f}"
+    judged = [(target.text, target.holds(pair, runs)) for target in targets if not own.failed]
     missed = [text for text, kept in judged if kept is False]
     asked = sum(kept is not None for _, kept in judged)
     yield "misses " + "; ".join(missed) if missed else f"meets {asked} of {asked}" if asked else "none set"
@@ -126,17 +130,49 @@ def _against(rival: Series, own: Series) -> str:
     return f"{rival.seconds:.2f} ({rival.times_slower(own):.1f}x{once})"
 
 
-def _peak(series: Series) -> str:
-    return f"{series.peak / MEGABYTE:.0f}"
-
-
-def table(work: str, pair_runs: Sequence[tuple[Pair, Mapping[str, Series]]], targets: Sequence[Target]) -> str:
+def table(work: str, results: Sequence[tuple[Pair, Mapping[str, Series]]]) -> str:
     """One Markdown table: a library a line."""
-    rivals = list(pair_runs[0][1])[1:]
-    head = ["library", "", ".debug_info MB", f"abistore {work}, CPU s", *rivals, "peak MB", f"{rivals[0]} peak MB"]
-    lines = [[*head, "targets"], ["---"] * (len(head) + 1)]
-    lines += [list(rows(work, pair, runs, targets)) for pair, runs in pair_runs]
+    tools = list(dict.fromkeys(tool for _, runs in results for tool in runs if tool != "abistore"))
+    head = [
+        "library",
+        "",
+        ".debug_info MB",
+        f"abistore {work}, CPU s",
+        *tools,
+        "peak MB",
+        f"{tools[0]} peak MB",
+        "targets",
+    ]
+    lines = [head, ["---"] * len(head), *(list(row(work, pair, runs, tools)) for pair, runs in results)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+class Results:
+    """What was measured so far, kept beside the corpus: a run of some libraries replaces theirs and keeps the rest."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+
+    def keep(self, pair: Pair, work: str, runs: Mapping[str, Series]) -> None:
+        """Remember the runs of one library, on disk."""
+        costs = {
+            tool: [[cost.seconds, cost.peak, cost.status] for cost in series.costs] for tool, series in runs.items()
+        }
+        self.found.setdefault(pair.name, {})[work] = costs
+        self.path.write_text(json.dumps(self.found, indent=1))
+
+    def of(self, work: str, known: Sequence[Pair]) -> list[tuple[Pair, dict[str, Series]]]:
+        """What is known about one kind of work, in the order of ``known``."""
+        return [
+            (pair, {tool: _series(tool, costs) for tool, costs in self.found[pair.name][work].items()})
+            for pair in known
+            if work in self.found.get(pair.name, {})
+        ]
+
+
+def _series(tool: str, costs: Sequence[tuple[float, int, int]]) -> Series:
+    return Series(tuple(Cost(*cost) for cost in costs), GOOD.get(tool, frozenset({0})))
 
 
 def arguments() -> argparse.Namespace:
@@ -151,18 +187,17 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     asked = arguments()
     abicheck = install_abicheck()
-    dumps: list[tuple[Pair, dict[str, Series]]] = []
-    compares: list[tuple[Pair, dict[str, Series]]] = []
+    results = Results(CACHE / "against_peers.json")
     with TemporaryDirectory() as name:
         for pair in pairs(asked.only):
-            commands = dump_commands(pair, Path(name), abicheck)
-            kept = {tool: command for tool, command in commands.items() if tool not in asked.without}
-            dumps.append((pair, interleaved(kept, asked.rounds, asked.limit, GOOD)))
-            compares.append((pair, interleaved(compare_commands(pair), asked.rounds, asked.limit, GOOD)))
-            print(table("dump", dumps[-1:], DUMP_TARGETS).splitlines()[-1], file=sys.stderr, flush=True)
-            print(table("compare", compares[-1:], COMPARE_TARGETS).splitlines()[-1], file=sys.stderr, flush=True)
-    print(f"{machine()}; median of {asked.rounds} interleaved runs.\n")
-    print(table("dump", dumps, DUMP_TARGETS), table("compare", compares, COMPARE_TARGETS), sep="\n\n")
+            dump = dump_commands(pair, Path(name), abicheck)
+            for work, commands in (("dump", dump), ("compare", compare_commands(pair))):
+                kept = {tool: command for tool, command in commands.items() if tool not in asked.without}
+                results.keep(pair, work, interleaved(kept, asked.rounds, asked.limit, GOOD))
+                print(table(work, results.of(work, [pair])).splitlines()[-1], file=sys.stderr, flush=True)
+    print(f"{machine()}; medians of {asked.rounds} interleaved runs.\n")
+    known = pairs()
+    print(table("dump", results.of("dump", known)), table("compare", results.of("compare", known)), sep="\n\n")
     version = interleaved({"abistore": [ABISTORE, "--version"]}, 11, 60)["abistore"]
     print(f"\n`abistore --version`: {1000 * version.seconds:.0f} ms (target 90)")
 
