@@ -27,7 +27,7 @@ from abistore.model.shapes import (
     Special,
     TypeRef,
 )
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, Variants
 
 
 class Sameness(IntEnum):
@@ -73,13 +73,17 @@ class TypeSide:
         return Layouts(self.snapshot)
 
     def shape(self, name: Name) -> AnyShape | None:
-        """The one layout of ``name``; ``None`` where it has none or several."""
-        variants = self.snapshot.variants("layout", name)
+        """The one declaration of ``name``; ``None`` where it has none or several."""
+        variants = self._variants(name)
         return variants[0] if len(variants) == 1 else None
 
     def has(self, name: Name) -> bool:
         """Whether the side knows ``name`` at all."""
-        return bool(self.snapshot.variants("layout", name))
+        return bool(self._variants(name))
+
+    def _variants(self, name: Name) -> Variants:
+        """What debug information says of ``name``, or else the headers."""
+        return self.snapshot.variants("layout", name) or self.snapshot.variants("source", name)
 
     def resolve(self, type: TypeRef) -> TypeRef:
         """``type`` with its outermost aliases replaced by what they stand for."""

@@ -10,6 +10,7 @@ from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Changed
+from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
@@ -36,13 +37,15 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
         return True
     match old, new:
         case Record(), Record():
-            return _record(old, new, context) == _record(new, new, context)
+            same = are_alike(old.arguments, new.arguments, context)
+            return same and _record(old, new, context) == _record(new, old, context)
         case Enum(), Enum():
             return _enum(old, new) == _enum(new, old)
         case Function(), Function():
-            return _function(old, new) == _function(new, old)
+            return _function(old, new, context) == _function(new, old, context)
         case Foreign(), Foreign():
-            return _foreign(old, new, context) == _foreign(new, new, context)
+            same = are_alike(old.arguments, new.arguments, context)
+            return same and _foreign(old, new) == _foreign(new, old)
         case _:
             return False
 
@@ -53,8 +56,8 @@ def _record(record: Record, other: Record, context: Context) -> Record:
         record,
         passing=None if not_recorded(record.passing, other.passing) else record.passing,
         fields=tuple(each for each in record.fields if not is_room(each)),
-        arguments=_arguments(record.arguments, other.arguments, context),
-        virtuals=_virtuals(record, other),
+        arguments=(),
+        virtuals=_virtuals(record, other, context),
         alignment=None,
     )
 
@@ -69,15 +72,16 @@ def is_room(field: Field) -> bool:
     return is_reserved(field)
 
 
-def _arguments(old: tuple[TypeRef, ...], new: tuple[TypeRef, ...], context: Context) -> tuple[TypeRef, ...]:
+def are_alike(old: tuple[TypeRef, ...], new: tuple[TypeRef, ...], context: Context) -> bool:
     """Template arguments are part of the name, which is the same: they are spelled in another way at most."""
-    if len(old) == len(new) and all(context.stored(*pair) <= Sameness.SPELLING for pair in zip(old, new, strict=True)):
-        return new
-    return old
+    if len(old) != len(new):
+        return False
+    return all(context.stored(*pair) <= Sameness.SPELLING for pair in zip(old, new, strict=True))
 
 
-def _virtuals(record: Record, other: Record) -> tuple[VirtualMethod, ...]:
-    """Some compilers leave out the slots or the mangled names of virtual methods."""
+def _virtuals(record: Record, other: Record, context: Context) -> tuple[VirtualMethod, ...]:
+    """Some compilers leave out slots or mangled names of virtual methods, or which of them are pure."""
+    recorded = context.old_tables.records_pure and context.new_tables.records_pure
     if len(record.virtuals) != len(other.virtuals):
         return record.virtuals
     return tuple(
@@ -85,6 +89,7 @@ def _virtuals(record: Record, other: Record) -> tuple[VirtualMethod, ...]:
             own,
             slot=None if not_recorded(own.slot, same.slot) else own.slot,
             symbol="" if not (own.symbol and same.symbol) else own.symbol,
+            pure=recorded and own.pure,
         )
         for own, same in zip(record.virtuals, other.virtuals, strict=True)
     )
@@ -99,28 +104,47 @@ def _enum(enum: Enum, other: Enum) -> Enum:
     )
 
 
-def _function(function: Function, other: Function) -> Function:
+def _function(function: Function, other: Function, context: Context) -> Function:
     """Two spellings of one function, and what only its own class has to know: its slot, whether it is defaulted."""
     return msgspec.structs.replace(
         function,
         display="",
         prototyped=function.prototyped or not (function.parameters or other.parameters),
-        method=None if function.method is None else _method(function.method, other.method),
+        method=None if is_called_alike(function, other) else _method(function.method, other.method, context),
     )
 
 
-def _method(method: Method, other: Method | None) -> Method:
-    """A slot is the class's, whose virtual methods tell it; a defaulted member does what the compiler's own would."""
+def is_called_alike(function: Function, other: Function) -> bool:
+    """A static member function is called as a function of a namespace is, and their symbols are alike."""
+    free = None in (function.method, other.method)
+    return free and all(each.method is None or each.method.static for each in (function, other))
+
+
+def _method(method: Method | None, other: Method | None, context: Context) -> Method | None:
+    """A defaulted member does what the compiler's own would; a slot is the class's, whose virtual methods tell it."""
+    if method is None:
+        return None
+    told = other is not None and is_class_described(method.owner, context) and method.owner == other.owner
     unknown = other is None or not_recorded(method.slot, other.slot)
-    return msgspec.structs.replace(method, slot=None if unknown else method.slot, defaulted=False)
+    return msgspec.structs.replace(
+        method,
+        virtual="no" if told else method.virtual,
+        slot=None if told or unknown else method.slot,
+        defaulted=False,
+    )
 
 
-def _foreign(foreign: Foreign, other: Foreign, context: Context) -> AnyShape:
+def is_class_described(owner: Name, context: Context) -> bool:
+    """Whether both sides describe the class: what is virtual in it, and where, is told of the class and not again."""
+    return isinstance(context.old_shape(owner), Record) and isinstance(context.new_shape(owner), Record)
+
+
+def _foreign(foreign: Foreign, other: Foreign) -> AnyShape:
     """A standard library type is a class or a struct as its library likes."""
     return msgspec.structs.replace(
         foreign,
         sort="struct",
         size=None if not_recorded(foreign.size, other.size) else foreign.size,
         alignment=None if not_recorded(foreign.alignment, other.alignment) else foreign.alignment,
-        arguments=_arguments(foreign.arguments, other.arguments, context),
+        arguments=(),
     )

@@ -22,6 +22,11 @@ class Tables:
     _slots: dict[Name, Mapping[int, VirtualMethod]] = field(default_factory=dict, repr=False)
     _methods: dict[Name, list[Function]] = field(default_factory=dict, repr=False)
 
+    @property
+    def records_pure(self) -> bool:
+        """Whether the debug information tells pure methods; that of GCC calls all of them just virtual."""
+        return not any("GNU" in compiler for compiler in self.side.snapshot.provenance.compilers)
+
     def record(self, base: Base) -> tuple[Name, Record] | None:
         """The class that ``base`` derives from; ``None`` where it is not described."""
         type, _ = self.side.bare(base.type)
@@ -92,6 +97,15 @@ class Tables:
         return not constructors or any(each.method and each.method.access != "private" for each in constructors)
 
 
+def grows_unseen(owner: Name, old: Tables, new: Tables) -> bool:
+    """Whether a class that consumers cannot derive from kept all slots and got further ones at most."""
+    before, after = old.side.shape(owner), new.side.shape(owner)
+    if not isinstance(before, Record) or not isinstance(after, Record) or old.may_be_derived_from(owner):
+        return False
+    slots = new.slots(after)
+    return all(slot in slots and same_method(method, slots[slot]) for slot, method in old.slots(before).items())
+
+
 def is_destructor(method: VirtualMethod) -> bool:
     """Whether ``method`` is a destructor, which has two slots: one destroys, one also frees."""
     return method.display.startswith("~")
@@ -106,6 +120,12 @@ def same_method(old: VirtualMethod, new: VirtualMethod) -> bool:
 
 def spelled(method: VirtualMethod) -> str:
     """``method`` as a class declares it."""
+    return f"virtual {plainly(method)}{' = 0' if method.pure else ''}"
+
+
+def plainly(method: VirtualMethod) -> str:
+    """``method`` as a class would declare it that is not virtual."""
     text = f"{method.display}({', '.join(map(spell, method.parameters))})"
-    declared = text if is_destructor(method) else declare(method.result, text)
-    return f"virtual {declared}{' = 0' if method.pure else ''}"
+    if method.symbol.startswith("_ZNK"):
+        text += " const"
+    return text if is_destructor(method) else declare(method.result, text)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.entities import entity
 from abistore.compare.ownership import CLASS_DATA
 from abistore.compare.rule import Note, rule
+from abistore.compare.vtables import grows_unseen
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
@@ -69,7 +71,10 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
 
     Fix: add virtual functions only at the end of final classes, or in a new class that derives from this one.
     """
-    if symbol.subject.name.spelling.startswith(VTABLE) and sized(symbol.old, symbol.new):
+    name = symbol.subject.name
+    if not name.spelling.startswith(VTABLE) or not sized(symbol.old, symbol.new):
+        return
+    if not grows_unseen(Name("record", entity(demangle(name.spelling))), context.old_tables, context.new_tables):
         yield Note("the vtable has another number of entries", *_slots(symbol, context))
 
 

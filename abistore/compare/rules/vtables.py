@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
-from abistore.compare.vtables import Tables, is_destructor, same_method, spelled
+from abistore.compare.vtables import Tables, is_destructor, plainly, same_method, spelled
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Access, Record, VirtualMethod
-from abistore.model.snapshot import Snapshot
 
 WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
 
@@ -41,11 +40,6 @@ def _moves_others(method: VirtualMethod, old: Record, new: Record, context: Cont
     """Whether a slot from ``method``'s on was taken before."""
     table = context.old_tables.slots(old)
     return method.slot is not None and bool(table) and method.slot <= max(table)
-
-
-def _records_pure(snapshot: Snapshot) -> bool:
-    """Whether the debug information tells pure methods; that of GCC calls all of them just virtual."""
-    return not any("GNU" in compiler for compiler in snapshot.provenance.compilers)
 
 
 # --- methods that came --------------------------------------------------------------------------------------------
@@ -76,7 +70,7 @@ def func_virtual_added(method: Added[VirtualMethod], context: Context) -> Iterat
     Fix: keep the function as it is, and add a virtual one to a new class.
     """
     if _arrival(method, context) == "became virtual":
-        yield Note("the function is virtual", method.new.display, spelled(method.new))
+        yield Note("the function is virtual", plainly(method.new), spelled(method.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
@@ -162,7 +156,7 @@ def func_virtual_removed(method: Removed[VirtualMethod], context: Context) -> It
     Fix: keep it virtual.
     """
     if _departure(method, context) == "became plain":
-        yield Note("the function is not virtual any more", spelled(method.old), method.old.display)
+        yield Note("the function is not virtual any more", spelled(method.old), plainly(method.old))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="removed")
@@ -215,7 +209,7 @@ def func_virtual_became_pure(method: Changed[VirtualMethod], context: Context) -
 
     Fix: keep the implementation.
     """
-    if method.new.pure and not method.old.pure and _records_pure(context.old):
+    if method.new.pure and not method.old.pure and context.old_tables.records_pure:
         yield Note("the method is pure virtual", spelled(method.old), spelled(method.new))
 
 
@@ -227,7 +221,7 @@ def func_virtual_lost_pure(method: Changed[VirtualMethod], context: Context) -> 
 
     Fix: nothing.
     """
-    if method.old.pure and not method.new.pure and _records_pure(context.new):
+    if method.old.pure and not method.new.pure and context.new_tables.records_pure:
         yield Note("the method has an implementation", spelled(method.old), spelled(method.new))
 
 
