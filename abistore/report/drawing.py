@@ -1,0 +1,150 @@
+"""Records drawn as memory: rows of eight bytes, members and holes to scale, before beside after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from abistore.report.outline import Declared, Member, RecordLayout
+from abistore.report.wording import shortened
+
+ROW = 64
+"""Bits a row."""
+
+MOST_ROWS = 80
+TINY = 18
+"""A stretch of fewer bits has room for a letter or two."""
+
+STATES = (("changed", "changed or new"), ("moved", "moved"), ("gone", "gone"), ("padding", "hole or padding"))
+
+
+def drawing(declared: Declared) -> str:
+    """The record's two layouts as HTML; empty where neither side has one."""
+    before, after = declared.layout_before, declared.layout_after
+    if before is None and after is None:
+        return ""
+    old, new = _states(before, after, "gone"), _states(after, before, "new")
+    sides = [
+        f"<div><h4>{label}, {layout.size} bytes</h4>{_layout(layout, states)}</div>"
+        for label, layout, states in (("before", before, old), ("after", after, new))
+        if layout is not None
+    ]
+    used = {state for states in (old, new) for state in states.values()}
+    return f'<figure><div class="pair">{"".join(sides)}</div>{_legend(used)}</figure>'
+
+
+def _legend(used: set[str]) -> str:
+    used = {"changed" if state == "new" else state for state in used}
+    marks = [f'<i class="{state}"></i>{text}' for state, text in STATES if state in used]
+    return f'<p class="legend">{" ".join(marks)}</p>' if marks else ""
+
+
+def _states(layout: RecordLayout | None, other: RecordLayout | None, alone: str) -> dict[Member, str]:
+    """What became of each member: ``moved``, ``changed``, ``padding``, ``alone``, or nothing."""
+    members = layout.members if layout else ()
+    others = other.members if other else ()
+    counterparts: dict[tuple[str, str], Member] = {(each.role, each.name): each for each in others}
+    states = {}
+    for member in members:
+        twin = counterparts.get((member.role, member.name))
+        if member.role == "padding":
+            states[member] = "padding"
+        elif other is None:
+            states[member] = ""
+        elif twin is None:
+            states[member] = alone
+        elif (twin.text, twin.length) != (member.text, member.length):
+            states[member] = "changed"
+        else:
+            states[member] = "moved" if twin.offset != member.offset else ""
+    return states
+
+
+def _layout(layout: RecordLayout, states: dict[Member, str]) -> str:
+    drawn = [member for member in layout.members if member.length]
+    if _overlap(drawn):
+        return f'<div class="bars">{"".join(_bars(layout, states))}</div>'
+    return f'<div class="grid">{"".join(_grid(drawn, states))}</div>'
+
+
+def _overlap(members: Iterable[Member]) -> bool:
+    end = 0
+    for member in members:
+        if member.offset < end:
+            return True
+        end = member.offset + member.length
+    return False
+
+
+def _grid(members: Iterable[Member], states: dict[Member, str]) -> Iterator[str]:
+    line, last = 0, -1
+    for member in members:
+        for row, start, stop in _stretches(member):
+            if row is None:
+                line += 1
+                last = -1
+                yield f'<i class="break more cut {states[member]}" style="grid-area:{line}/2/auto/66">⋮</i>'
+                continue
+            if row != last:
+                line, last = line + 1, row
+                if line > MOST_ROWS:
+                    yield f'<i class="break" style="grid-area:{line}/2/auto/66">the rest is in the declaration</i>'
+                    return
+                yield f'<b style="grid-row:{line}">{row * ROW // 8}</b>'
+            yield _stretch(member, states[member], line, (row * ROW + start, row * ROW + stop))
+
+
+def _stretches(member: Member) -> Iterator[tuple[int | None, int, int]]:
+    """(Row, first bit, bit behind the last) of each row that a member takes; a long middle is one row ``None``."""
+    end = member.offset + member.length
+    first, last = member.offset // ROW, (end - 1) // ROW
+    for row in range(first, last + 1):
+        if last - first > 3 and first < row < last:
+            if row == first + 1:
+                yield None, 0, ROW
+            continue
+        yield row, max(member.offset - row * ROW, 0), min(end - row * ROW, ROW)
+
+
+def _stretch(member: Member, state: str, line: int, span: tuple[int, int]) -> str:
+    start, stop = span
+    begins, ends = start == member.offset, stop == member.offset + member.length
+    classes = [
+        *([state] if state else []),
+        *(["tiny"] if stop - start < TINY else []),
+        *([] if begins else ["more"]),
+        *([] if ends else ["cut"]),
+    ]
+    text = "" if not begins else _brief(member) if stop - start < TINY else _text(member)
+    low = start % ROW
+    return (
+        f'<i class="{" ".join(classes)}" title="{escape(place(member))}"'
+        f' style="grid-area:{line}/{low + 2}/auto/{low + 2 + stop - start}">{escape(text)}</i>'
+    )
+
+
+def _text(member: Member) -> str:
+    return shortened(member.text) or ""
+
+
+def _brief(member: Member) -> str:
+    return "" if member.role == "padding" else member.name
+
+
+def _bars(layout: RecordLayout, states: dict[Member, str]) -> Iterator[str]:
+    """Members that overlap, as those of a union do: each on a line of its own."""
+    whole = max(layout.size * 8, 1)
+    for member in layout.members:
+        style = f"left:{100 * member.offset / whole:.2f}%;width:{100 * member.length / whole:.2f}%"
+        yield (
+            f'<div><i class="{states[member]}" title="{escape(place(member))}" style="{style}">'
+            f"{escape(_text(member))}</i></div>"
+        )
+
+
+def place(member: Member) -> str:
+    """A member with its offset and size, in bytes where it has whole ones."""
+    offset, bit = divmod(member.offset, 8)
+    bits = member.length % 8 or bit
+    length = f"{member.length} bits" if bits else f"{member.length // 8} bytes"
+    return f"{_text(member)}: offset {offset}{f':{bit}' if bits else ''}, {length}"

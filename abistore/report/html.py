@@ -1,0 +1,219 @@
+"""A report as one self-contained HTML page: filters, what each kind means, and records drawn before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from itertools import chain
+from typing import TypeAlias
+
+from abistore.model.names import Kind
+from abistore.report.difference import difference
+from abistore.report.drawing import drawing
+from abistore.report.modes import declarations
+from abistore.report.outline import Change, Declared, Group, KindCard, KindGroup, Report, SideCard, groups
+from abistore.report.style import Style
+from abistore.report.text import HEADINGS, TONES, Pending
+from abistore.report.wording import consequence, counts, exports, named, shortened, subject, unchecked, values
+
+OPEN = 60
+"""A kind with more changes than this is folded at first."""
+
+NAMES_SHOWN = 60
+CONSEQUENCES_OPEN = 6
+Anchors: TypeAlias = dict[tuple[Kind, str], str]
+"""The change that shows a declaration, by the declaration's subject and symbol."""
+
+
+def render(report: Report, style: Style) -> str:
+    """The report as a page, without a newline at its end. All changes are in it, whatever the style's limit."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield "<!doctype html>"
+    yield '<html lang="en">'
+    yield '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{escape(f'{report.old} → {report.new}: {report.verdict}')}</title>"
+    yield f"<style>\n{_asset('page.css')}</style></head>"
+    yield "<body>"
+    yield from _head(report)
+    found = groups(report)
+    if found:
+        yield from _filters(found)
+        yield "<main>"
+        cards = {card.kind: card for card in report.kinds}
+        pending = declarations(report)
+        anchors = _anchors(report, pending)
+        yield from chain.from_iterable(_group(group, cards, pending, anchors) for group in found)
+        yield "</main>"
+    yield from _ending(report)
+    if found:
+        yield f"<script>\n{_asset('page.js')}</script>"
+    yield "</body></html>"
+
+
+def _asset(name: str) -> str:
+    return files("abistore.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def code(text: str) -> str:
+    """``text`` as code, escaped."""
+    return f"<code>{escape(text)}</code>"
+
+
+# --- head ---------------------------------------------------------------------------------------------------------
+
+
+def _head(report: Report) -> Iterator[str]:
+    yield f"<header><h1>{escape(str(report.old))} <i>→</i> {escape(str(report.new))}</h1>"
+    verdict = report.verdict.replace("_", " ").capitalize()
+    yield f'<p class="counts"><span class="verdict {TONES[report.verdict]}">{verdict}</span> · {counts(report)}</p>'
+    yield '<table class="sides"><tr><th></th><th>SONAME</th><th>exports</th><th class="wide">evidence</th>'
+    yield '<th class="wide">digest</th></tr>'
+    yield from (_side(label, side) for label, side in (("old", report.old), ("new", report.new)))
+    yield f'</table><p class="aside">{escape(report.new.target)}, policy {escape(report.policy)}</p></header>'
+
+
+def _side(label: str, side: SideCard) -> str:
+    evidence = ", ".join(f"{each.facet} {each.state}" for each in side.evidence)
+    return (
+        f"<tr><td>{label}</td><td>{code(side.soname or 'none')}</td><td>{side.exports}</td>"
+        f'<td class="wide">{escape(evidence)}</td><td class="wide">{code(side.digest[:12])}</td></tr>'
+    )
+
+
+def _filters(found: tuple[Group, ...]) -> Iterator[str]:
+    yield '<div class="filters" role="search">'
+    yield '<input id="text" type="search" placeholder="Filter by name, kind or text" aria-label="Filter by text">'
+    yield '<select id="kind" aria-label="Filter by kind"><option value="">all kinds</option>'
+    kinds = sorted({kind.kind for group in found for kind in group.kinds})
+    yield from (f'<option value="{escape(kind)}">{escape(kind)}</option>' for kind in kinds)
+    yield "</select>"
+    for group in found:
+        label = group.impact.label
+        yield (
+            f'<button type="button" class="{label}" value="{label}" aria-pressed="true">'
+            f"{HEADINGS[label]} {group.total}</button>"
+        )
+    yield "<output></output></div>"
+
+
+# --- changes ------------------------------------------------------------------------------------------------------
+
+
+def _anchors(report: Report, pending: Pending) -> Anchors:
+    """The first change of each declaration in the order of the page; it is the one that shows the declaration."""
+    ordered = (change for group in groups(report) for kind in group.kinds for change in kind.changes)
+    found: Anchors = {}
+    for change in ordered:
+        if (change.subject, change.symbol) in pending:
+            found.setdefault((change.subject, change.symbol), change.id)
+    return found
+
+
+def _group(group: Group, cards: dict[str, KindCard], pending: Pending, anchors: Anchors) -> Iterator[str]:
+    label = group.impact.label
+    yield f'<section class="impact {label}"><h2>{HEADINGS[label]} <span>{group.total}</span></h2>'
+    for kind in group.kinds:
+        yield from _heading(kind, label, cards.get(kind.kind))
+        for change in kind.changes:
+            key = (change.subject, change.symbol)
+            yield _change(change, pending.get(key), anchors.get(key))
+        yield "</details>"
+    yield "</section>"
+
+
+def _heading(group: KindGroup, label: str, card: KindCard | None) -> Iterator[str]:
+    opened = " open" if len(group.changes) <= OPEN else ""
+    yield f'<details class="kind" data-kind="{escape(group.kind)}" data-impact="{label}"{opened}>'
+    title = f" {escape(card.title.removesuffix('.'))}" if card else ""
+    count = f' <span class="count">{len(group.changes)}</span>' if len(group.changes) > 1 else ""
+    yield f"<summary>{code(group.kind)}{count}{title}</summary>"
+    if card:
+        yield f'<div class="meaning"><p>{escape(card.why)}</p><p>Fix: {escape(card.fix)}</p></div>'
+
+
+def _change(change: Change, declared: Declared | None, anchor: str | None) -> str:
+    where = f'<span class="where">{escape(change.source_location)}</span>' if change.source_location else ""
+    return "".join(
+        (
+            f'<div class="change" id="{change.id}"><p class="name">{_subject(change)}{where}</p>',
+            f"<p>{escape(change.description)}</p>",
+            _values(change),
+            _affected(change),
+            _consequences(change),
+            _declared(declared, change, anchor) if declared and anchor else "",
+            "</div>",
+        )
+    )
+
+
+def _subject(change: Change) -> str:
+    name = code(shortened(change.display) or "")
+    return f"{name} · {code(change.part)}" if change.part else name
+
+
+def _values(change: Change) -> str:
+    both = values(change)
+    return f'<p class="values">{"<i>→</i>".join(map(code, both))}</p>' if both else ""
+
+
+def _affected(change: Change) -> str:
+    if not change.affected or change.affected == (change.symbol,):
+        return ""
+    more = change.affected_count - NAMES_SHOWN
+    rest = f"<li>and {more} more, all in the JSON report</li>" if more > 0 else ""
+    names = "".join(f"<li>{code(named(symbol))}</li>" for symbol in change.affected[:NAMES_SHOWN])
+    said = f"affects {exports(change.affected_count)}"
+    return f'<details class="aside"><summary>{said}</summary><ul>{names}{rest}</ul></details>'
+
+
+def _consequences(change: Change) -> str:
+    if not change.consequences:
+        return ""
+    items = "".join(f"<li>{code(consequence(each))}</li>" for each in change.consequences)
+    count = len(change.consequences)
+    opened = " open" if count <= CONSEQUENCES_OPEN else ""
+    said = f"{count} consequence{'s' if count > 1 else ''}"
+    return f'<details class="aside"{opened}><summary>{said}</summary><ul>{items}</ul></details>'
+
+
+def _declared(declared: Declared, change: Change, anchor: str) -> str:
+    if change.id != anchor:
+        return f'<p class="aside"><a href="#{anchor}">before and after</a></p>'
+    lines = "".join(_line(sign, shortened(text) or "") for sign, text in difference(declared))
+    drawn = drawing(declared)
+    if not drawn:
+        return f"<pre>{lines}</pre>"
+    return f'{drawn}<details class="aside"><summary>declaration</summary><pre>{lines}</pre></details>'
+
+
+def _line(sign: str, text: str) -> str:
+    tag = {"-": "del", "+": "ins"}.get(sign)
+    line = escape(f"{sign} {text}".rstrip())
+    return f"<{tag}>{line}</{tag}>" if tag else f"{line}\n"
+
+
+# --- the rest -----------------------------------------------------------------------------------------------------
+
+
+def _ending(report: Report) -> Iterator[str]:
+    if report.not_checked:
+        yield f"<section><h2>Not checked <span>{len(report.not_checked)}</span></h2>"
+        yield '<ul class="plain">'
+        for item in report.not_checked:
+            hint = f"<small>{escape(item.hint)}</small>" if item.hint else ""
+            names = ", ".join(code(named(symbol)) for symbol in item.names[:NAMES_SHOWN])
+            more = len(item.names) - NAMES_SHOWN
+            listed = f"<small>{names}{f' and {more} more' if more > 0 else ''}</small>" if names else ""
+            yield f"<li>{escape(unchecked(item))}{hint}{listed}</li>"
+        yield "</ul></section>"
+    if report.suppressed:
+        yield f"<section><h2>Suppressed <span>{len(report.suppressed)}</span></h2>"
+        yield '<ul class="plain">'
+        yield from (f"<li>{code(each.kind)} {code(subject(each))}</li>" for each in report.suppressed)
+        yield "</ul></section>"
+    yield from (f'<p class="aside">{escape(remark)}</p>' for remark in report.notes)
+    yield f"<footer>abistore · engine {escape(report.engine)} · {report.old.digest} → {report.new.digest}</footer>"

@@ -1,0 +1,195 @@
+"""A report as Markdown (GitHub flavour), for pull requests, job summaries and release notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from abistore.report.difference import difference
+from abistore.report.modes import Root, declarations, impacts, roots, stat
+from abistore.report.outline import Change, Declared, KindCard, KindGroup, Report, groups
+from abistore.report.style import Style
+from abistore.report.text import HEADINGS, Pending
+from abistore.report.wording import consequence, counts, exports, named, shortened, subject, unchecked, values
+
+NAMES_SHOWN = 5
+DIFFERENCES_SHOWN = 40
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+MARKS = {"breaking": "🔴", "api_break": "🟠", "risk": "🟣", "compatible": "🟢"}
+
+
+def render(report: Report, style: Style) -> str:
+    """The report as Markdown, without a newline at its end."""
+    if style.mode == "stat":
+        return plain(stat(report))
+    return "\n".join(_lines(report, style))
+
+
+def _lines(report: Report, style: Style) -> Iterator[str]:
+    yield f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(report.verdict)}"
+    yield ""
+    yield f"{plain(counts(report))}."
+    yield ""
+    yield from _sides(report)
+    match style.mode:
+        case "leaf":
+            yield from _leaf(report, style)
+        case "impact":
+            yield from _impact(report, style)
+        case _:
+            yield from _full(report, style)
+    yield from _ending(report, style)
+
+
+def _sides(report: Report) -> Iterator[str]:
+    yield "| | version | SONAME | exports | digest |"
+    yield "|---|---|---|--:|---|"
+    for label, side in (("old", report.old), ("new", report.new)):
+        soname, version = (cell(text) if text else "none" for text in (side.soname, side.version))
+        yield f"| {label} | {version} | {soname} | {side.exports} | {code(side.digest[:12])} |"
+
+
+# --- by impact and kind -------------------------------------------------------------------------------------------
+
+
+def _full(report: Report, style: Style) -> Iterator[str]:
+    cards = {card.kind: card for card in report.kinds}
+    pending = declarations(report)
+    for group in groups(report):
+        label = group.impact.label
+        yield from ("", f"### {MARKS[label]} {HEADINGS[label]} ({group.total})")
+        for kind in group.kinds:
+            yield from ("", *_kind(kind, cards.get(kind.kind), pending, style))
+
+
+def _kind(group: KindGroup, card: KindCard | None, pending: Pending, style: Style) -> Iterator[str]:
+    count = f" ({len(group.changes)})" if len(group.changes) > 1 else ""
+    title = f": {plain(card.title)}" if card else ""
+    yield f"**{code(group.kind)}**{count}{title}"
+    if card and card.impact != "compatible":
+        yield from ("", f"*Fix:* {plain(card.fix)}")
+    yield ""
+    shown = len(group.changes) if style.limit is None else style.limit
+    for change in islice(group.changes, shown):
+        yield from _change(change, pending.pop((change.subject, change.symbol), None), style)
+    if len(group.changes) > shown:
+        yield f"- and {len(group.changes) - shown} more"
+
+
+def _change(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
+    where = f" ({plain(change.source_location)})" if change.source_location else ""
+    yield f"- {code(subject(change))}{where}: {plain(change.description)}"
+    yield from _facts(change, style)
+    if declared:
+        yield from _compared(declared, "  ")
+
+
+def _facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[str]:
+    both = values(change)
+    if both:
+        yield f"  - {' → '.join(map(code, both))}"
+    if affected and change.affected and change.affected != (change.symbol,):
+        yield f"  - affects {exports(change.affected_count)}: {_names(change.affected)}"
+    shown = len(change.consequences) if style.limit is None else style.limit
+    yield from (f"  - hence {code(consequence(each))}" for each in change.consequences[:shown])
+    if len(change.consequences) > shown:
+        yield f"  - and {len(change.consequences) - shown} more consequences"
+
+
+def _compared(declared: Declared, indent: str) -> Iterator[str]:
+    lines = [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)]
+    more = ["  …"] if len(lines) > DIFFERENCES_SHOWN else []
+    yield ""
+    yield from (f"{indent}{line}" for line in ("```diff", *lines[:DIFFERENCES_SHOWN], *more, "```"))
+    yield ""
+
+
+def _names(symbols: Sequence[str]) -> str:
+    more = len(symbols) - NAMES_SHOWN
+    return ", ".join(code(named(symbol)) for symbol in symbols[:NAMES_SHOWN]) + (
+        f" and {more} more" if more > 0 else ""
+    )
+
+
+# --- by declaration -----------------------------------------------------------------------------------------------
+
+
+def _leaf(report: Report, style: Style) -> Iterator[str]:
+    found = roots(report)
+    shown = len(found) if style.limit is None else style.limit
+    for root in found[:shown]:
+        yield from ("", *_root(root, style))
+    if len(found) > shown:
+        yield from ("", f"and {len(found) - shown} more declarations")
+
+
+def _root(root: Root, style: Style) -> Iterator[str]:
+    label = root.impact.label
+    where = f" ({plain(root.location)})" if root.location else ""
+    yield f"### {MARKS[label]} {code(shortened(root.display) or '')}{where}"
+    yield ""
+    if root.affected and root.affected != (root.symbol,):
+        yield from (f"Affects {exports(len(root.affected))}: {_names(root.affected)}", "")
+    shown = len(root.changes) if style.limit is None else style.limit
+    for change in root.changes[:shown]:
+        part = f" {code(change.part)}" if change.part else ""
+        yield f"- {code(change.kind)}{part}: {plain(change.description)}"
+        yield from _facts(change, style, affected=False)
+    if len(root.changes) > shown:
+        yield f"- and {len(root.changes) - shown} more"
+    if root.declared:
+        yield from _compared(root.declared, "")
+
+
+def _impact(report: Report, style: Style) -> Iterator[str]:
+    rows = impacts(report)
+    shown = len(rows) if style.limit is None else style.limit
+    yield from ("", "| impact | exports affected | changed | through |", "|---|--:|---|---|")
+    for root in rows[:shown]:
+        label = root.impact.label
+        kinds = ", ".join(cell(kind) for kind in dict.fromkeys(change.kind for change in root.changes))
+        name = cell(shortened(root.display) or "")
+        yield f"| {MARKS[label]} {plain(label)} | {len(root.affected)} | {name} | {kinds} |"
+    if len(rows) > shown:
+        yield from ("", f"and {len(rows) - shown} more")
+    reached = {name for root in rows for name in root.affected}
+    yield from ("", f"{exports(len(reached))} of {report.old.exports} affected.")
+
+
+# --- the rest -----------------------------------------------------------------------------------------------------
+
+
+def _ending(report: Report, style: Style) -> Iterator[str]:
+    if report.suppressed:
+        yield from ("", f"### Suppressed ({len(report.suppressed)})", "")
+        shown = len(report.suppressed) if style.limit is None else style.limit
+        yield from (f"- {code(change.kind)}: {code(subject(change))}" for change in report.suppressed[:shown])
+        if len(report.suppressed) > shown:
+            yield f"- and {len(report.suppressed) - shown} more"
+    if report.not_checked:
+        yield from ("", f"### Not checked ({len(report.not_checked)})", "")
+        for item in report.not_checked:
+            names = f": {_names(item.names)}" if item.names else ""
+            yield f"- {plain(unchecked(item))} ({code(item.reason)}){names}"
+            if item.hint:
+                yield f"  - hint: {plain(item.hint)}"
+    yield from (line for remark in report.notes for line in ("", f"> {plain(remark)}"))
+
+
+def plain(text: str) -> str:
+    """``text`` so that Markdown shows it as it is, in one line."""
+    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def cell(text: str) -> str:
+    """``text`` as a code span within a table, where a bar needs a mark of its own."""
+    return code(text).replace("|", "\\|")
+
+
+def code(text: str) -> str:
+    """``text`` as a code span in one line, with backticks inside or not."""
+    flat = " ".join(text.split()) or " "
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", flat)), default=0))
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{pad}{flat}{pad}{fence}"
