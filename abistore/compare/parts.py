@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Field, Import, Symbol, TypeRef
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of a function: its position, counted from 1 and without ``this``, and its type."""
 
     position: int
     type: TypeRef
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a function returns."""
 
     type: TypeRef
 
 
-@dataclass(frozen=True, slots=True)
-class InnerField:
+class InnerField(NamedTuple):
     """A member of an anonymous struct or union member, at its ``offset`` (bits) in the named record around it.
 
     An ``alternative`` stands directly in a union.
@@ -35,62 +32,54 @@ class InnerField:
     alternative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """What a tag or alias name stands for, where the two sides do not even agree on that."""
 
     name: Name
     shape: AnyShape
 
 
-@dataclass(frozen=True, slots=True)
-class TagName:
+class TagName(NamedTuple):
     """The name of a record or enum whose content is the same under another name on the other side."""
 
     name: Name
     shape: AnyShape
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(NamedTuple):
     """One of several shapes that one name has, where the two sides' sets of shapes cannot be paired."""
 
     shape: AnyShape
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateType:
+class PrivateType(NamedTuple):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
 
     name: Name
     shape: AnyShape
 
 
-@dataclass(frozen=True, slots=True)
-class Unexplained:
+class Unexplained(NamedTuple):
     """A declaration that differs in what no rule looks at."""
 
     shape: AnyShape
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolVersion:
+class SymbolVersion(NamedTuple):
     """One version under which a symbol is exported; ``default`` is what a new link binds to."""
 
     version: str | None
     default: bool
 
 
-@dataclass(frozen=True, slots=True)
-class VersionDefinition:
+class VersionDefinition(NamedTuple):
     """A version node that the library defines, and the exports that live in it."""
 
     version: str
     symbols: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRequirement:
+class VersionRequirement(NamedTuple):
     """A version of another library without which this one does not load; ``floor`` is the highest of its family."""
 
     library: str
@@ -98,22 +87,19 @@ class VersionRequirement:
     raises_floor: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(NamedTuple):
     """One needed library (``DT_NEEDED``)."""
 
     soname: str
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """One loader requirement of the library by name, e.g. ``DT_RELR``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Exports that changed in one systematic way: old and new spellings, sorted. The base of the mass patterns."""
 
     pairs: tuple[tuple[str, str], ...]
@@ -137,88 +123,76 @@ class NodeMove(Batch):
     """Exports that moved from one version node to another."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(NamedTuple):
     """The export table as a whole: how many exports, and whether any of them is versioned."""
 
     exports: int
     versioned: int
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a comparison found so far, for advice that follows from it."""
 
     soname: str | None
     worst: Impact | None
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultVersion:
+class DefaultVersion(NamedTuple):
     """The version of a symbol that a new link binds to."""
 
     version: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignExports:
+class ForeignExports(NamedTuple):
     """Exports of templates and inline functions that belong to other libraries, e.g. to ``std::``; sorted."""
 
     symbols: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class InlineExports:
+class InlineExports(NamedTuple):
     """Weak copies of the library's own inline functions, templates and implicit class members; sorted."""
 
     symbols: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class InternalExports:
+class InternalExports(NamedTuple):
     """Members and tables of classes that only the library's own source files define; sorted."""
 
     symbols: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class InternalExport:
+class InternalExport(NamedTuple):
     """A member of a class that only the library's own source files define."""
 
     name: Name
     shape: AnyShape
 
 
-@dataclass(frozen=True, slots=True)
-class Instantiation:
+class Instantiation(NamedTuple):
     """A weak symbol of a template instantiation of which nothing is left."""
 
     symbol: Symbol
 
 
-@dataclass(frozen=True, slots=True)
-class Requalified:
+class Requalified(NamedTuple):
     """A member function whose mangled name differs in its ``const``, ``volatile``, ``&`` or ``&&`` only."""
 
     symbol: str
 
 
-@dataclass(frozen=True, slots=True)
-class Linkage:
+class Linkage(NamedTuple):
     """A function whose mangled name differs from a plain C name in nothing but the mangling."""
 
     symbol: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lookalike:
+class Lookalike(NamedTuple):
     """A function that vanished beside one that came with the same signature and a similar name."""
 
     symbol: str
 
 
-@dataclass(frozen=True, slots=True)
-class Imports:
+class Imports(NamedTuple):
     """Undefined symbols that only one side has; sorted."""
 
     symbols: tuple[tuple[str, Import], ...]

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from abistore.compare.context import Context
 from abistore.compare.entities import entity
 from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagFlip
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
+from abistore.model.reach import references
 from abistore.model.shapes import Function
 
 FEWEST = 3
@@ -256,8 +256,22 @@ def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> I
         after = new.get(signature, [])
         if len(before) == 1 and len(after) == 1:
             names = entity(demangle(before[0])), entity(demangle(after[0]))
-            if names[0] != names[1] and SequenceMatcher(None, *names).ratio() >= SIMILAR:
+            if names[0] != names[1] and _likeness(*names) >= SIMILAR:
                 yield before[0], after[0]
+
+
+def _likeness(old: str, new: str) -> float:
+    """The part of two names that their common beginning and end make up."""
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    return 2 * (head + tail) / (len(old) + len(new))
+
+
+def _common(old: str, new: str) -> int:
+    """How many characters two texts begin with in common."""
+    return next(
+        (index for index, pair in enumerate(zip(old, new, strict=False)) if len({*pair}) == 2), min(len(old), len(new))
+    )
 
 
 def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[object, list[str]]:
@@ -266,15 +280,9 @@ def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[o
     for symbol in symbols:
         name = Name("function", symbol)
         shape = context.old_shape(name) if old else context.new_shape(name)
-        if isinstance(shape, Function) and shape.parameters and "n" in _tags(shape):
+        if isinstance(shape, Function) and shape.parameters and any(references(shape)):
             found.setdefault((shape.result, shape.parameters, shape.variadic, shape.method), []).append(symbol)
     return found
-
-
-def _tags(function: Function) -> set[str]:
-    from abistore.model.reach import references
-
-    return {"n" for _ in references(function)}
 
 
 def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], str]) -> list[tuple[str, str]]:
