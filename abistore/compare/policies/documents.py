@@ -1,0 +1,159 @@
+"""The files of policies and suppressions: bounded, plain YAML, checked by a model."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from abistore.compare.policies.vocabulary import meant
+from abistore.errors import PolicyError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+MOST_BYTES = 4 << 20
+"""The largest file that is read."""
+
+DEEPEST = 20
+"""How deep a YAML document may nest."""
+
+
+class Document(BaseModel):
+    """A part of a file in which unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Checked = TypeVar("Checked", bound=Document)
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _day(value: Any) -> Any:
+    try:
+        return date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not a day; write it as 2027-01-31") from error
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+"""One word, or a list of them."""
+
+Day = Annotated[date, BeforeValidator(_day)]
+"""A day as ISO 8601 writes it."""
+
+
+def read_text(path: Path) -> str:
+    """The file's text. Raises :class:`PolicyError`."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or str(error)
+        raise PolicyError(f"{path}: cannot be read: {what}", "name a file that can be read") from error
+    if len(data) > MOST_BYTES:
+        raise PolicyError(f"{path}: larger than {MOST_BYTES >> 20} MiB", "split it")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PolicyError(f"{path}: not text in UTF-8", "name a policy or suppression file") from error
+
+
+def read_yaml(path: Path, model: type[Checked]) -> Checked:
+    """The YAML document in a file, checked by ``model``. Raises :class:`PolicyError`."""
+    text = read_text(path)
+    try:
+        value = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise PolicyError(f"{path}: not valid YAML: {_problem(error)}", "correct it there") from error
+    if not isinstance(value, dict):
+        raise PolicyError(f"{path}: not a mapping of keys to values", f"its keys are: {', '.join(model.model_fields)}")
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise _refused(path, error.errors()[0], model) from error
+
+
+class _Loader(yaml.SafeLoader):
+    """Takes every scalar for text, so that ``1.10`` and ``no`` stay what they are, and knows neither alias nor tag."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  as the class it replaces has it
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            raise _fault("aliases are not supported", event)
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise _fault("nested too deep", event)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _fault("a key that is no word", key)
+            if key.value in seen:
+                raise _fault(f"{key.value!r} is given twice", key)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _fault(what: str, at: Any) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=what, problem_mark=at.start_mark)
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark
+        place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        return f"{error.problem or error.context}{place}"
+    return " ".join(str(error).split())
+
+
+def _refused(path: Path, fault: ErrorDetails, model: type[BaseModel]) -> PolicyError:
+    """The first fault that the model found, at its place in the file."""
+    places = fault["loc"]
+    what = fault["msg"].removeprefix("Value error, ")
+    hint = "see docs/policies.md and docs/suppressions.md"
+    if fault["type"] == "extra_forbidden":
+        places, what = places[:-1], f"unknown key {str(fault['loc'][-1])!r}"
+        hint = meant(str(fault["loc"][-1]), _keys(model, places), "")
+    elif fault["type"] == "missing":
+        what = "missing"
+    elif fault["type"] == "literal_error":
+        hint = meant(
+            str(fault["input"]), fault["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", "), ""
+        )
+    return PolicyError(f"{path}: {place_of(places)}{what}", hint)
+
+
+def place_of(places: tuple[int | str, ...]) -> str:
+    """A place in a document for people: ``suppressions, entry 3, symbol: ``."""
+    said = [f"entry {place + 1}" if isinstance(place, int) else str(place) for place in places]
+    return f"{', '.join(said)}: " if said else ""
+
+
+def _keys(model: type[BaseModel], places: tuple[int | str, ...]) -> list[str]:
+    """The keys that are known at a place of a document."""
+    for place in places:
+        if isinstance(place, str) and place in model.model_fields:
+            inner = _model_within(model.model_fields[place].annotation)
+            model = inner or model
+    return list(model.model_fields)
+
+
+def _model_within(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    arguments = getattr(annotation, "__args__", ())
+    return next((found for each in arguments if (found := _model_within(each))), None)

@@ -1,0 +1,73 @@
+"""Suppressions from files of any format that is known, and what strict mode refuses in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+from abistore.compare.policies import abicc, abigail
+from abistore.compare.policies.documents import read_text
+from abistore.compare.policies.suppression_file import read_suppressions
+from abistore.compare.suppression import Suppression, Suppressions
+from abistore.errors import PolicyError
+
+YAML = frozenset({".yaml", ".yml"})
+INI = re.compile(r"\A(?:\s*(?:[#;][^\n]*)?\n)*\s*\[\s*\w+\s*\]")
+PREFIXES: dict[str, abicc.Listed] = {"skip-symbols:": "symbols", "skip-types:": "types"}
+NAMED = re.compile(r"skip[-_]?(symbols|types)")
+
+
+def load(words: Sequence[str], *, scheme: str, today: date, strict: bool) -> Suppressions:
+    """The suppressions in files; ``scheme`` orders versions. Raises :class:`PolicyError`.
+
+    An entry holds through the day on which it expires. In strict mode an expired entry is an error, and so is one
+    without a reason.
+    """
+    entries = [entry for word in words for entry in _entries(word, scheme)]
+    expired = tuple(entry for entry in entries if _over(entry, today))
+    if strict:
+        _insist(entries, expired)
+    return Suppressions(tuple(entry for entry in entries if not _over(entry, today)), expired)
+
+
+def _over(entry: Suppression, today: date) -> bool:
+    return entry.expires is not None and entry.expires < today
+
+
+def _insist(entries: Sequence[Suppression], expired: Sequence[Suppression]) -> None:
+    if expired:
+        raise PolicyError(
+            f"suppression {expired[0]} expired on {expired[0].expires}{_more(expired)}",
+            "repair what it hides, or extend it after a review",
+        )
+    unexplained = [entry for entry in entries if not entry.reason]
+    if unexplained:
+        raise PolicyError(
+            f"suppression {unexplained[0]} gives no reason{_more(unexplained)}",
+            "have somebody review it, and write the reason",
+        )
+
+
+def _more(entries: Sequence[Suppression]) -> str:
+    return f", and {len(entries) - 1} more" if len(entries) > 1 else ""
+
+
+def _entries(word: str, scheme: str) -> Iterator[Suppression]:
+    for prefix, listed in PREFIXES.items():
+        if word.startswith(prefix):
+            path = Path(word.removeprefix(prefix))
+            return abicc.read_skip_list(path, read_text(path), listed)
+    path = Path(word)
+    if path.suffix.lower() in YAML:
+        return read_suppressions(path, scheme)
+    text = read_text(path)
+    if INI.match(text):
+        return abigail.read_specifications(path, text)
+    if match := NAMED.search(path.name.lower()):
+        return abicc.read_skip_list(path, text, "symbols" if match[1] == "symbols" else "types")
+    raise PolicyError(
+        f"{path}: no format of suppressions is recognised",
+        "call YAML files *.yaml, begin INI with a [section], write skip-symbols:FILE or skip-types:FILE for a list",
+    )
