@@ -16,13 +16,17 @@ def _sizes(record: Changed[Record]) -> tuple[str, str] | None:
     """Both sizes, where they differ; an anonymous member's is the business of the record around it."""
     if record.within is not None or record.old.size == record.new.size:
         return None
-    return f"{record.old.size} bytes", f"{record.new.size} bytes"
+    return _bytes(record.old.size), _bytes(record.new.size)
+
+
+def _bytes(count: int) -> str:
+    return f"{count} byte" if count == 1 else f"{count} bytes"
 
 
 def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | None:
     old = context.equivalence.old_side.layouts.record_alignment(record.old)
     new = context.equivalence.new_side.layouts.record_alignment(record.new)
-    return None if record.within is not None or old == new else (f"{old} bytes", f"{new} bytes")
+    return None if record.within is not None or old == new else (_bytes(old), _bytes(new))
 
 
 @rule(
