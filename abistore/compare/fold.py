@@ -61,18 +61,23 @@ class _Parents:
     def __init__(self, findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context) -> None:
         self._findings = findings
         self._context = context
+        self._rules = rules
         self._effect = [rules[finding.kind].effect for finding in findings]
         self._of: dict[Name, list[int]] = {}
         for index, finding in enumerate(findings):
             self._of.setdefault(finding.name, []).append(index)
 
     def root(self, index: int) -> int:
-        """The finding that ``index`` follows from in the end; itself where it is a cause."""
-        seen = {index}
-        while (parent := self._parent(index)) is not None and parent not in seen:
-            seen.add(parent)
-            index = parent
-        return index
+        """The finding that ``index`` follows from in the end; itself where it is a cause.
+
+        Records that embed each other (no compiler writes that) follow from the first of them.
+        """
+        path = [index]
+        while (parent := self._parent(path[-1])) is not None:
+            if parent in path:
+                return min(path[path.index(parent) :])
+            path.append(parent)
+        return path[-1]
 
     def _parent(self, index: int) -> int | None:
         finding = self._findings[index]
@@ -81,9 +86,23 @@ class _Parents:
         if self._effect[index] and finding.name.spelling.startswith(OF_CLASS):
             return self._class_cause(index)
         if not self._effect[index]:
-            return None
+            return self._user(index) if self._comes_or_goes(index) else None
         parent = self._cause_within(index)
         return self._embedded_cause(index) if parent is None else parent
+
+    def _comes_or_goes(self, index: int) -> bool:
+        finding = self._findings[index]
+        whole_type = finding.name.kind in ("record", "enum", "alias") and not finding.part
+        return whole_type and self._rules[finding.kind].action != "changed"
+
+    def _user(self, index: int) -> int | None:
+        """What changed, came or went with a type that it uses (or used): the type follows its user."""
+        finding = self._findings[index]
+        added = self._rules[finding.kind].action == "added"
+        reach = self._context.new_reach if added else self._context.old_reach
+        users = (other for name in reach.exports_reaching(finding.name) for other in self._of.get(name, ()))
+        causes = [other for other in users if self._weighs(other, finding)]
+        return min(causes, key=lambda other: order(self._findings[other])) if causes else None
 
     def _companion(self, finding: Finding) -> int | None:
         """The first of what is emitted for one class or one constructor stands for the others."""

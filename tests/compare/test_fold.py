@@ -14,10 +14,12 @@ from tests.compare.model import INT, LONG, alias, function, record, snapshot, st
 
 INNER, OUTER, OUTERMOST, NICK = record("Inner"), record("Outer"), record("Outermost"), alias("nick")
 USE = function("use")
-SOME = next(iter(load().values()))
+SOME = replace(next(iter(load().values())), action="changed")
 RULES: dict[str, Rule] = {
     "cause": replace(SOME, kind="cause", effect=False),
     "mild": replace(SOME, kind="mild", effect=False),
+    "came": replace(SOME, kind="came", effect=False, action="added"),
+    "went": replace(SOME, kind="went", effect=False, action="removed"),
     "effect": replace(SOME, kind="effect", effect=True),
 }
 
@@ -98,3 +100,29 @@ def test_constructors_of_one_class_and_its_tables_are_one_finding() -> None:
     names_of = {each: Name("variable" if each.startswith("_ZT") else "function", each) for each in spellings}
     result = fold([found("cause", name) for name in names_of.values()], RULES, context)
     assert names(result) == [("cause", "_ZN1PC1Ev", ["_ZN1PC2Ev"]), ("cause", "_ZTV1P", ["_ZTI1P", "_ZTS1P"])]
+
+
+def test_records_that_embed_each_other_lose_no_finding() -> None:
+    sides = []
+    for size in (8, 16):
+        layout = {
+            INNER: Record("struct", size, (Field("o", Named(OUTER), 0),)),
+            OUTER: Record("struct", size, (Field("i", Named(INNER), 0),)),
+        }
+        sides.append(snapshot({USE: uses(to(OUTER)), **layout}))
+    (only,) = fold([found("effect", INNER), found("effect", OUTER)], RULES, Context(*sides))
+    assert [each.name for each in (only, *only.consequences)] == [INNER, OUTER]
+
+
+def test_a_type_that_came_with_what_uses_it_is_folded_under_that() -> None:
+    old = snapshot({USE: uses(INT)})
+    new = snapshot({USE: uses(INT), function("other"): uses(to(INNER)), INNER: struct(INT)})
+    findings = [found("came", INNER, Impact.COMPATIBLE), found("came", function("other"), Impact.COMPATIBLE)]
+    assert names(fold(findings, RULES, Context(old, new))) == [("came", "other", ["Inner"])]
+
+
+def test_a_type_that_went_is_not_hidden_under_a_user_that_weighs_less() -> None:
+    old = snapshot({USE: uses(to(INNER)), INNER: struct(INT)})
+    new = snapshot({USE: uses(to(INT))})
+    findings = [found("went", INNER, Impact.API_BREAK), found("mild", USE, Impact.COMPATIBLE)]
+    assert len(fold(findings, RULES, Context(old, new))) == 2
