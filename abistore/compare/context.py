@@ -9,6 +9,7 @@ from typing import Literal
 
 from abistore.compare.equivalence import Equivalence, Sameness
 from abistore.compare.exposure import Exposure
+from abistore.compare.internal import Internals
 from abistore.compare.renames import find_renames
 from abistore.compare.vtables import Tables
 from abistore.model.names import SELF, Facet, Name
@@ -112,6 +113,11 @@ class Context:
         snapshot = self.old if side == "old" else self.new
         return any(not isinstance(shape, Foreign) for shape in snapshot.variants("layout", name))
 
+    @cached_property
+    def internals(self) -> Internals:
+        """The old side's exports that no consumer can name."""
+        return Internals(self.old)
+
     def exported(self, name: Name) -> bool:
         """Whether both sides export ``name``: only then can a consumer use it before and after."""
         return bool(self.old.variants("symbol", name)) and bool(self.new.variants("symbol", name))
@@ -119,13 +125,18 @@ class Context:
     def affected(self, name: Name) -> tuple[Name, ...]:
         """The exports of both sides through which consumers built against the old side meet ``name``, sorted.
 
-        For a function or variable that is itself. Exports that are gone have their own findings and are left out.
+        For a function or variable that is itself. Exports that are gone have their own findings and are left out, and
+        so are those that no consumer can name.
         """
         if name.kind in ("function", "variable"):
             return (name,)
         known = self._affected.get(name)
         if known is None:
-            known = tuple(export for export in self.old_reach.exports_reaching(name) if self.exported(export))
+            known = tuple(
+                export
+                for export in self.old_reach.exports_reaching(name)
+                if self.exported(export) and not self.internals.has(export)
+            )
             self._affected[name] = known
         return known
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from abistore.compare.context import Context
-from abistore.compare.internal import Internals
 from abistore.compare.parts import Definition, InternalExport, PrivateType, TagName, Variant
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
@@ -49,11 +48,10 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     added = [name for name in new if name not in old and name.kind in TYPES]
     renamed = {name: context.renames[name] for name in removed if name in context.renames}
     redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
-    internals = Internals(context.old)
     for name in sorted(name for name in old if name in new and old[name] != new[name]):
         if name.kind in TYPES and not context.affected(name):
             continue
-        if name.kind not in TYPES and internals.has(name):
+        if name.kind not in TYPES and context.internals.has(name):
             yield Changed(Subject(name), InternalExport(name, old[name][0]), InternalExport(name, new[name][0]))
             continue
         yield from _paired(context, name, name, old[name], new[name])

@@ -8,6 +8,9 @@ from abistore.model.names import Name
 from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
 
+CLASS_DATA = ("_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC")
+"""Prefixes of a class's vtable, VTT, typeinfo, typeinfo name and construction vtables: emitted once for a class."""
+
 PREFIX = re.compile(
     r"^(?:vtable for |VTT for |typeinfo (?:name )?for |guard variable for |construction vtable for "
     r"|(?:non- ?virtual|virtual|covariant return) thunk to |TLS (?:init|wrapper) function for )+"

@@ -11,7 +11,6 @@ import msgspec
 
 from abistore.compare import patterns
 from abistore.compare.context import Context
-from abistore.compare.internal import Internals
 from abistore.compare.ownership import Owner, Ownership
 from abistore.compare.parts import (
     DefaultVersion,
@@ -185,8 +184,7 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
         if added:
             come -= set(added)
             yield Added(Subject(SELF, part), shape(tuple(added)))
-    internals = Internals(context.old)
-    hidden = [each for each in sorted(gone) if internals.has(tables.old[each])]
+    hidden = [each for each in sorted(gone) if context.internals.has(tables.old[each])]
     if hidden:
         gone -= set(hidden)
         yield Removed(Subject(SELF, "internal exports"), InternalExports(tuple(hidden)))

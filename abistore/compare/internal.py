@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from abistore.compare.entities import entity
+from abistore.compare.entities import CLASS_DATA, entity
 from abistore.compare.exposure import HEADERS, SOURCES, SYSTEM
-from abistore.compare.ownership import CLASS_DATA
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Variable

@@ -8,16 +8,13 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity, is_weak, mangled_scope, template_of, top_level
+from abistore.compare.entities import CLASS_DATA, entity, is_weak, mangled_scope, template_of, top_level
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 
 STANDARD = ("std", "__gnu_cxx", "__cxxabiv1", "__gnu_debug", "__gnu_parallel", "abi")
 """Top-level namespaces of the language runtime."""
-
-CLASS_DATA = ("_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC")
-"""Prefixes of a class's vtable, VTT, typeinfo, typeinfo name and construction vtables: emitted once for a class."""
 
 Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
 """Whose an export is, see :meth:`Ownership.of`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.ownership import CLASS_DATA
+from abistore.compare.entities import CLASS_DATA
 from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.tables import THUNKS, sized

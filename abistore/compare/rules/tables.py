@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity
-from abistore.compare.ownership import CLASS_DATA
+from abistore.compare.entities import CLASS_DATA, entity
 from abistore.compare.rule import Note, rule
 from abistore.compare.vtables import grows_unseen
 from abistore.model.deltas import Added, Changed, Removed
