@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import Settings, output_options, pass_settings
+from abistore.cli.options import Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer, width
 from abistore.cli.tables import table
+
+if TYPE_CHECKING:
+    from abistore.service.catalogue import Explained
+
+IDENTITY = re.compile(r"[0-9a-f]{6,12}(-\d+)?")
+"""What a finding's identity, or the beginning of it, looks like; no kind does."""
 
 
 @click.command("changes")
@@ -33,24 +43,53 @@ def changes_command(settings: Settings, /, *, impact: str | None, element: str |
 
 
 @click.command("explain")
-@click.argument("kind")
+@click.argument("what", metavar="KIND|FINDING")
+@store_option
 @output_options
 @pass_settings
-def explain_command(settings: Settings, /, *, kind: str) -> None:
-    """Explain one KIND of change: what happens to a built consumer, and how to fix it."""
-    from abistore.report.plain import plain
-    from abistore.service.catalogue import ChangeKind, explain
+def explain_command(settings: Settings, /, *, what: str) -> None:
+    """Explain one KIND of change, or a FINDING of a stored comparison by its identity.
 
-    found = explain(kind)
+    Tells what happens to a built consumer, how to fix it, and shows a case. With -v, near-misses too.
+    """
+    if IDENTITY.fullmatch(what):
+        _explain_finding(settings, what)
+        return
+    from abistore.service.catalogue import explain
 
-    def text(one: ChangeKind) -> str:
-        paragraphs = [
-            f"{one.kind}: {one.title}",
-            f"Impact: {one.impact.label}. Evidence: {one.evidence}. About: {one.element}, {one.action}.",
-            *one.why.split("\n\n"),
-            f"Fix: {one.fix}",
-            *([f"Also called: {', '.join(one.aliases)}"] if one.aliases else []),
-        ]
-        return "\n\n".join(textwrap.fill(paragraph, min(width(), 100)) for paragraph in paragraphs)
+    found = explain(what)
+    answer(settings, asdict(found), lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
 
-    answer(settings, plain(found), lambda: text(found))
+
+def _explain_finding(settings: Settings, identity: str) -> None:
+    from abistore.cli.rendering import style_of
+    from abistore.report.text import finding
+    from abistore.service.catalogue import explain
+    from abistore.service.findings import findings
+
+    found = findings(identity, database=settings.database)
+    kinds = {one.change.kind: explain(one.change.kind) for one in found}
+
+    def text() -> str:
+        style = style_of(settings, full=True)
+        blocks = ["\n".join((f"{one.old} -> {one.new}", *finding(one.change, one.declared, style))) for one in found]
+        return "\n\n".join((*blocks, *(part for kind in kinds.values() for part in _explained(kind, False))))
+
+    answer(settings, {"findings": found, "kinds": list(kinds.values())}, text)
+
+
+def _explained(one: Explained, near_misses: bool) -> Iterator[str]:
+    from abistore.report.case import labelled
+
+    paragraphs = [
+        f"{one.kind}: {one.title}",
+        f"Impact: {one.impact.label}. Evidence: {one.evidence}. About: {one.element}, {one.action}.",
+        *one.why.split("\n\n"),
+        f"Fix: {one.fix}",
+        *([f"Also called: {', '.join(one.aliases)}"] if one.aliases else []),
+    ]
+    yield from (textwrap.fill(paragraph, min(width(), 100)) for paragraph in paragraphs)
+    if one.example:
+        yield f"Example. {labelled(one.example)}"
+    if one.near_misses and near_misses:
+        yield f"Stays silent. {labelled(one.near_misses)}"

@@ -8,7 +8,7 @@ import click
 
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
-from abistore.cli.rendering import fail_on_option, report_options, show_report
+from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
 
 if TYPE_CHECKING:
     from abistore.service.judging import FailOn
@@ -30,8 +30,7 @@ def compare_command(
     *,
     old: str,
     new: str,
-    format: str,
-    full: bool,
+    rendering: Rendering,
     fail_on: FailOn,
     target: str | None,
     profile: str | None,
@@ -49,4 +48,4 @@ def compare_command(
 
     selection = Selection(target, profile, extracting.options())
     report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on)
-    return show_report(settings, report, format, full)
+    return show_report(settings, report, rendering)

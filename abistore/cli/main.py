@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("abistore.cli.completion", "Print the completion script of a shell."),
     "db": ("abistore.cli.db", "Create, upgrade, check and back up the database."),
     "dump": ("abistore.cli.dump", "Write the snapshot of a library as JSON, without a database."),
-    "explain": ("abistore.cli.changes", "Explain one kind of change: what happens, why, how to fix it."),
+    "explain": ("abistore.cli.changes", "Explain a kind of change or a finding: what happens, why, how to fix it."),
     "export": ("abistore.cli.transfer", "Write a stored snapshot as JSON."),
     "history": ("abistore.cli.history", "Show the releases of a library, with their verdicts."),
     "import": ("abistore.cli.transfer", "Store JSON snapshots."),

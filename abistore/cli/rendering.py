@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.options import Settings
-from abistore.cli.output import colour_wanted, width
+from abistore.cli.options import FILE, Settings
+from abistore.cli.output import colour_wanted, width, write_file
 from abistore.report import formats, render
-from abistore.report.style import Style
+from abistore.report.style import MODES, Mode, Style
 
 if TYPE_CHECKING:
     from abistore.report.outline import Report
 
 GATES = ("breaking", "api_break", "risk", "never")
+SUFFIXES = {".html": "html", ".json": "json", ".md": "markdown", ".sarif": "sarif", ".xml": "junit"}
+"""The format that a file's name asks for; others are text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What the options say about showing a report; ``output`` is a file, ``None`` standard output."""
+
+    format: str
+    mode: Mode
+    full: bool
+    output: Path | None
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--format`` and ``--full``."""
-    command = click.option("--full", is_flag=True, help="Show all changes, however many.")(command)
-    return click.option(
-        "--format", type=click.Choice(formats()), default="text", show_default=True, help="How to write the report."
-    )(command)
+    """Add ``--format``, ``--mode``, ``--full`` and ``--output``, and pass their values as ``rendering``."""
+
+    @wraps(command)
+    def wrapped(*positional: Any, **named: Any) -> Any:
+        output = named.pop("output")
+        output = None if output is None or str(output) == "-" else output
+        guessed = SUFFIXES.get(output.suffix, "text") if output else "text"
+        rendering = Rendering(named.pop("format") or guessed, named.pop("mode"), named.pop("full"), output)
+        return command(*positional, **named, rendering=rendering)
+
+    for option in (
+        click.option("--full", is_flag=True, help="Show all changes, however many."),
+        click.option(
+            "--mode",
+            type=click.Choice(MODES),
+            default="full",
+            show_default=True,
+            help="For text and markdown: all changes, by declaration, who is affected, or one line.",
+        ),
+        click.option(
+            "-o", "--output", type=FILE, help="Write to this file; without --format, its name tells the format."
+        ),
+        click.option("--format", type=click.Choice(formats()), help="How to write the report.  [default: text]"),
+    ):
+        wrapped = option(wrapped)
+    return wrapped
 
 
 fail_on_option = click.option(
@@ -43,12 +78,27 @@ def style_of(settings: Settings, full: bool) -> Style:
     return replace(style, limit=None) if full else style
 
 
-def show_report(settings: Settings, report: Report, format: str, full: bool) -> int:
-    """Print the report and return its exit code."""
-    if settings.verbosity < 0 and not settings.json and format == "text":
+def show_report(settings: Settings, report: Report, rendering: Rendering) -> int:
+    """Print the report, or write it to a file and print its one line; return its exit code."""
+    style = replace(style_of(settings, rendering.full), mode=rendering.mode)
+    if rendering.output is None:
+        _print(settings, report, rendering, style)
+        return report.exit_code
+    text = render(report, rendering.format, replace(style, colour=False, width=100))
+    write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
+    if settings.json:
+        click.echo(render(report, "json", Style()))
+    elif settings.verbosity >= 0:
+        from abistore.report.modes import stat
+
+        click.echo(stat(report))
+    return report.exit_code
+
+
+def _print(settings: Settings, report: Report, rendering: Rendering, style: Style) -> None:
+    if settings.verbosity < 0 and not settings.json and rendering.format == "text":
         from abistore.report.text import headline
 
-        click.echo(headline(report, style_of(settings, full)))
+        click.echo(headline(report, style))
     else:
-        click.echo(render(report, "json" if settings.json else format, style_of(settings, full)))
-    return report.exit_code
+        click.echo(render(report, "json" if settings.json else rendering.format, style))

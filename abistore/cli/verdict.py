@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
-from abistore.cli.rendering import fail_on_option, report_options, show_report
+from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
 
 if TYPE_CHECKING:
     from abistore.service.judging import FailOn
@@ -34,8 +34,7 @@ def verdict_command(
     *,
     reference: str,
     against: str,
-    format: str,
-    full: bool,
+    rendering: Rendering,
     fail_on: FailOn,
     target: str | None,
     profile: str | None,
@@ -54,4 +53,4 @@ def verdict_command(
         profile=profile,
         fail_on=fail_on,
     )
-    return show_report(settings, judgement.report, format, full)
+    return show_report(settings, judgement.report, rendering)

@@ -139,7 +139,8 @@ def _change(change: Change, declared: Declared | None, anchor: str | None) -> st
     where = f'<span class="where">{escape(change.source_location)}</span>' if change.source_location else ""
     return "".join(
         (
-            f'<div class="change" id="{change.id}"><p class="name">{_subject(change)}{where}</p>',
+            f'<div class="change" id="{change.id}"><p class="name">{_subject(change)}{where}',
+            f'<a class="where" href="#{change.id}">{change.id}</a></p>',
             f"<p>{escape(change.description)}</p>",
             _values(change),
             _affected(change),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import cast
 
 from abistore.errors import UsageError
 from abistore.model.findings import Action, Element, Impact
 from abistore.model.names import Facet
 from abistore.report.outline import ImpactLabel, KindCard
+from abistore.service.examples import case
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,14 @@ class ChangeKind:
     why: str
     fix: str
     aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained(ChangeKind):
+    """One kind of change with its case: releases that show it, and near-misses that do not; both in Markdown."""
+
+    example: str
+    near_misses: str
 
 
 def changes(
@@ -77,13 +86,14 @@ def cards() -> Iterator[KindCard]:
     )
 
 
-def explain(kind: str) -> ChangeKind:
-    """One kind, by its name or an alias. Raises :class:`UsageError` with the nearest names."""
+def explain(kind: str) -> Explained:
+    """One kind with its case, by its name or an alias. Raises :class:`UsageError` with the nearest names."""
     wanted = kind.replace("-", "_")
     every = changes()
     for one in every:
         if wanted == one.kind or wanted in one.aliases:
-            return one
+            example, near_misses = case(one.kind)
+            return Explained(**asdict(one), example=example, near_misses=near_misses)
     from difflib import get_close_matches
 
     close = get_close_matches(wanted, [one.kind for one in every])

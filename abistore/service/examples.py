@@ -1,0 +1,26 @@
+"""The cases that show each kind of change: two releases, and what comparing them finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import abistore
+
+SILENT = "## Stays silent"
+
+
+def case(kind: str) -> tuple[str, str]:
+    """A kind's case as Markdown, without its title, and its near-misses; both empty where it has none."""
+    path = folder() / f"{kind}.md"
+    if not path.is_file():
+        return "", ""
+    _, _, body = path.read_text(encoding="utf-8").partition("\n")
+    fires, _, silent = body.partition(SILENT)
+    return fires.strip(), silent.strip()
+
+
+def folder() -> Path:
+    """Where the cases are: within the installed package, or beside it in the source tree."""
+    package = Path(abistore.__file__).parent
+    shipped = package / "compare" / "cases"
+    return shipped if shipped.is_dir() else package.parent / "tests" / "rules"
