@@ -30,9 +30,14 @@ MASK = re.compile(r"(?:^|_)(?:all|mask|any|valid|known)(?:_|$)|(?:All|Mask)$", r
 """How enumerators are called that join all other bits."""
 
 RESERVED = re.compile(
-    r"reserved|unused|_?pad(?:ding)?\d*$|dummy|placeholder|spare|not_?used|do_?not_?use|internal", re.IGNORECASE
+    r"(?:^|_)(?:reserved|placeholder|do_?not_?use)(?:_?(?:value|slot|flag|bit|field|for_future\w*))?_?\d*_*$"
+    r"|(?:^|_)(?:unused|not_?used|pad|padding|dummy|spare)_?\d+_*$"
+    r"|(?:^k?|[a-z0-9])(?:Reserved|Placeholder|DoNotUse)\d*$|(?:^k?|[a-z0-9])(?:Unused|Dummy|Spare)\d+$"
 )
-"""How enumerators are called that nobody is to use."""
+"""How enumerators are called that nobody is to use. ``SLOT_UNUSED`` may well be a state, ``UNUSED3`` is none."""
+
+EXPERIMENTAL = re.compile(r"experimental|unstable", re.IGNORECASE)
+"""How enumerators are called that come without any promise."""
 
 
 def is_sentinel(each: Enumerator, enum: Enum) -> bool:
@@ -61,4 +66,9 @@ def is_bound(name: str) -> bool:
 
 def is_reserved(name: str) -> bool:
     """Whether an enumerator of this name is only there to keep its value free."""
-    return RESERVED.search(name) is not None
+    return RESERVED.search(name) is not None or RESERVED.search(name.lower()) is not None
+
+
+def is_experimental(name: str) -> bool:
+    """Whether an enumerator of this name was never promised to stay."""
+    return EXPERIMENTAL.search(name) is not None

@@ -176,7 +176,8 @@ class _Parents:
     def _embedded_cause(self, index: int) -> int | None:
         finding = self._findings[index]
         shape = self._context.old_shape(finding.name)
-        for name in sorted(set(embedded(shape))) if shape is not None else ():
+        inner = sorted(set(embedded(shape))) if shape is not None else []
+        for name in [each for name in inner for each in self._lineage(name)]:
             resolved = self._context.equivalence.old_side.record_behind(name) or name
             if resolved == finding.name or not self._changes_users(resolved):
                 continue

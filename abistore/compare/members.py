@@ -25,6 +25,7 @@ from abistore.model.shapes import (
     TypeRef,
     VirtualMethod,
 )
+from abistore.model.spelling import spell
 
 P = TypeVar("P")
 
@@ -184,7 +185,11 @@ def _virtuals(delta: Changed[Record]) -> Iterator[Delta[Any]]:
     new = _by_key(delta.new.virtuals, _virtual_key)
     _pair_rest(old, new, lambda before, after: before.display == after.display and before.slot == after.slot)
     _pair_rest(old, new, lambda before, after: before.slot is not None and before.slot == after.slot)
-    yield from _paired(delta, old, new, lambda method: method.display)
+    yield from _paired(delta, old, new, _declared)
+
+
+def _declared(method: VirtualMethod) -> str:
+    return f"{method.display}({', '.join(map(spell, method.parameters))})"
 
 
 def _virtual_key(method: VirtualMethod) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.enumerations import is_bound, is_release_number, is_reserved, is_sentinel
+from abistore.compare.enumerations import is_bound, is_experimental, is_release_number, is_reserved, is_sentinel
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Delta, Removed
@@ -72,6 +72,8 @@ def _departure(each: Removed[Enumerator]) -> str:
         return "alias"
     if is_reserved(each.old.name):
         return "reserved"
+    if is_experimental(each.old.name):
+        return "experimental"
     return "sentinel" if is_bound(each.old.name) and is_sentinel(each.old, old) else "gone"
 
 
@@ -115,12 +117,25 @@ def enum_sentinel_removed(each: Removed[Enumerator]) -> Iterator[Note]:
 def enum_reserved_removed(each: Removed[Enumerator]) -> Iterator[Note]:
     """Enumeration lost a value that nobody was to use.
 
-    Its name says that it is reserved, unused or internal.
+    Its name says that it is reserved or unused.
 
     Fix: nothing.
     """
     if _departure(each) == "reserved":
         yield Note("the reserved enumerator is gone", str(each.old.value), None)
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="removed")
+def enum_experimental_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+    """Enumeration lost a value that was experimental.
+
+    Its name promises nothing. Consumers that use it all the same go on passing the number, which the library does not
+    know.
+
+    Fix: refuse the number with an error, and do not give it to anything else.
+    """
+    if _departure(each) == "experimental":
+        yield Note("the experimental enumerator is gone", str(each.old.value), None)
 
 
 # --- enumerators that stay ----------------------------------------------------------------------------------------

@@ -16,8 +16,12 @@ from abistore.model.shapes import Access, Record, VirtualMethod
 
 WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
 
-PLACEHOLDER = re.compile(r"reserved|unused|dummy|placeholder|spare|padding|pad\d|_vt_|not_?used", re.IGNORECASE)
-"""How virtual methods are called that only keep a slot free."""
+PLACEHOLDER = re.compile(
+    r"_*(?:vt_?|virtual_?)?(?:reserved|unused|not_?used|placeholder|spare|dummy|pad|padding|future)"
+    r"(?:_?(?:slot|virtual|vtbl|vtable|method|function|func|for_future\w*))?_?\d*_*",
+    re.IGNORECASE,
+)
+"""How virtual methods are called that only keep a slot free: ``reserved1``, ``_unused_slot_2``."""
 
 
 def _owner(delta: Delta[VirtualMethod]) -> tuple[Name, Record, Record]:
@@ -285,7 +289,7 @@ def virtual_method_replaced(method: Changed[VirtualMethod]) -> Iterator[Note]:
 
     Fix: keep the method in its slot, and add the new one last or in a new class.
     """
-    if _other_method(method) and not PLACEHOLDER.search(method.old.display):
+    if _other_method(method) and not PLACEHOLDER.fullmatch(method.old.display):
         yield Note("another method has the slot", spelled(method.old), spelled(method.new))
 
 
@@ -297,7 +301,7 @@ def used_reserved_virtual(method: Changed[VirtualMethod]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if _other_method(method) and PLACEHOLDER.search(method.old.display):
+    if _other_method(method) and PLACEHOLDER.fullmatch(method.old.display):
         yield Note("a reserved slot is used", spelled(method.old), spelled(method.new))
 
 
