@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SUPPORT = frozenset(
     {
+        "case",
         "declared",
         "difference",
         "documentation",

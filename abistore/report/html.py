@@ -15,7 +15,7 @@ from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindCard, KindGroup, Report, SideCard, groups
 from abistore.report.style import Style
 from abistore.report.text import HEADINGS, TONES, Pending
-from abistore.report.wording import consequence, counts, exports, named, shortened, subject, unchecked, values
+from abistore.report.wording import consequence, counts, exports, named, ruled, shortened, subject, unchecked, values
 
 OPEN = 60
 """A kind with more changes than this is folded at first."""
@@ -143,6 +143,7 @@ def _change(change: Change, declared: Declared | None, anchor: str | None) -> st
             f'<a class="where" href="#{change.id}">{change.id}</a></p>',
             f"<p>{escape(change.description)}</p>",
             _values(change),
+            f'<p class="aside">{escape(ruled(change))}</p>' if ruled(change) else "",
             _affected(change),
             _consequences(change),
             _declared(declared, change, anchor) if declared and anchor else "",
@@ -214,7 +215,9 @@ def _ending(report: Report) -> Iterator[str]:
     if report.suppressed:
         yield f"<section><h2>Suppressed <span>{len(report.suppressed)}</span></h2>"
         yield '<ul class="plain">'
-        yield from (f"<li>{code(each.kind)} {code(subject(each))}</li>" for each in report.suppressed)
+        for each in report.suppressed:
+            by = f"<small>by {escape(each.suppressed_by)}</small>" if each.suppressed_by else ""
+            yield f"<li>{code(each.kind)} {code(subject(each))}{by}</li>"
         yield "</ul></section>"
     yield from (f'<p class="aside">{escape(remark)}</p>' for remark in report.notes)
     yield f"<footer>abistore · engine {escape(report.engine)} · {report.old.digest} → {report.new.digest}</footer>"

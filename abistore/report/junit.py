@@ -23,7 +23,11 @@ def render(report: Report, style: Style) -> str:
         if changes:
             _suite(root, impact.label, [_case(change, report) for change in changes])
     if report.suppressed:
-        _suite(root, "suppressed", [_skipped(_named(change), "suppressed") for change in report.suppressed])
+        _suite(
+            root,
+            "suppressed",
+            [_skipped(_named(each), each.suppressed_by or "suppressed") for each in report.suppressed],
+        )
     if report.not_checked:
         _suite(root, "not_checked", [_unchecked(item) for item in report.not_checked])
     if not report.changes:

@@ -11,7 +11,7 @@ from abistore.report.modes import Root, declarations, impacts, roots, stat
 from abistore.report.outline import Change, Declared, KindCard, KindGroup, Report, groups
 from abistore.report.style import Style
 from abistore.report.text import HEADINGS, Pending
-from abistore.report.wording import consequence, counts, exports, named, shortened, subject, unchecked, values
+from abistore.report.wording import consequence, counts, exports, named, ruled, shortened, subject, unchecked, values
 
 NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
@@ -89,6 +89,8 @@ def _facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[s
     both = values(change)
     if both:
         yield f"  - {' → '.join(map(code, both))}"
+    if ruled(change):
+        yield f"  - {plain(ruled(change))}"
     if affected and change.affected and change.affected != (change.symbol,):
         yield f"  - affects {exports(change.affected_count)}: {_names(change.affected)}"
     shown = len(change.consequences) if style.limit is None else style.limit
@@ -164,7 +166,9 @@ def _ending(report: Report, style: Style) -> Iterator[str]:
     if report.suppressed:
         yield from ("", f"### Suppressed ({len(report.suppressed)})", "")
         shown = len(report.suppressed) if style.limit is None else style.limit
-        yield from (f"- {code(change.kind)}: {code(subject(change))}" for change in report.suppressed[:shown])
+        for change in report.suppressed[:shown]:
+            by = f", by {plain(change.suppressed_by)}" if change.suppressed_by else ""
+            yield f"- {code(change.kind)}: {code(subject(change))}{by}"
         if len(report.suppressed) > shown:
             yield f"- and {len(report.suppressed) - shown} more"
     if report.not_checked:

@@ -11,7 +11,7 @@ from abistore import __version__
 from abistore.report.documentation import page
 from abistore.report.outline import Change, KindCard, Report, Unchecked
 from abistore.report.style import Style
-from abistore.report.wording import affects, consequence, subject, unchecked, values
+from abistore.report.wording import affects, consequence, ruled, subject, unchecked, values
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"breaking": "error", "api_break": "error", "risk": "warning", "compatible": "note"}
@@ -115,7 +115,8 @@ def _message(change: Change) -> str:
     """The sentence that viewers show in lists, then the rest."""
     both = f" ({' -> '.join(values(change))})" if values(change) else ""
     affected = f"; {affects(change)}" if affects(change) else ""
-    return f"{subject(change)}: {change.description}{both}{affected}."
+    policy = f" ({ruled(change)})" if ruled(change) else ""
+    return f"{subject(change)}: {change.description}{both}{affected}.{policy}"
 
 
 def _physical(change: Change, artifact: str) -> dict[str, Any]:
@@ -137,7 +138,8 @@ def _logical(change: Change) -> dict[str, str]:
 
 
 def _suppression(change: Change) -> dict[str, str]:
-    return {"kind": "external", "status": "accepted"}
+    justification = {"justification": change.suppressed_by} if change.suppressed_by else {}
+    return {"kind": "external", "status": "accepted", **justification}
 
 
 def _notification(item: Unchecked) -> dict[str, Any]:

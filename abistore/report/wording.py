@@ -57,9 +57,14 @@ def names(symbols: Sequence[str], most: int) -> str:
     return ", ".join(map(named, symbols[:most])) + (f" and {more} more" if more > 0 else "")
 
 
+def ruled(change: Change) -> str:
+    """What a policy said about the change; empty where it said nothing."""
+    return f"{change.default_impact} by default: {change.reason}" if change.default_impact else ""
+
+
 def told(change: Change) -> list[str]:
     """The change in plain lines, for formats that show it in one place."""
-    lines = [change.description, *([" -> ".join(values(change))] if values(change) else [])]
+    lines = [text for text in (change.description, " -> ".join(values(change)), ruled(change)) if text]
     if affects(change):
         lines.append(f"{affects(change)}: {names(change.affected, 5)}")
     return [*lines, *(f"hence {consequence(each)}" for each in change.consequences)]
