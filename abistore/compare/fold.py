@@ -177,7 +177,7 @@ class _Parents:
         finding = self._findings[index]
         shape = self._context.old_shape(finding.name)
         inner = sorted(set(embedded(shape))) if shape is not None else []
-        for name in [each for name in inner for each in self._lineage(name)]:
+        for name in [each for part in inner for each in self._lineage(part)]:
             resolved = self._context.equivalence.old_side.record_behind(name) or name
             if resolved == finding.name or not self._changes_users(resolved):
                 continue
