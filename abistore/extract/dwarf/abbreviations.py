@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -64,7 +65,8 @@ class Run(NamedTuple):
 
     unpack: Callable[[bytes, int], tuple[Any, ...]]
     size: int
-    wanted: tuple[tuple[int, Callable[[Any, Unit], Any] | None], ...]
+    attributes: tuple[int, ...]
+    interpreted: tuple[tuple[int, Callable[[Any, Unit], Any]], ...]
 
 
 class Field(NamedTuple):
@@ -86,7 +88,7 @@ class Abbreviation:
     """
 
     __slots__ = (
-        "_decoded", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
+        "_constants", "_decoded", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
         "has_children", "has_code", "is_declaration", "kind", "leads", "name_place", "next", "size", "specifications",
         "tag",
     )  # fmt: skip
@@ -106,6 +108,7 @@ class Abbreviation:
         self.decode = self._decode_interpreted
         self.next = self._next_interpreted
         self._decoded = self._skipped = 0
+        self._constants: list[tuple[int, int]] = []
         self._plan: list[Run | Field] | None = None
         self._skip_plan: list[Run | Field] | None = None
         places, size = _places(specifications, format)
@@ -140,23 +143,26 @@ class Abbreviation:
             return self.decode(data, position, unit)
         plan = self._plan
         if plan is None:
-            plan = self._plan = make_plan(self.specifications, self.format)
-        values: Attributes = {}
+            plan = self._plan = make_plan(stored(self.specifications, dw.KEPT), self.format)
+            self._constants = [
+                (attribute, constant)
+                for attribute, form, constant in self.specifications
+                if form in EMPTY and attribute in dw.KEPT
+            ]
+        values: Attributes = dict(self._constants)
         for step in plan:
             if isinstance(step, Run):
-                for (attribute, interpret), raw in zip(step.wanted, step.unpack(data, position), strict=True):
-                    values[attribute] = raw if interpret is None else interpret(raw, unit)
+                values.update(zip(step.attributes, step.unpack(data, position), strict=True))
+                for attribute, interpret in step.interpreted:
+                    values[attribute] = interpret(values[attribute], unit)
                 position += step.size
             else:
-                attribute, read, skip, interpret = step
+                attribute, read, skip, meaning = step
                 if attribute:
                     raw, position = read(data, position, unit)
-                    values[attribute] = raw if interpret is None else interpret(raw, unit)
+                    values[attribute] = raw if meaning is None else meaning(raw, unit)
                 else:
                     position = skip(data, position, unit)
-        for attribute, form, constant in self.specifications:
-            if form in EMPTY and attribute in dw.KEPT:
-                values[attribute] = constant
         return position, values
 
     def _next_interpreted(self, data: bytes, position: int, unit: Unit) -> int:
@@ -169,13 +175,15 @@ class Abbreviation:
         plan = self._skip_plan
         if plan is None:
             kept = frozenset({dw.AT_SIBLING}) if self.leads else frozenset()
-            plan = self._skip_plan = make_plan(self.specifications, self.format, kept)
+            plan = self._skip_plan = make_plan(stored(self.specifications, kept), self.format)
         start = position
         for step in plan:
             if isinstance(step, Run):
-                if step.wanted:
-                    (raw,), interpret = step.unpack(data, position), step.wanted[0][1]
-                    return unit.forward(raw if interpret is None else interpret(raw, unit), start)
+                if step.attributes:
+                    (raw,) = step.unpack(data, position)
+                    for _, interpret in step.interpreted:
+                        raw = interpret(raw, unit)
+                    return unit.forward(raw, start)
                 position += step.size
             elif step.attribute:
                 raw, _ = step.read(data, position, unit)
@@ -201,37 +209,52 @@ def _places(specifications: tuple[Specification, ...], format: Format) -> tuple[
     return places, size
 
 
-def make_plan(
-    specifications: tuple[Specification, ...], format: Format, kept: frozenset[int] = dw.KEPT
-) -> list[Run | Field]:
-    """How to decode the attributes: alternating runs of fixed forms and single variable ones."""
+def stored(specifications: tuple[Specification, ...], kept: frozenset[int]) -> tuple[tuple[int, int], ...]:
+    """The attributes that have bytes in the unit, each with its form; 0 stands for one that is not in ``kept``."""
+    return tuple(
+        [
+            (attribute if attribute in kept else UNKNOWN, form)
+            for attribute, form, _ in specifications
+            if form not in EMPTY
+        ]
+    )
+
+
+@lru_cache(1 << 12)
+def make_plan(specifications: tuple[tuple[int, int], ...], format: Format) -> list[Run | Field]:
+    """How to decode attributes: alternating runs of fixed forms and single variable ones.
+
+    Remembered, because many abbreviations differ only in the values that they hold themselves.
+    """
     fixed = fixed_forms(format)
     plan: list[Run | Field] = []
-    stored = (specification for specification in specifications if specification[1] not in EMPTY)
-    for is_fixed, group in groupby(stored, key=lambda specification: specification[1] in fixed):
+    for is_fixed, group in groupby(specifications, key=lambda specification: specification[1] in fixed):
         if is_fixed:
-            plan.append(_run(list(group), format, kept))
+            plan.append(_run(list(group), format))
         else:
-            for attribute, form, _ in group:
-                wanted = attribute if attribute in kept else 0
-                plan.append(Field(wanted, variable_reader(attribute, form), skip_function(form), meaning(form)))
+            for attribute, form in group:
+                plan.append(Field(attribute, variable_reader(attribute, form), skip_function(form), meaning(form)))
     return plan
 
 
-def _run(specifications: list[Specification], format: Format, kept: frozenset[int]) -> Run:
+def _run(specifications: list[tuple[int, int]], format: Format) -> Run:
     fixed = fixed_forms(format)
     layout = [format.prefix]
     size = 0
-    wanted = []
-    for attribute, form, _ in specifications:
+    attributes, interpreted = [], {}
+    for attribute, form in specifications:
         code = fixed[form]
         size += SIZES[code]
-        if attribute in kept:
+        if attribute:
             layout.append(code)
-            wanted.append((attribute, meaning(form)))
+            attributes.append(attribute)
+            interpret = meaning(form)
+            if interpret is not None:
+                interpreted[attribute] = interpret
         else:
             layout.append(f"{SIZES[code]}x")
-    return Run(struct.Struct("".join(layout)).unpack_from, size, tuple(wanted))
+    unpack = struct.Struct("".join(layout)).unpack_from
+    return Run(unpack, size, tuple(attributes), tuple(interpreted.items()))
 
 
 def _unusable(data: bytes, position: int, unit: Unit) -> Any:
@@ -242,7 +265,7 @@ UNDECLARED = Abbreviation(0, False, (), Format(True, 4, 8, 4))
 """Stands in tables where no abbreviation has the code, so that using it is an error."""
 UNDECLARED.decode = _unusable
 UNDECLARED.next = _unusable
-UNDECLARED.kind = PLAIN
+UNDECLARED.kind, UNDECLARED.size = PLAIN, -1
 
 
 class Abbreviations:

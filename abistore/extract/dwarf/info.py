@@ -74,6 +74,7 @@ class DebugInfo:
         self._next_base = 2 * BASE_STEP
         self._definitions: dict[str, list[int]] | None = None
         self._files: dict[tuple[int, int], Files] = {}
+        self._last: Unit | None = None
         self._sections = Sections(elf)
         self._split_files = SplitFiles(elf, options, self._add_split, self.problem)
         other = Sections(alternate) if alternate is not None else None
@@ -266,6 +267,9 @@ class DebugInfo:
 
     def unit(self, handle: int) -> Unit:
         """The unit that holds an entry."""
+        last = self._last
+        if last is not None and last.base + last.position <= handle < last.base + last.limit:
+            return last
         section = self._starts.get(handle // BASE_STEP) if handle >= 0 else None
         if section is not None:
             starts, units = section
@@ -274,6 +278,7 @@ class DebugInfo:
                 unit = units[index]
                 position = handle - unit.base
                 if unit.position <= position < unit.limit:
+                    self._last = unit
                     return unit
         raise Malformed(f"a reference to {handle:#x} leads to no entry")
 

@@ -55,7 +55,7 @@ class Unit:
         "language", "limit", "line_base", "line_unit", "low_pc", "name", "order", "position", "producer",
         "range_base", "range_lists", "ranges", "ranges_offset", "root", "scopes", "sections", "signature",
         "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top", "type_position",
-        "unplaced", "version",
+        "unplaced", "version", "word",
     )  # fmt: skip
 
     table: list[Abbreviation]
@@ -98,6 +98,7 @@ class Unit:
     version: int
     kind: int
     format: Format
+    word: Callable[[bytes, int], tuple[int, ...]]
     abbreviation_offset: int
     signature: int | None
     type_position: int
@@ -299,6 +300,7 @@ def _read_header(unit: Unit, position: int, offset_size: int, is_types: bool) ->
         position += 8
     reference_size = address_size if version == 2 else offset_size
     unit.format = Format(prefix == "<", offset_size, address_size, reference_size)
+    unit.word = struct.Struct(prefix + "I").unpack_from
     unit.version, unit.kind, unit.abbreviation_offset, unit.position = version, kind, abbreviation_offset, position
     wide = offset_size == 8
     unit.str_base = 0 if version < 5 else 16 if wide else 8

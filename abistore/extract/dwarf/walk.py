@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.abbreviations import LEAF, Abbreviation
+from abistore.extract.dwarf.abbreviations import Abbreviation
 from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.units import Unit
 
@@ -13,8 +13,11 @@ from abistore.extract.dwarf.units import Unit
 def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
     """The position of the next sibling of the entry whose code ends at ``position``."""
     data = unit.data
-    if abbreviation.kind == LEAF:
-        return position + abbreviation.size
+    size = abbreviation.size
+    if size >= 0:
+        if not abbreviation.has_children:
+            return position + size
+        return unit.forward(unit.handle + unit.word(data, position + size)[0], position)
     position = abbreviation.next(data, position, unit)
     if not abbreviation.has_children or abbreviation.leads:
         return position
@@ -29,8 +32,9 @@ def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
             depth -= 1
             continue
         abbreviation = table[code]
-        if abbreviation.kind == LEAF:
-            position += abbreviation.size
+        size = abbreviation.size
+        if size >= 0 and not abbreviation.has_children:
+            position += size
             continue
         position = abbreviation.next(data, position, unit)
         if abbreviation.has_children and not abbreviation.leads:
@@ -55,4 +59,7 @@ def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int
             raise Malformed("a list of entries ends outside its unit")
         abbreviation = table[code]
         yield base + start, abbreviation, position
-        position = skip(abbreviation, position, unit)
+        size = abbreviation.size
+        position = (
+            position + size if size >= 0 and not abbreviation.has_children else skip(abbreviation, position, unit)
+        )
