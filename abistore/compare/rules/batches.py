@@ -134,7 +134,7 @@ def foreign_symbols_removed(symbols: Removed[ForeignExports], context: Context) 
     Fix: nothing; a version script or ``-fvisibility-inlines-hidden`` keeps them out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(f"{len(found)} foreign weak symbols are gone", _examples(found), affected=_exports(found, context))
+    yield Note(f"foreign weak symbols that are gone: {len(found)}", _examples(found), affected=_exports(found, context))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
@@ -148,7 +148,7 @@ def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> I
     """
     found = symbols.new.symbols
     yield Note(
-        f"{len(found)} foreign weak symbols came",
+        f"foreign weak symbols that came: {len(found)}",
         None,
         _examples(found),
         affected=_exports(found, context, new=True),
@@ -166,7 +166,7 @@ def inline_symbols_removed(symbols: Removed[InlineExports], context: Context) ->
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(f"{len(found)} weak copies are gone", _examples(found), affected=_exports(found, context))
+    yield Note(f"weak copies that are gone: {len(found)}", _examples(found), affected=_exports(found, context))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
@@ -178,7 +178,9 @@ def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Ite
     Fix: nothing; ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
     found = symbols.new.symbols
-    yield Note(f"{len(found)} weak copies came", None, _examples(found), affected=_exports(found, context, new=True))
+    yield Note(
+        f"weak copies that came: {len(found)}", None, _examples(found), affected=_exports(found, context, new=True)
+    )
 
 
 @rule(Impact.RISK, evidence="layout", element="library", action="removed", aliases=("exported_not_public",))
@@ -192,5 +194,5 @@ def internal_symbols_removed(symbols: Removed[InternalExports], context: Context
     """
     found = symbols.old.symbols
     yield Note(
-        f"{len(found)} symbols of internal classes are gone", _examples(found), affected=_exports(found, context)
+        f"symbols of internal classes that are gone: {len(found)}", _examples(found), affected=_exports(found, context)
     )

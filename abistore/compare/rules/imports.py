@@ -28,7 +28,7 @@ def imported_symbol_added(imports: Added[Imports]) -> Iterator[Note]:
     Fix: nothing, where the dependencies' minimum versions are right.
     """
     found = [symbol for symbol, _ in imports.new.symbols]
-    yield Note(f"{len(found)} further symbols of other libraries are used", None, _examples(found))
+    yield Note(f"further symbols of other libraries that are used: {len(found)}", None, _examples(found))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
@@ -40,7 +40,7 @@ def imported_symbol_removed(imports: Removed[Imports]) -> Iterator[Note]:
     Fix: nothing.
     """
     found = [symbol for symbol, _ in imports.old.symbols]
-    yield Note(f"{len(found)} symbols of other libraries are no longer used", _examples(found))
+    yield Note(f"symbols of other libraries that are no longer used: {len(found)}", _examples(found))
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
