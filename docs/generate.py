@@ -12,6 +12,8 @@ from pathlib import Path
 import click
 
 from abistore.cli.main import cli
+from abistore.compare.policies.policy_file import PolicyDocument
+from abistore.compare.policies.suppression_file import SuppressionDocument
 from abistore.report.json import schema
 
 DOCS = Path(__file__).parent
@@ -34,6 +36,16 @@ def comparison_schema() -> str:
     return json.dumps(schema(), indent=2) + "\n"
 
 
+def policy_schema() -> str:
+    """The JSON Schema of a policy file."""
+    return json.dumps(PolicyDocument.model_json_schema(), indent=2) + "\n"
+
+
+def suppression_schema() -> str:
+    """The JSON Schema of a file of suppressions."""
+    return json.dumps(SuppressionDocument.model_json_schema(), indent=2) + "\n"
+
+
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
     context.terminal_width = WIDTH
     level = "#" * min(3, 1 + len(context.command_path.split()))
@@ -45,7 +57,12 @@ def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
             yield from _sections(below, click.Context(below, parent=context, info_name=name))
 
 
-DOCUMENTS = {"cli.md": command_line, "comparison-schema.json": comparison_schema}
+DOCUMENTS = {
+    "cli.md": command_line,
+    "comparison-schema.json": comparison_schema,
+    "policy-schema.json": policy_schema,
+    "suppression-schema.json": suppression_schema,
+}
 
 if __name__ == "__main__":
     for name, make in DOCUMENTS.items():

@@ -9,15 +9,20 @@ import click
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
+from abistore.cli.ruling import ruling_options, show_only_option
 
 if TYPE_CHECKING:
+    from abistore.service.filtering import Filter
     from abistore.service.judging import FailOn
+    from abistore.service.ruling import Ruling
 
 
 @click.command("compare")
 @click.argument("old")
 @click.argument("new")
 @report_options
+@show_only_option
+@ruling_options
 @fail_on_option
 @line_options
 @extract_options
@@ -31,6 +36,8 @@ def compare_command(
     old: str,
     new: str,
     rendering: Rendering,
+    shown: Filter,
+    by: Ruling | None,
     fail_on: FailOn,
     target: str | None,
     profile: str | None,
@@ -47,5 +54,5 @@ def compare_command(
     from abistore.service.operands import Selection
 
     selection = Selection(target, profile, extracting.options())
-    report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on)
-    return show_report(settings, report, rendering)
+    report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on, by=by)
+    return show_report(settings, shown(report), rendering)

@@ -12,11 +12,13 @@ import click
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.rendering import style_of
+from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
 
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.service.history import History, HistoryRow, LogEntry
+    from abistore.service.ruling import Ruling
 
 HEADS = ("version", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline", "evidence")
 NUMBERS = frozenset({3, 4, 5, 6})
@@ -29,12 +31,20 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 @click.option(
     "--channel", default="release", show_default=True, help="The baseline that each release is judged against."
 )
+@ruling_options
 @line_options
 @store_option
 @output_options
 @pass_settings
 def history_command(
-    settings: Settings, /, *, library: str, channel: str, target: str | None, profile: str | None
+    settings: Settings,
+    /,
+    *,
+    library: str,
+    channel: str,
+    target: str | None,
+    profile: str | None,
+    by: Ruling | None,
 ) -> None:
     """Show the releases of LIBRARY in release order, each with its verdicts.
 
@@ -45,7 +55,13 @@ def history_command(
 
     with progress(settings) as advance:
         histories = history(
-            library, channel=channel, database=settings.database, target=target, profile=profile, progress=advance
+            library,
+            channel=channel,
+            database=settings.database,
+            target=target,
+            profile=profile,
+            progress=advance,
+            by=by,
         )
     answer(settings, {"histories": histories}, lambda: "\n\n".join(map(_timeline, histories)))
 

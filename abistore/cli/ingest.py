@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,11 @@ from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.rendering import fail_on_option, style_of
+from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.report import render
 
 if TYPE_CHECKING:
+    from abistore.service.filtering import Filter
     from abistore.service.ingesting import Ingested
 
 LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
@@ -61,11 +64,15 @@ def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) 
     help="Judge each release against baseline, baseline:CHANNEL, prev or a version.",
 )
 @fail_on_option
+@show_only_option
+@ruling_options
 @extract_options
 @store_option
 @output_options
 @pass_settings
-def ingest_command(settings: Settings, /, *, paths: tuple[Path, ...], extracting: Extracting, **words: Any) -> int:
+def ingest_command(
+    settings: Settings, /, *, paths: tuple[Path, ...], extracting: Extracting, shown: Filter, **words: Any
+) -> int:
     """Store the snapshot of each library (or JSON snapshot) FILE as a release.
 
     The same file again changes nothing and is not read again. A file that fails leaves the others stored.
@@ -79,6 +86,7 @@ def ingest_command(settings: Settings, /, *, paths: tuple[Path, ...], extracting
     plan = IngestPlan(**_dated(words), options=extracting.options(words["library"], words["version"]))
     with progress(settings) as advance:
         results = ingest(paths, plan, database=settings.database, progress=advance)
+    results = tuple(replace(each, verdict=shown(each.verdict)) if each.verdict else each for each in results)
     return show_ingested(settings, results)
 
 

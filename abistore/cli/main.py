@@ -37,7 +37,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("abistore.cli.ingest", "Store the snapshots of libraries, and judge them against a baseline."),
     "list": ("abistore.cli.show", "List what is stored."),
     "log": ("abistore.cli.history", "Show every release in which a symbol or type appeared, changed or vanished."),
+    "policy": ("abistore.cli.policy", "Show and check what gives findings another impact."),
     "show": ("abistore.cli.show", "Show a snapshot, or one of its declarations as C or C++."),
+    "suppress": ("abistore.cli.suppress", "Suggest, check and list suppressions."),
     "verdict": ("abistore.cli.verdict", "Show the verdict about a stored release."),
 }
 """Every command: its module, which is imported when the command runs, and its line in the overview."""

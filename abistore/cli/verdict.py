@@ -8,9 +8,12 @@ import click
 
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
+from abistore.cli.ruling import ruling_options, show_only_option
 
 if TYPE_CHECKING:
+    from abistore.service.filtering import Filter
     from abistore.service.judging import FailOn
+    from abistore.service.ruling import Ruling
 
 
 @click.command("verdict")
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     help="What to judge against: prev, baseline, baseline:CHANNEL or a version.",
 )
 @report_options
+@show_only_option
+@ruling_options
 @fail_on_option
 @line_options
 @store_option
@@ -35,6 +40,8 @@ def verdict_command(
     reference: str,
     against: str,
     rendering: Rendering,
+    shown: Filter,
+    by: Ruling | None,
     fail_on: FailOn,
     target: str | None,
     profile: str | None,
@@ -52,5 +59,6 @@ def verdict_command(
         target=target,
         profile=profile,
         fail_on=fail_on,
+        by=by,
     )
-    return show_report(settings, judgement.report, rendering)
+    return show_report(settings, shown(judgement.report), rendering)

@@ -36,7 +36,8 @@ class Change(msgspec.Struct, frozen=True):
 
     ``id`` names the same change in every comparison that finds it. ``symbol`` is the declaration as the linker (or,
     for types, the source) spells it, ``display`` as a programmer does, ``part`` the field, enumerator or parameter.
-    ``affected`` are the exports through which consumers meet the change.
+    ``affected`` are the exports through which consumers meet the change. ``default_impact`` is the kind's own where a
+    policy gave another one for a ``reason``; ``suppressed_by`` names the suppression that took the change out.
     """
 
     id: str
@@ -54,6 +55,9 @@ class Change(msgspec.Struct, frozen=True):
     affected: tuple[str, ...]
     affected_count: int
     consequences: tuple[Change, ...]
+    default_impact: ImpactLabel | None = None
+    reason: str = ""
+    suppressed_by: str = ""
 
 
 class KindCard(msgspec.Struct, frozen=True):
@@ -140,7 +144,8 @@ class Churn(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True):
     """A judged comparison. ``exit_code`` is what the command returns, ``fail_on`` the mildest impact that fails it.
 
-    ``kinds`` are the kinds of change that occur, ``declarations`` what the changes are about; both are sorted.
+    ``kinds`` are the kinds of change that occur, ``declarations`` what the changes are about; both are sorted. The
+    digests tell what the policy and the suppressions said; they are empty for a profile, and for none.
     """
 
     status: Literal["ok"]
@@ -161,6 +166,8 @@ class Report(msgspec.Struct, frozen=True):
     fail_on: Literal["breaking", "api_break", "risk", "never"] = "api_break"
     kinds: tuple[KindCard, ...] = ()
     declarations: tuple[Declared, ...] = ()
+    policy_digest: str = ""
+    suppression_digest: str = ""
 
 
 class KindGroup(msgspec.Struct, frozen=True):
@@ -209,6 +216,8 @@ def outline(
         churn=churn,
         kinds=_occurring(comparison, kinds),
         declarations=declarations,
+        policy_digest=comparison.policy_digest,
+        suppression_digest=comparison.suppression_digest,
     )
 
 
@@ -288,6 +297,9 @@ def _change(finding: Finding, identity: str, displays: dict[str, str]) -> Change
         affected=tuple(name.spelling for name in finding.affected),
         affected_count=len(finding.affected),
         consequences=_changes(finding.consequences, displays),
+        default_impact=cast(ImpactLabel, finding.default_impact.label) if finding.default_impact is not None else None,
+        reason=finding.reason,
+        suppressed_by=finding.suppressed_by,
     )
 
 

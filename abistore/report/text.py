@@ -117,6 +117,8 @@ def facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[st
     """The values of a change, who is affected unless that is said elsewhere, and what follows from it."""
     if both := values(change):
         yield from _values(both, style)
+    if change.default_impact:
+        yield from wrapped(f"{change.default_impact} by default: {change.reason}", DEEP, style)
     if affected and change.affected and change.affected != (change.symbol,):
         yield from wrapped(f"affects {exports(change.affected_count)}: {listed(change.affected, style)}", DEEP, style)
     yield from _consequences(change.consequences, style)
@@ -161,7 +163,8 @@ def _suppressed(changes: Sequence[Change], style: Style) -> Iterator[str]:
     yield style.paint(f"Suppressed ({len(changes)})", "bold")
     shown = len(changes) if style.limit is None else style.limit
     for change in islice(changes, shown):
-        yield from wrapped(f"{change.kind}: {subject(change)}", "  ", style)
+        by = f"  (by {change.suppressed_by})" if change.suppressed_by else ""
+        yield from wrapped(f"{change.kind}: {subject(change)}{by}", "  ", style)
     if len(changes) > shown:
         yield f"  and {len(changes) - shown} more (--full shows all)"
 

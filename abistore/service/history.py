@@ -16,6 +16,7 @@ from abistore.model.spelling import declaration
 from abistore.report.outline import Churn, verdict_of
 from abistore.service.database import line_target, open_store
 from abistore.service.listing import channels_of, lines_of, releases_of
+from abistore.service.ruling import Ruling
 from abistore.service.spelled import display
 from abistore.service.verdicts import Judgement, Loader, judged, remember
 
@@ -76,12 +77,13 @@ def history(
     target: str | None = None,
     profile: str | None = None,
     progress: Progress | None = None,
+    by: Ruling | None = None,
 ) -> tuple[History, ...]:
     """Every line of a library with its verdicts; those that were never given are given now and stored."""
     made: list[Judgement] = []
     with open_store(database) as store:
         histories = tuple(
-            _history(store, key, channel, made, progress) for key in lines_of(store, library, target, profile)
+            _history(store, key, channel, made, progress, by=by) for key in lines_of(store, library, target, profile)
         )
     remember(database, made)
     return histories
@@ -136,7 +138,9 @@ def _log_entry(event: LogEvent) -> LogEntry:
     )
 
 
-def _history(store: Store, key: LineKey, channel: str, made: list[Judgement], progress: Progress | None) -> History:
+def _history(
+    store: Store, key: LineKey, channel: str, made: list[Judgement], progress: Progress | None, *, by: Ruling | None
+) -> History:
     stored = releases_of(store, key)
     loader = Loader(store)
     baseline_version = channels_of(store, key).get(channel)
@@ -146,9 +150,9 @@ def _history(store: Store, key: LineKey, channel: str, made: list[Judgement], pr
         if progress:
             progress(f"{key.library} {release.version}", number / len(stored))
         previous = stored[number - 1] if number else None
-        against_previous = judged(store, previous, release, loader) if previous else None
+        against_previous = judged(store, previous, release, loader, by) if previous else None
         later = baseline is not None and stored.index(baseline) < number
-        against_baseline = judged(store, baseline, release, loader) if baseline and later else None
+        against_baseline = judged(store, baseline, release, loader, by) if baseline and later else None
         made += [judgement for judgement in (against_previous, against_baseline) if judgement]
         rows.append(_row(release, previous, against_previous, against_baseline))
     return History(key, channel, baseline.version if baseline else None, tuple(rows))

@@ -16,6 +16,7 @@ from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
 from abistore.service.database import open_store, user
 from abistore.service.labels import check_label
+from abistore.service.ruling import Ruling
 from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, read_head
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class IngestPlan:
     """What holds for every file of one call.
 
     ``target`` refuses files of another platform. ``channel`` is the baseline that moves to each stored release whose
-    gate passes. ``against`` is what each is judged against: ``baseline[:channel]``, ``prev`` or a version.
+    gate passes. ``against`` is what each is judged against: ``baseline[:channel]``, ``prev`` or a version; ``by`` is
+    the policy and the suppressions.
     """
 
     library: str | None = None
@@ -57,6 +59,7 @@ class IngestPlan:
     fail_on: FailOn = "api_break"
     actor: str = ""
     options: ExtractOptions = field(default_factory=ExtractOptions)
+    by: Ruling | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +234,6 @@ def _judged(store: Store, release: Release, plan: IngestPlan) -> tuple[Report | 
         if against.startswith("baseline") and plan.channel == (against.partition(":")[2] or DEFAULT_CHANNEL):
             return None, "the first baseline"
         raise
-    judgement = judged(store, other, release)
+    judgement = judged(store, other, release, by=plan.by)
     save(store, [judgement])
     return gated(judgement.report, plan.fail_on), ""

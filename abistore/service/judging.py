@@ -12,6 +12,7 @@ from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from abistore.report.outline import Churn, Report, outline, verdict_of
 from abistore.service.operands import Selection, operands
+from abistore.service.ruling import Ruling
 
 FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
 """The mildest impact that makes a command fail."""
@@ -33,20 +34,24 @@ def compare(
     database: str | Path | None = None,
     selection: Selection | None = None,
     fail_on: FailOn = "api_break",
+    by: Ruling | None = None,
 ) -> Report:
     """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
     with operands(database, selection) as reader:
         first, second = reader.pair(old, new)
-    return gated(judge(first.snapshot, second.snapshot), fail_on)
+    return gated(judge(first.snapshot, second.snapshot, by), fail_on)
 
 
-def judge(old: Snapshot, new: Snapshot) -> Report:
-    """The judged difference of two snapshots. Raises :class:`Incomparable`."""
+def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
+    """The judged difference of two snapshots, by a ruling or the strict policy. Raises :class:`Incomparable`."""
     from abistore.compare.comparison import compare as compare_snapshots
     from abistore.report.declared import declared
     from abistore.service.catalogue import cards
 
-    comparison = compare_snapshots(old, new)
+    if by is None:
+        comparison = compare_snapshots(old, new)
+    else:
+        comparison = compare_snapshots(old, new, policy=by.policy, suppressions=by.suppressions)
     return outline(comparison, churn=churn(old, new), kinds=cards(), declarations=declared(comparison, old, new))
 
 

@@ -17,11 +17,10 @@ from abistore.report.json import encode, read
 from abistore.report.outline import Report, SideCard, verdict_of
 from abistore.service.database import line_target, open_store
 from abistore.service.judging import FailOn, gated, judge
+from abistore.service.ruling import DEFAULT, Ruling, verdict_key
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
-
-POLICY = "strict_abi"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,7 @@ def verdict(
     target: str | None = None,
     profile: str | None = None,
     fail_on: FailOn = "api_break",
+    by: Ruling | None = None,
 ) -> Judgement:
     """The verdict about a stored release against ``prev``, ``baseline[:channel]`` or a version of its line.
 
@@ -49,7 +49,7 @@ def verdict(
     with open_store(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, against)
-        judgement = judged(store, other, release)
+        judgement = judged(store, other, release, by=by)
     remember(database, [judgement])
     return replace(judgement, report=gated(judgement.report, fail_on))
 
@@ -75,16 +75,19 @@ class Loader:
         self.load = lru_cache(maxsize=3)(store.load)
 
 
-def judged(store: Store, old: Release, new: Release, loader: Loader | None = None) -> Judgement:
-    """The verdict about two stored releases by the rules of today, from the store where it has it."""
+def judged(
+    store: Store, old: Release, new: Release, loader: Loader | None = None, by: Ruling | None = None
+) -> Judgement:
+    """The verdict about two stored releases by the rules of today and a ruling, from the store where it has it."""
     from abistore.compare.comparison import engine_digest
 
-    found = store.find_verdict(old.digest, new.digest, POLICY, engine_digest())
+    key = by.key(old.version, new.version) if by else DEFAULT
+    found = store.find_verdict(old.digest, new.digest, key, engine_digest())
     report = read(found.comparison) if found else None
     if found and report:
         return Judgement(_relabelled(report, old, new), found.judged, True)
     before, after = (loader.load(old), loader.load(new)) if loader else store.load_many([old, new])
-    return Judgement(judge(before, after), datetime.now(UTC), False)
+    return Judgement(judge(before, after, by), datetime.now(UTC), False)
 
 
 def remember(database: str | Path | None, judgements: Sequence[Judgement]) -> bool:
@@ -111,7 +114,7 @@ def _row(judgement: Judgement) -> StoredVerdict:
     return StoredVerdict(
         old_digest=report.old.digest,
         new_digest=report.new.digest,
-        policy=report.policy,
+        policy=verdict_key(report.policy, report.policy_digest, report.suppression_digest),
         engine=report.engine,
         verdict=verdict_of(report),
         breaking=report.summary.breaking,

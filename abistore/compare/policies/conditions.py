@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Protocol
 
 from abistore.compare.entities import entity
@@ -145,6 +146,19 @@ class Weighty:
     def holds(self, facts: Facts) -> bool:
         """Whether it is."""
         return facts.rule.impact > Impact.COMPATIBLE or facts.rule.action != "changed"
+
+
+def in_words(condition: Condition) -> str:
+    """A condition for people: ``of kind func_removed``."""
+    name = " ".join(re.findall("[A-Z][a-z]+", type(condition).__name__)).lower()
+    values = (getattr(condition, field.name) for field in fields(condition))  # type: ignore[arg-type]
+    return " ".join((name, *map(_value, values)))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return " or ".join(map(str, value))
+    return in_words(value) if is_dataclass(value) and not isinstance(value, Expression) else str(value)  # type: ignore[arg-type]
 
 
 def within(scopes: Iterable[str], patterns: tuple[Expression, ...]) -> bool:

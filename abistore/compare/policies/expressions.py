@@ -21,11 +21,16 @@ MOST_STATES = 2000
 class Expression:
     """A regular expression. A ``whole`` one must match all of the text, another one any part of it.
 
-    Raises :class:`PolicyError` where it is none, or too large.
+    ``written`` is what its author wrote, where that was a glob. Raises :class:`PolicyError` where the pattern is no
+    expression, or too large.
     """
 
     pattern: str
     whole: bool = True
+    written: str = ""
+
+    def __str__(self) -> str:
+        return self.written or self.pattern
 
     def __post_init__(self) -> None:
         _automaton(self.pattern, self.whole)
@@ -42,7 +47,7 @@ def glob(pattern: str, separator: str) -> Expression:
         inner = f"[^{separator}]"
         known = {"**": ".*", "*": f"{inner}*", "?": inner, "**/": "(.*/)?"}
         translated += known.get(part) or re.sub(r"([^\w])", r"\\\1", part)
-    return Expression(translated)
+    return Expression(translated, written=pattern)
 
 
 @dataclass(slots=True)

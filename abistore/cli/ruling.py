@@ -1,0 +1,67 @@
+"""The options that say what findings are judged by, and which of them are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+POLICY_HELP = "The policy: strict_abi, sdk_vendor, plugin_abi or a YAML file."
+
+
+def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--policy`` and the options of suppressions, and pass what they mean as ``by``."""
+
+    @wraps(command)
+    def wrapped(*positional: Any, **named: Any) -> Any:
+        policy, suppress, strict = named.pop("policy"), named.pop("suppress"), named.pop("strict_suppressions")
+        by = None
+        if policy or suppress:
+            from abistore.service.ruling import ruling
+
+            by = ruling(policy, suppress, strict=strict)
+        return command(*positional, **named, by=by)
+
+    return click.option("--policy", metavar="NAME|FILE", help=POLICY_HELP + " By default strict_abi.")(
+        suppress_options(wrapped)
+    )
+
+
+def suppress_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--suppress`` and ``--strict-suppressions``."""
+    command = strict_option(command)
+    return click.option(
+        "--suppress",
+        multiple=True,
+        metavar="FILE",
+        help="Take the findings that this file accepts out of the verdict: YAML, libabigail's INI, or "
+        "skip-symbols:FILE or skip-types:FILE. May be repeated.",
+    )(command)
+
+
+def strict_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--strict-suppressions``."""
+    return click.option(
+        "--strict-suppressions", is_flag=True, help="Refuse suppressions that have expired or give no reason."
+    )(command)
+
+
+def show_only_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--show-only``, and pass the filter that it means as ``shown``."""
+
+    @wraps(command)
+    def wrapped(*positional: Any, **named: Any) -> Any:
+        from abistore.service.filtering import show_only
+
+        shown = show_only(named.pop("show_only"))
+        return command(*positional, **named, shown=shown)
+
+    return click.option(
+        "--show-only",
+        metavar="TOKENS",
+        help="Show these changes only, e.g. breaking,risk,functions,removed: any of the impacts given, of the elements "
+        "(functions, variables, types, enums, library) and of the actions (added, removed, changed). "
+        "The verdict stays.",
+    )(wrapped)

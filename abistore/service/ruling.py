@@ -1,0 +1,62 @@
+"""What findings are judged by: a policy, and suppressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from abistore.compare.policy import Policy
+    from abistore.compare.suppression import Suppressions
+
+DEFAULT = "strict_abi"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A policy and suppressions, read and checked."""
+
+    policy: Policy
+    suppressions: Suppressions
+
+    def key(self, old_version: str | None, new_version: str | None) -> str:
+        """What verdicts about releases of these versions are stored under."""
+        meant = self.suppressions.between(old_version, new_version)
+        return verdict_key(self.policy.name, self.policy.digest, meant.digest)
+
+
+def verdict_key(policy: str, policy_digest: str, suppression_digest: str) -> str:
+    """What a verdict is stored under: the policy's name, and what it and the suppressions say where that can differ."""
+    if not policy_digest and not suppression_digest:
+        return policy
+    return f"{policy}/{policy_digest or '-'}/{suppression_digest or '-'}"
+
+
+def ruling(
+    policy: str | None = None, suppress: Sequence[str] = (), *, strict: bool = False, today: date | None = None
+) -> Ruling | None:
+    """The policy called ``policy`` (a profile or a file) and the suppressions of files; ``None`` where that is nothing.
+
+    ``today`` decides what has expired, by default the day in UTC. Raises :class:`PolicyError`, in ``strict`` mode for
+    suppressions that expired or lack a reason too.
+    """
+    if policy in {None, DEFAULT} and not suppress:
+        return None
+    from abistore.compare.policy import PROFILES, profile
+    from abistore.compare.suppression import NOTHING
+
+    day = today or datetime.now(UTC).date()
+    name = policy or DEFAULT
+    if name in PROFILES:
+        chosen = profile(name)
+    else:
+        from abistore.compare.policies.policy_file import find_policy
+
+        chosen = find_policy(name, day)
+    if not suppress:
+        return Ruling(chosen, NOTHING)
+    from abistore.compare.policies.reading import load
+
+    return Ruling(chosen, load(suppress, scheme=chosen.scheme, today=day, strict=strict))
