@@ -57,7 +57,7 @@ class Context:
     @cached_property
     def exposure(self) -> Exposure:
         """What the old side's exports tell about who allocates and who sees into its types."""
-        return Exposure(self.equivalence.old_side, self.old_reach)
+        return Exposure(self.equivalence.old_side, self.old_reach, self.internals)
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``: fields, variables, what pointers point to."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from abistore.compare.equivalence import TypeSide
+from abistore.compare.internal import Internals, is_own_header, is_source
 from abistore.model.names import Name
 from abistore.model.normal import last_component
 from abistore.model.reach import HANDLES, Reach, embedded, references
@@ -26,23 +27,23 @@ from abistore.model.shapes import (
     Variable,
 )
 
-SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"})
-"""Suffixes of files that nobody includes."""
+INTERNAL = re.compile(r"internal|private|(^|[-_.])(int|priv|p|local|impl)$|priv$")
+"""How the names of headers end, or what they contain, that a library does not install."""
 
-HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tcc"})
-
-SYSTEM = re.compile(r"/usr/|<")
-"""Where files begin that are no part of the library."""
+NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
+"""Folders of such headers."""
 
 
 class Exposure:
     """What one side's exports tell about the hands that its types are in."""
 
-    def __init__(self, side: TypeSide, reach: Reach) -> None:
+    def __init__(self, side: TypeSide, reach: Reach, internals: Internals) -> None:
         self._side = side
+        self._internals = internals
         self._snapshot = side.snapshot
         self._reach = reach
         self._layout = side.snapshot.entries.get("layout", {})
+        self._languages = side.snapshot.provenance.languages
 
     def library_allocates(self, name: Name) -> bool:
         """Whether consumers hold pointers to ``name`` at most, and get them from the library.
@@ -56,9 +57,11 @@ class Exposure:
     def is_private(self, name: Name) -> bool:
         """Whether no consumer knows what ``name`` is made of.
 
-        So it is where a source file defines it, no header, and the library allocates it; and where it is met only
-        inside such types. Nothing is private in a library whose headers define no type: it may have no headers, or be
-        one file made of all. A source file that defines what consumers allocate is such a file too.
+        So it is where the library allocates it and a file defines it that consumers cannot include; and where it is met
+        only inside such types. Such a file is a source file; a header outside the ``include`` folder that other headers
+        lie in; in C, a header that calls itself internal. A file that defines anything which consumers allocate is none
+        of these, whatever it is called. Nothing is private in a library whose headers define no type: it may have no
+        headers, or be one file made of all.
         """
         return name in self._private
 
@@ -91,7 +94,8 @@ class Exposure:
 
     def _polymorphic(self) -> Iterator[Name]:
         for name, shapes in self._layout.items():
-            if any(isinstance(shape, Record) and (shape.virtuals or shape.has_vptr) for shape in shapes):
+            tables = any(isinstance(shape, Record) and (shape.virtuals or shape.has_vptr) for shape in shapes)
+            if tables and name not in self._internals.classes:
                 yield name
 
     @cached_property
@@ -151,7 +155,7 @@ class Exposure:
 
     def _functions(self) -> Iterator[Function]:
         for name, shapes in self._layout.items():
-            if name.kind == "function":
+            if name.kind == "function" and not self._internals.has(name):
                 yield from (shape for shape in shapes if isinstance(shape, Function))
 
     # who can see
@@ -159,19 +163,23 @@ class Exposure:
     @cached_property
     def _private(self) -> frozenset[Name]:
         files = {name: str(each.file) for name, each in self._snapshot.locations.items() if name in self._layout}
-        if not any(_is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
+        if not any(is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
             return frozenset()
         shared = {files[name] for name in self._consumers_allocate if name in files}
+        folder = any(is_own_header(file) and _in_include(file) for file in shared)
+        named = not any("C++" in language or "plus_plus" in language for language in self._languages)
         hidden = {
             name
             for name, file in files.items()
-            if name.kind == "record" and _is_source(file) and file not in shared and self.library_allocates(name)
+            if name.kind == "record" and file not in shared and self.library_allocates(name)
+            if is_source(file)
+            or (is_own_header(file) and ((folder and not _in_include(file)) or (named and _says_internal(file))))
         }
         return frozenset(self._unseen(hidden, self._layout) | hidden)
 
     def _unseen(self, hidden: set[Name], layout: Mapping[Name, tuple[AnyShape, ...]]) -> set[Name]:
         """What the exports reach only through ``hidden`` types."""
-        pending = list(self._reach.exports)
+        pending = [name for name in self._reach.exports if not self._internals.has(name)]
         seen = set(pending)
         while pending:
             name = pending.pop()
@@ -184,12 +192,13 @@ class Exposure:
         return {name for name in layout if name not in seen}
 
 
-def _is_source(file: str) -> bool:
-    return PurePosixPath(file).suffix.lower() in SOURCES
+def _in_include(file: str) -> bool:
+    return "include" in PurePosixPath(file).parts[:-1]
 
 
-def _is_own_header(file: str) -> bool:
-    return PurePosixPath(file).suffix.lower() in HEADERS and SYSTEM.match(file) is None
+def _says_internal(file: str) -> bool:
+    path = PurePosixPath(file)
+    return INTERNAL.search(path.stem.lower()) is not None or not NAMED_INTERNAL.isdisjoint(path.parts[:-1])
 
 
 def _types(shape: AnyShape) -> Iterator[TypeRef]:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from abistore.compare.entities import CLASS_DATA, entity
-from abistore.compare.exposure import HEADERS, SOURCES, SYSTEM
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot
+
+SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"})
+"""Suffixes of files that nobody includes."""
+
+HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tcc"})
+
+SYSTEM = re.compile(r"/usr/|<")
+"""Where files begin that are no part of the library."""
 
 
 class Internals:
@@ -22,26 +30,28 @@ class Internals:
     def __init__(self, snapshot: Snapshot) -> None:
         self._layout = snapshot.entries.get("layout", {})
         files = {name: place.file for name, place in snapshot.locations.items() if name.kind in ("record", "enum")}
-        headers = any(_is_own_header(file) for file in files.values())
-        self._classes = frozenset(name for name, file in files.items() if headers and _suffix(file) in SOURCES)
+        headers = any(is_own_header(file) for file in files.values())
+        self.classes = frozenset(name for name, file in files.items() if headers and is_source(file))
 
     def has(self, export: Name) -> bool:
         """Whether ``export`` is a member of such a class, or its vtable or type information."""
-        if not self._classes:
+        if not self.classes:
             return False
         if export.spelling.startswith(CLASS_DATA):
-            return Name("record", entity(demangle(export.spelling))) in self._classes
+            return Name("record", entity(demangle(export.spelling))) in self.classes
         owners = [
             shape.method.owner if isinstance(shape, Function) and shape.method else getattr(shape, "owner", None)
             for shape in self._layout.get(export, ())
             if isinstance(shape, Function | Variable)
         ]
-        return bool(owners) and all(owner in self._classes for owner in owners)
+        return bool(owners) and all(owner in self.classes for owner in owners)
 
 
-def _suffix(file: str) -> str:
-    return PurePosixPath(file).suffix.lower()
+def is_source(file: str) -> bool:
+    """Whether nobody includes ``file``."""
+    return PurePosixPath(file).suffix.lower() in SOURCES
 
 
-def _is_own_header(file: str) -> bool:
-    return _suffix(file) in HEADERS and SYSTEM.match(file) is None
+def is_own_header(file: str) -> bool:
+    """Whether ``file`` is a header of the library and not of the system."""
+    return PurePosixPath(file).suffix.lower() in HEADERS and SYSTEM.match(file) is None

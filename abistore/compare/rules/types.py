@@ -125,10 +125,15 @@ def private_type_changed(type: Changed[PrivateType]) -> Iterator[Note]:
 
     Fix: nothing, if no public header defines it.
     """
-    yield Note("a private definition changed", *_definitions(type.old, type.new))
+    yield Note("a private definition changed", _outline(type.old), _outline(type.new))
 
 
-def _definitions(old: PrivateType | Definition, new: PrivateType | Definition) -> tuple[str, str]:
+def _outline(type: PrivateType) -> str:
+    size = getattr(type.shape, "size", None)
+    return _title(type.name, type.shape) + ("" if size is None else f" of {size} bytes")
+
+
+def _definitions(old: Definition, new: Definition) -> tuple[str, str]:
     return declaration(old.name, old.shape), declaration(new.name, new.shape)
 
 
