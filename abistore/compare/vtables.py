@@ -41,12 +41,22 @@ class Tables:
         return any(base is not None and self.is_polymorphic(base[1], depth + 1) for base in found)
 
     def inherited(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
-        """The slots that the primary base brings: the first non-virtual base with a vtable, at offset 0."""
+        """The slots that the primary base brings, whose vtable the class continues (Itanium C++ ABI, section 2.4)."""
+        primary = self._primary(record)
+        return {} if primary is None else self._named_slots(*primary, depth + 1)
+
+    def _primary(self, record: Record) -> tuple[Name, Record] | None:
+        """The first non-virtual base with a vtable, or else the first virtual one that is a vtable pointer only."""
+        nearly_empty = None
         for base in record.bases:
             found = self.record(base)
-            if base.offset == 0 and found is not None and self.is_polymorphic(found[1]):
-                return self._named_slots(*found, depth + 1)
-        return {}
+            if found is None or not self.is_polymorphic(found[1]):
+                continue
+            if base.offset == 0:
+                return found
+            if base.virtual and found[1].size == self.side.snapshot.target.bits // 8:
+                nearly_empty = nearly_empty or found
+        return nearly_empty
 
     def slots(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
         """The primary vtable of ``record`` from its first function on; both slots of a destructor hold it."""

@@ -67,12 +67,11 @@ def _kept(record: Changed[Record], context: Context) -> str:
     old, new = context.old_tables, context.new_tables
     same_form = record.old.size == record.new.size and old.is_polymorphic(record.old) == new.is_polymorphic(record.new)
     before, after = set(_subobjects(record.old, old)), set(_subobjects(record.new, new))
-    if same_form and before <= after and all(None not in each for each in (before, after)):
+    if not same_form or any(offset is None for _, offset in before ^ after):
+        return ""
+    if before <= after:
         return "subobjects"
-    lost = [type for type, _ in before - after]
-    if same_form and not come and all(_is_empty(type, old) for type in lost):
-        return "layout"
-    return ""
+    return "layout" if not come and all(_is_empty(type, old) for type, _ in before - after) else ""
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")

@@ -1,0 +1,93 @@
+"""How objects are passed by value, where the debug information does not tell it in so many words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.fold import primary
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added
+from abistore.model.demangle import demangle
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+from abistore.model.normal import last_component
+from abistore.model.reach import embedded
+from abistore.model.shapes import Array, Function, Named, Pointer, Qualified, Record, Symbol, TypeRef
+
+
+def special_member(function: Function) -> Name | None:
+    """The class whose destructor, copy or move constructor ``function`` is; ``None`` for any other function."""
+    method = function.method
+    if method is None or method.virtual != "no":
+        return None
+    simple = last_component(method.owner.spelling)
+    name = last_component(function.display)
+    if name == f"~{simple}" or (name == simple and _takes_own(function.parameters, method.owner)):
+        return method.owner
+    return None
+
+
+def _takes_own(parameters: tuple[TypeRef, ...], owner: Name) -> bool:
+    match parameters:
+        case (Pointer(target=Named(name) | Qualified(target=Named(name)), sort="&" | "&&"),):
+            return name == owner
+        case _:
+            return False
+
+
+def _is_passed(owner: Name, context: Context) -> bool:
+    """Whether a function of both sides takes or returns objects of ``owner``, or of what embeds it, by value."""
+    pending = [name for function in _shared(context) for name in _values(function, context)]
+    seen: set[Name] = set()
+    while pending:
+        name = pending.pop()
+        if name not in seen:
+            seen.add(name)
+            shape = context.old_shape(name)
+            pending += embedded(shape) if shape is not None else ()
+    return owner in seen
+
+
+def _shared(context: Context) -> Iterator[Function]:
+    for name, variants in context.old.entries.get("layout", {}).items():
+        if name.kind == "function" and context.exported(name):
+            yield from (shape for shape in variants if isinstance(shape, Function))
+
+
+def _values(function: Function, context: Context) -> Iterator[Name]:
+    for each in (function.result, *function.parameters):
+        type, _ = context.equivalence.old_side.bare(each)
+        while isinstance(type, Array):
+            type, _ = context.equivalence.old_side.bare(type.element)
+        if isinstance(type, Named):
+            yield type.name
+
+
+def _new_member_of(symbol: Added[Symbol], context: Context) -> Name | None:
+    """The class whose first exported special member ``symbol`` is, if the debug information hides what that does."""
+    name = symbol.subject.name
+    function = context.new_shape(name)
+    owner = special_member(function) if isinstance(function, Function) else None
+    if owner is None or primary(name.spelling) != name.spelling:
+        return None
+    old, new = context.old_shape(owner), context.new_shape(owner)
+    if not isinstance(old, Record) or not isinstance(new, Record) or None not in (old.passing, new.passing):
+        return None
+    had_one = any(special_member(each) == owner for each in context.old_tables.methods(owner))
+    return None if had_one or context.old_tables.is_polymorphic(old) else owner
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def special_member_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
+    """Class that is passed by value got a destructor, copy or move constructor of its own in the library.
+
+    If the class had none before, not even an inline one, objects that went into registers are passed by the address of
+    a copy: callers and the library disagree on where they are. Debug information of GCC does not tell which it is.
+
+    Fix: keep these members defaulted in the class; where the class had them inline before, nothing.
+    """
+    owner = _new_member_of(symbol, context)
+    if owner is not None and _is_passed(owner, context):
+        member = demangle(symbol.subject.name.spelling)
+        yield Note(f"{owner.spelling} may be passed in another way", None, member, context.affected(owner))
