@@ -91,20 +91,25 @@ def located(layout: Mapping[Name, AnyShape], files: dict[Name, str]) -> Snapshot
     ],
 )
 def test_a_type_is_private_where_consumers_cannot_include_its_file(handle: str, options: str, expected: bool) -> None:
-    layout = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: holder(to(Q)), Q: struct(INT)}
+    layout: dict[Name, AnyShape] = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: holder(to(Q)), Q: struct(INT)}
     side = located(layout, {P: handle, S: options, Q: handle})
     exposure = Context(side, side).exposure
     assert (exposure.is_private(P), exposure.is_private(Q)) == (expected, expected)
 
 
 def test_what_callers_allocate_is_never_private() -> None:
-    layout = {OPEN: uses(to(S), result=to(P)), USE: uses(Named(P)), S: struct(INT), P: struct(INT)}
+    layout: dict[Name, AnyShape] = {
+        OPEN: uses(to(S), result=to(P)),
+        USE: uses(Named(P)),
+        S: struct(INT),
+        P: struct(INT),
+    }
     side = located(layout, {P: "src/handle.c", S: "include/lib.h"})
     assert not Context(side, side).exposure.is_private(P)
 
 
 def test_a_header_s_name_says_nothing_about_cpp_where_inline_functions_look_inside() -> None:
-    layout = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: struct(INT)}
+    layout: dict[Name, AnyShape] = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: struct(INT)}
     side = located(layout, {P: "lib_internal.h", S: "lib.h"})
     cpp = msgspec.structs.replace(side, provenance=msgspec.structs.replace(side.provenance, languages=("C++17",)))
     assert Context(side, side).exposure.is_private(P)
