@@ -1,0 +1,92 @@
+"""What names and places of enumerators tell: ends and lengths move, error codes and colours must not."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.compare.enumerations import is_bound, is_experimental, is_release_number, is_reserved, is_sentinel
+from abistore.model.shapes import Enum, Enumerator
+
+
+def enum(**values: int) -> Enum:
+    return Enum(4, tuple(Enumerator(name, value) for name, value in values.items()))
+
+
+BOUNDS = [
+    *("COLOR_MAX", "COLOR_LAST", "COLOR_COUNT", "COLOR_SIZE", "COLOR_END", "COLOR_NUM", "COLOR_NB", "COLOR_TOTAL"),
+    *("MAX", "color_max", "NUM_COLORS", "NB_COLORS", "COLOR_MAX_VALUE", "COLOR_LAST_ENTRY", "COLOR_FORCE_UINT"),
+    *(
+        "COLOR_FORCE_32BIT",
+        "kColorMax",
+        "kLast",
+        "ColorCount",
+        "NumColors",
+        "kNumColors",
+        "COLOR_SENTINEL",
+        "MAX_COLORS",
+    ),
+    *("COLOR_MAX_", "COLOR__LAST", "COLOR_MAX_ENUM", "NUMBER_OF_COLORS"),
+]
+
+OTHERS = [
+    *(
+        "POOL_MAX_SPEED",
+        "MAX_POOL",
+        "CLIMAX",
+        "BACKEND",
+        "WEEKEND",
+        "APPEND",
+        "DISCOUNT",
+        "LAST_NAME",
+        "RESIZE",
+        "BLAST",
+    ),
+    *("FORCE_FULLSCREEN", "ENDING", "SIZED", "COUNTER", "kBackend", "Weekend", "ENUM", "TOTALLY", "MAXIMIZE"),
+]
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_names_of_ends_and_lengths(name: str) -> None:
+    assert is_bound(name)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_names_that_only_hold_such_letters(name: str) -> None:
+    assert not is_bound(name)
+
+
+@pytest.mark.parametrize("name", ["A_RESERVED", "A_RESERVED_2", "reserved1", "kReserved", "A_UNUSED_3", "A_DO_NOT_USE"])
+def test_names_that_keep_a_value_free(name: str) -> None:
+    assert is_reserved(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["TRANSPARENT", "KEYPAD", "SLOT_UNUSED", "ERR_INTERNAL", "RESERVED_WORD", "SPARED", "DUMMY", "PAD"]
+)
+def test_names_that_may_well_be_in_use(name: str) -> None:
+    assert not is_reserved(name)
+
+
+def test_experimental_values_are_called_so() -> None:
+    assert is_experimental("ZSTD_c_experimentalParam6")
+    assert not is_experimental("ZSTD_c_windowLog")
+
+
+def test_an_end_has_the_largest_value() -> None:
+    colors = enum(RED=0, GREEN=1, COLOR_COUNT=2, COLOR_FORCE_UINT=0x7FFFFFFF)
+    assert is_sentinel(Enumerator("COLOR_COUNT", 2), colors)
+    assert not is_sentinel(Enumerator("LIST_END", 1), enum(LIST_BEGIN=0, LIST_END=1, LIST_ITEM=2))
+
+
+def test_a_mask_joins_all_other_bits() -> None:
+    assert is_sentinel(Enumerator("F_ALL", 7), enum(F_A=1, F_B=2, F_C=4, F_ALL=7))
+    assert not is_sentinel(Enumerator("F_ALL", 3), enum(F_A=1, F_B=2, F_C=4, F_ALL=3))
+
+
+def test_a_release_number_takes_no_place_of_another_value() -> None:
+    old, new = enum(LIB_VERSION=104), enum(LIB_VERSION=105)
+    assert is_release_number(old.enumerators[0], new.enumerators[0], old, new)
+    old, new = enum(OK=0, BAD_VERSION=1), enum(OK=0, DENIED=1, BAD_VERSION=2)
+    assert not is_release_number(old.enumerators[1], new.enumerators[2], old, new)
+    old, new = enum(OK=0, DENIED=1, BAD_VERSION=2), enum(OK=0, BAD_VERSION=1)
+    assert not is_release_number(old.enumerators[2], new.enumerators[1], old, new)
