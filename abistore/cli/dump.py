@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import click
@@ -36,6 +37,7 @@ def dump_command(
     from abistore.model.codec import to_json
     from abistore.service.snapshots import capture
 
+    gc.disable()  # all that is made is kept until the process ends: looking for cycles in it costs a tenth
     snapshot = capture(path, options=extracting.options(library, version))
     data = to_json(snapshot)
     if output is None or str(output) == "-":

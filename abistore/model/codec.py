@@ -7,14 +7,14 @@ fields of a row that have their default value are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from abistore.errors import SnapshotError
 from abistore.model.digest import sort_variants
-from abistore.model.names import FACETS, Facet, Name
+from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
@@ -80,22 +80,28 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
+class _Numbers(dict[Name, int]):
+    """Numbers for names, in the order of first mention."""
+
+    def __missing__(self, name: Name) -> int:
+        number = self[name] = len(self)
+        return number
+
+
 class _Writer:
     """The tables of one file while it is written. Numbers are given in the order of first mention."""
 
     def __init__(self) -> None:
-        self.names: dict[Name, int] = {}
-        self.types: list[bytes] = []
-        self.shapes: dict[bytes, int] = {}
+        self.names = _Numbers()
+        self.name_number: Callable[[Name], int] = self.names.__getitem__
+        self.types: list[list[Any]] = []
+        self.shapes: list[list[Any]] = []
         self._known_types: dict[TypeRef, int] = {}
+        self._known_shapes: dict[AnyShape, int] = {}
         self._seen_types: dict[int, int] = {}
         self._seen_shapes: dict[int, int] = {}
         self._depth = 0
-        self._encode = msgspec.json.Encoder().encode
         self._rows = RowWriter(self.type_number, self.name_number)
-
-    def name_number(self, name: Name) -> int:
-        return self.names.setdefault(name, len(self.names))
 
     def type_number(self, reference: TypeRef) -> int:
         """Identity is asked first: it is several times cheaper than hashing a nested type."""
@@ -106,7 +112,7 @@ class _Writer:
                 raise SnapshotError("a type nests deeper than a snapshot can hold", f"the limit is {MAX_DEPTH} levels")
             number = self._known_types.get(reference)
             if number is None:
-                row = self._encode(self._rows.row(reference))
+                row = self._rows.row(reference)
                 number = self._known_types[reference] = len(self.types)
                 self.types.append(row)
             self._seen_types[id(reference)] = number
@@ -116,8 +122,12 @@ class _Writer:
     def shape_number(self, shape: AnyShape) -> int:
         number = self._seen_shapes.get(id(shape))
         if number is None:
-            row = self._encode(self._rows.row(shape))
-            number = self._seen_shapes[id(shape)] = self.shapes.setdefault(row, len(self.shapes))
+            number = self._known_shapes.get(shape)
+            if number is None:
+                row = self._rows.row(shape)
+                number = self._known_shapes[shape] = len(self.shapes)
+                self.shapes.append(row)
+            self._seen_shapes[id(shape)] = number
         return number
 
 
@@ -130,9 +140,10 @@ def to_json(snapshot: Snapshot) -> bytes:
     encode = msgspec.json.Encoder(order="deterministic").encode
     entries = {facet: _entry_rows(writer, snapshot, facet) for facet in FACETS if facet in snapshot.entries}
     files = {file: number for number, file in enumerate(sorted({place.file for place in snapshot.locations.values()}))}
-    locations = (
-        (writer.name_number(name), files[place.file], place.line) for name, place in sorted(snapshot.locations.items())
-    )
+    locations = [
+        (writer.name_number(name), files[place.file], place.line)
+        for name, place in sorted(snapshot.locations.items(), key=by_name)
+    ]
     parts = [
         ("format", encode(FORMAT_NAME)),
         ("version", encode(FORMAT_VERSION)),
@@ -142,9 +153,9 @@ def to_json(snapshot: Snapshot) -> bytes:
         ("evidence", encode(snapshot.evidence)),
         ("provenance", encode(snapshot.provenance)),
         ("entries", b"{%b}" % b",\n".join(b'"%b":%b' % (facet.encode(), rows) for facet, rows in entries.items())),
-        ("locations", _lines(map(encode, locations))),
-        ("files", _lines(map(encode, files))),
-        ("names", _lines(map(encode, writer.names))),
+        ("locations", _lines(locations)),
+        ("files", _lines(files)),
+        ("names", _lines(writer.names)),
         ("types", _lines(writer.types)),
         ("shapes", _lines(writer.shapes)),
     ]
@@ -152,15 +163,15 @@ def to_json(snapshot: Snapshot) -> bytes:
 
 
 def _entry_rows(writer: _Writer, snapshot: Snapshot, facet: Facet) -> bytes:
-    encode = msgspec.json.Encoder().encode
-    entries = snapshot.entries[facet]
     return _lines(
-        encode([writer.name_number(name), *map(writer.shape_number, entries[name])]) for name in sorted(entries)
+        [writer.name_number(name), *map(writer.shape_number, shapes)]
+        for name, shapes in sorted(snapshot.entries[facet].items(), key=by_name)
     )
 
 
-def _lines(rows: Iterable[bytes]) -> bytes:
-    return b"[%b]" % b",\n".join(rows)
+def _lines(rows: Iterable[object]) -> bytes:
+    """An array with one row a line. In JSON no string holds a line feed as such."""
+    return b"[%b]" % msgspec.json.Encoder().encode_lines(rows)[:-1].replace(b"\n", b",\n")
 
 
 # --- reading ------------------------------------------------------------------------------------------------------

@@ -33,8 +33,8 @@ def shape_digest(shape: AnyShape) -> bytes:
 
 def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
     """Distinct ``shapes`` in the order of their canonical bytes."""
-    distinct = set(shapes)
-    return tuple(distinct) if len(distinct) < 2 else tuple(sorted(distinct, key=encode))
+    found = tuple(shapes)
+    return found if len(found) < 2 else tuple(sorted(set(found), key=encode))
 
 
 def snapshot_digest(snapshot: Snapshot) -> bytes:

@@ -15,7 +15,7 @@ Facet: TypeAlias = Literal["symbol", "layout", "source"]
 FACETS: tuple[Facet, ...] = ("symbol", "layout", "source")
 
 
-class Name(msgspec.Struct, frozen=True, array_like=True, order=True):
+class Name(msgspec.Struct, frozen=True, array_like=True, order=True, cache_hash=True, gc=False):
     """A declaration's identity across releases: its kind and its normal spelling.
 
     Functions and variables are spelled as the linker sees them (the mangled name, without a symbol version);
@@ -28,6 +28,12 @@ class Name(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.spelling}"
+
+
+def by_name(item: tuple[Name, object]) -> tuple[str, str]:
+    """The key that sorts the items of a table by name: as names compare, and several times as fast."""
+    name = item[0]
+    return name.kind, name.spelling
 
 
 SELF = Name("library", "")

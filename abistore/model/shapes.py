@@ -18,7 +18,7 @@ Access: TypeAlias = Literal["public", "protected", "private"]
 # --- type references ----------------------------------------------------------------------------------------------
 
 
-class Node(msgspec.Struct, frozen=True, array_like=True, tag_field="tag"):
+class Node(msgspec.Struct, frozen=True, array_like=True, tag_field="tag", cache_hash=True, gc=False):
     """What all type references share: immutable, hashable, encoded as ``[tag, ...]``."""
 
 
@@ -102,7 +102,7 @@ VOID = Primitive("void", 0)
 # --- shapes -------------------------------------------------------------------------------------------------------
 
 
-class Shape(msgspec.Struct, frozen=True, array_like=True, tag_field="tag"):
+class Shape(msgspec.Struct, frozen=True, array_like=True, tag_field="tag", gc=False):
     """What all shapes share: immutable, hashable, encoded as ``[tag, ...]``."""
 
 
@@ -133,7 +133,7 @@ class Import(Shape, frozen=True, array_like=True, tag="Import"):
     library: str | None = None
 
 
-class Hardening(msgspec.Struct, frozen=True, array_like=True):
+class Hardening(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What protects a process that loads the file. ``branch_protection`` names IBT, SHSTK, BTI, PAC notes."""
 
     relro: Literal["none", "partial", "full"] = "none"
@@ -167,7 +167,7 @@ class Library(Shape, frozen=True, array_like=True, tag="Library"):
 # --- layout facet: what the debug information says ----------------------------------------------------------------
 
 
-class Method(msgspec.Struct, frozen=True, array_like=True):
+class Method(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What makes a function a member: its class, and how it is called on it.
 
     ``slot`` is the vtable index of a virtual method; ``qualifiers`` and ``reference`` are those of ``this``.
@@ -211,7 +211,7 @@ class Variable(Shape, frozen=True, array_like=True, tag="Variable"):
     access: Access = "public"
 
 
-class Field(msgspec.Struct, frozen=True, array_like=True):
+class Field(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One non-static data member. ``offset`` is in bits from the record's start; ``bit_size`` only for bit-fields.
 
     ``name`` is empty for an anonymous member.
@@ -225,7 +225,7 @@ class Field(msgspec.Struct, frozen=True, array_like=True):
     mutable: bool = False
 
 
-class Base(msgspec.Struct, frozen=True, array_like=True):
+class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One direct base class. ``offset`` is in bits, ``None`` for a virtual base (the complete object decides)."""
 
     type: TypeRef
@@ -234,7 +234,7 @@ class Base(msgspec.Struct, frozen=True, array_like=True):
     access: Access = "public"
 
 
-class VirtualMethod(msgspec.Struct, frozen=True, array_like=True):
+class VirtualMethod(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One virtual method that a class declares, new or overriding, in slot order.
 
     ``symbol`` is the mangled name where recorded, else empty. A destructor's one entry stands for its two slots.
@@ -289,7 +289,7 @@ class Foreign(Shape, frozen=True, array_like=True, tag="Foreign"):
     arguments: tuple[TypeRef, ...] = ()
 
 
-class Enumerator(msgspec.Struct, frozen=True, array_like=True):
+class Enumerator(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One named value; ``value`` is exact, signed or unsigned as the underlying type is, of any width."""
 
     name: str

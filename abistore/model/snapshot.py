@@ -55,7 +55,7 @@ class Evidence(msgspec.Struct, frozen=True):
     expected: int = 0
 
 
-class Location(msgspec.Struct, frozen=True, array_like=True):
+class Location(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a declaration stands: the file as recorded, relative to its compilation folder, and the line."""
 
     file: str

@@ -19,7 +19,7 @@ from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
 from abistore.extract.dwarf.types import Types
 from abistore.model.digest import sort_variants
-from abistore.model.names import Name
+from abistore.model.names import Name, by_name
 from abistore.model.snapshot import Evidence, Location, Variants
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_layout(
         _read_reached(types)
         place_destructors(types.entries)
         return Layout(
-            entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items())},
+            entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},
             locations=types.locations,
             evidence=coverage(exports, described, info.problems),
             compilers=compilers(info.units),

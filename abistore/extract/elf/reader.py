@@ -31,7 +31,7 @@ from abistore.extract.limits import BYTES, SECONDS, limits, limits_for
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions
 from abistore.extract.regular import read_head
 from abistore.model.digest import sort_variants
-from abistore.model.names import SELF, Facet, Name
+from abistore.model.names import SELF, Facet, Name, by_name
 from abistore.model.shapes import AnyShape, Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Variants
 
@@ -143,7 +143,7 @@ def read_tables(elf: ElfFile) -> Tables:
     imports = list(imported(rows, versions))
     for name, shape in imports:
         gathered.setdefault(name, []).append(shape)
-    entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items())}
+    entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}
     entries[SELF] = (_library(dynamic, versions, file_kind, {name.spelling for name, _ in imports}),)
     return Tables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME))
 
