@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
+import msgspec
+
 from abistore.compare.equivalence import TypeSide
 from abistore.compare.internal import Internals, is_own_header, is_source
+from abistore.compare.reserved import is_forbidden
 from abistore.model.names import Name
 from abistore.model.normal import last_component
 from abistore.model.reach import HANDLES, Reach, embedded, references
@@ -58,10 +61,11 @@ class Exposure:
         """Whether no consumer knows what ``name`` is made of.
 
         So it is where the library allocates it and a file defines it that consumers cannot include; and where it is met
-        only inside such types. Such a file is a source file; a header outside the ``include`` folder that other headers
-        lie in; in C, a header that calls itself internal. A file that defines anything which consumers allocate is none
-        of these, whatever it is called. Nothing is private in a library whose headers define no type: it may have no
-        headers, or be one file made of all.
+        only inside such types, or in fields whose name forbids to use them (``internal_donotuse``). Such a file is a
+        source file; a header outside the ``include`` folder that other headers lie in; in C, a header that calls itself
+        internal. A file that defines anything which consumers allocate is none of these, whatever it is called. Nothing
+        is private to its file in a library whose headers define no type: it may have no headers, or be one file made of
+        all.
         """
         return name in self._private
 
@@ -80,9 +84,12 @@ class Exposure:
                 continue
             found.add(name)
             for shape in self._layout.get(name, ()):
-                pending += (each for each in self._inside(shape) if each not in given)
+                pending += (each for each in self._inside(shape) if self._resolved(each) not in given)
                 pending += embedded(shape)
         return frozenset(found)
+
+    def _resolved(self, name: Name) -> Name:
+        return self._side.record_behind(name) or name
 
     def _inside(self, shape: AnyShape) -> Iterator[Name]:
         """What the pointers in an object that consumers fill in lead to."""
@@ -163,19 +170,23 @@ class Exposure:
     @cached_property
     def _private(self) -> frozenset[Name]:
         files = {name: str(each.file) for name, each in self._snapshot.locations.items() if name in self._layout}
-        if not any(is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
-            return frozenset()
+        hidden: set[Name] = set()
+        if any(is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
+            hidden = self._hidden(files)
+        return frozenset(self._unseen(hidden, self._layout) | hidden)
+
+    def _hidden(self, files: Mapping[Name, str]) -> set[Name]:
+        """The records that the library allocates and files define that consumers cannot include."""
         shared = {files[name] for name in self._consumers_allocate if name in files}
         folder = any(is_own_header(file) and _in_include(file) for file in shared)
         named = not any("C++" in language or "plus_plus" in language for language in self._languages)
-        hidden = {
+        return {
             name
             for name, file in files.items()
             if name.kind == "record" and file not in shared and self.library_allocates(name)
             if is_source(file)
             or (is_own_header(file) and ((folder and not _in_include(file)) or (named and _says_internal(file))))
         }
-        return frozenset(self._unseen(hidden, self._layout) | hidden)
 
     def _unseen(self, hidden: set[Name], layout: Mapping[Name, tuple[AnyShape, ...]]) -> set[Name]:
         """What the exports reach only through ``hidden`` types."""
@@ -184,12 +195,19 @@ class Exposure:
         while pending:
             name = pending.pop()
             for shape in layout.get(name, ()):
-                for other, _ in references(shape, name):
+                for other, _ in references(_usable(shape), name):
                     if other not in seen:
                         seen.add(other)
                         if other not in hidden:
                             pending.append(other)
         return {name for name in layout if name not in seen}
+
+
+def _usable(shape: AnyShape) -> AnyShape:
+    """``shape`` without the fields that consumers are asked to leave alone."""
+    if not isinstance(shape, Record) or not any(is_forbidden(field) for field in shape.fields):
+        return shape
+    return msgspec.structs.replace(shape, fields=tuple(field for field in shape.fields if not is_forbidden(field)))
 
 
 def _in_include(file: str) -> bool:

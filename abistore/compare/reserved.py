@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from abistore.model.shapes import Array, Field, Named, Pointer, Primitive, Procedure, Qualified, TypeRef
+from abistore.model.shapes import Array, Field, Named, Pointer, Primitive, Procedure, Qualified, Record, TypeRef
 
 SURE = frozenset({"reserved", "rsvd", "resv", "unused", "padding", "filler", "spare", "placeholder"})
 """Words that tell it anywhere in a name: ``__glibc_reserved1``, ``reserved_for_kernel``."""
@@ -15,6 +15,9 @@ PROBABLE = frozenset({"pad", "fill", "dummy", "internal", "private", "priv", "op
 EDGE = frozenset({"pad"})
 """Words that tell it at the beginning of a name too: ``pad_to_64``."""
 
+FORBIDDEN = re.compile(r"do_?not_?(use|touch|access)|dont_?(use|touch|access)|internal_use", re.IGNORECASE)
+"""What tells it of a field of any type: ``internal_donotuse``."""
+
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -22,11 +25,25 @@ def is_reserved(field: Field) -> bool:
     """Whether ``field`` is room for later use, which no consumer has a reason to touch."""
     if not field.name:
         return field.bit_size is not None
+    if is_forbidden(field):
+        return True
     words = [word.lower() for word in WORD.findall(field.name)]
     if not words or not _is_storage(field.type):
         return False
     whole = "_".join(words)
     return bool(SURE & set(words)) or whole in PROBABLE or (words[0] in EDGE and not _is_address(field.type))
+
+
+def is_forbidden(field: Field) -> bool:
+    """Whether the field's name asks consumers to leave it alone."""
+    return FORBIDDEN.search(field.name) is not None
+
+
+def is_opaque_storage(record: Record) -> bool:
+    """Whether ``record`` is a union that only gives room to what consumers are to leave alone."""
+    if record.sort != "union" or not any(is_forbidden(field) for field in record.fields):
+        return False
+    return all(is_forbidden(field) or _is_storage(field.type) for field in record.fields)
 
 
 def _is_storage(type: TypeRef) -> bool:

@@ -8,7 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.field_types import FieldType, field_type
 from abistore.compare.parts import InnerField
 from abistore.compare.placement import Place, place_of
-from abistore.compare.reserved import is_reserved
+from abistore.compare.reserved import is_opaque_storage, is_reserved
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.fields import spelled
 from abistore.model.deltas import Added, Changed, Removed
@@ -37,7 +37,9 @@ def union_field_removed(field: Removed[Field]) -> Iterator[Note]:
 
     Fix: keep the alternative, and go on understanding it.
     """
-    if field.within is not None and field.within.old.sort == "union" and not is_reserved(field.old):
+    if field.within is None or field.within.old.sort != "union" or is_reserved(field.old):
+        return
+    if not is_opaque_storage(field.within.old):
         yield Note("an alternative was removed", spelled(field.old), None)
 
 
@@ -50,5 +52,24 @@ def union_field_type_changed(field: Changed[Field], context: Context) -> Iterato
     Fix: keep the alternative and add one of the new type.
     """
     within = field.within
-    if within is not None and within.old.sort == "union" and field_type(field, context) is FieldType.DIFFERENT:
+    if within is None or within.old.sort != "union" or is_opaque_storage(within.old):
+        return
+    if field_type(field, context) is FieldType.DIFFERENT:
         yield Note("the alternative is of another type", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def opaque_storage_changed(field: Changed[Field] | Removed[Field], context: Context) -> Iterator[Note]:
+    """Union that only gives room to the library's own data gives it in another way.
+
+    Its name forbids consumers to use the other alternative, so that they only depend on its size and alignment, which
+    have changes of their own.
+
+    Fix: nothing.
+    """
+    if field.within is None or not is_opaque_storage(field.within.old) or is_reserved(field.old):
+        return
+    if isinstance(field, Removed):
+        yield Note("the room is given in another way", spelled(field.old), None)
+    elif field_type(field, context) is FieldType.DIFFERENT:
+        yield Note("the room is given in another way", spelled(field.old), spelled(field.new))
