@@ -13,7 +13,9 @@ ROW = 64
 
 MOST_ROWS = 80
 TINY = 18
-"""A stretch of fewer bits has room for a letter or two."""
+"""A stretch of fewer bits has room for a name only, and one of fewer than :data:`BARE` for nothing."""
+
+BARE = 5
 
 STATES = (("changed", "changed or new"), ("moved", "moved"), ("gone", "gone"), ("padding", "hole or padding"))
 
@@ -115,7 +117,7 @@ def _stretch(member: Member, state: str, line: int, span: tuple[int, int]) -> st
         *([] if begins else ["more"]),
         *([] if ends else ["cut"]),
     ]
-    text = "" if not begins else _brief(member) if stop - start < TINY else _text(member)
+    text = _label(member, stop - start) if begins else ""
     low = start % ROW
     return (
         f'<i class="{" ".join(classes)}" title="{escape(place(member))}"'
@@ -127,8 +129,11 @@ def _text(member: Member) -> str:
     return shortened(member.text) or ""
 
 
-def _brief(member: Member) -> str:
-    return "" if member.role == "padding" else member.name
+def _label(member: Member, bits: int) -> str:
+    """What fits into so many bits."""
+    if bits < BARE or (bits < TINY and member.role == "padding"):
+        return ""
+    return member.name if bits < TINY else _text(member)
 
 
 def _bars(layout: RecordLayout, states: dict[Member, str]) -> Iterator[str]:

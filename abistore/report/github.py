@@ -8,7 +8,7 @@ from itertools import islice
 from abistore.report.modes import fails, stat
 from abistore.report.outline import Change, Report, groups
 from abistore.report.style import Style
-from abistore.report.wording import subject, told, unchecked
+from abistore.report.wording import place, subject, told, unchecked
 
 LIMIT = 10
 """GitHub shows so many annotations of one level a step."""
@@ -40,9 +40,9 @@ def _level(report: Report, change: Change) -> str:
 
 def _command(level: str, change: Change) -> str:
     properties = {"title": f"{change.kind}: {subject(change)}"}
-    if change.source_location:
-        file, _, line = change.source_location.rpartition(":")
-        properties = {"file": file, "line": line, **properties}
+    if where := place(change):
+        file, line = where
+        properties = {"file": file, **({"line": str(line)} if line else {}), **properties}
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = _data("\n".join(told(change)))
     return f"::{level} {said}::{text}"

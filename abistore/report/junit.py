@@ -9,7 +9,7 @@ from abistore.model.findings import Impact
 from abistore.report.modes import fails
 from abistore.report.outline import Change, Report, Unchecked
 from abistore.report.style import Style
-from abistore.report.wording import subject, told, unchecked
+from abistore.report.wording import place, subject, told, unchecked
 
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML 1.0 document may hold (section 2.2), escaped or not."""
@@ -53,10 +53,9 @@ def _suite(root: Element, name: str, cases: list[Element]) -> None:
 
 def _named(change: Change) -> Element:
     case = Element("testcase", classname=change.kind, name=_clean(subject(change)))
-    if change.source_location:
-        file, _, line = change.source_location.rpartition(":")
-        case.set("file", _clean(file))
-        case.set("line", line)
+    if where := place(change):
+        case.set("file", _clean(where[0]))
+        case.set("line", str(where[1]))
     return case
 
 

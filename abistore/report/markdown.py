@@ -104,7 +104,6 @@ def _compared(declared: Declared, indent: str) -> Iterator[str]:
     more = ["  …"] if len(lines) > DIFFERENCES_SHOWN else []
     yield ""
     yield from (f"{indent}{line}" for line in ("```diff", *lines[:DIFFERENCES_SHOWN], *more, "```"))
-    yield ""
 
 
 def _names(symbols: Sequence[str]) -> str:
@@ -156,7 +155,7 @@ def _impact(report: Report, style: Style) -> Iterator[str]:
     if len(rows) > shown:
         yield from ("", f"and {len(rows) - shown} more")
     reached = {name for root in rows for name in root.affected}
-    yield from ("", f"{exports(len(reached))} of {report.old.exports} affected.")
+    yield from ("", f"{exports(len(reached))} affected; the old side has {report.old.exports}.")
 
 
 # --- the rest -----------------------------------------------------------------------------------------------------

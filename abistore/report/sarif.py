@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from abistore import __version__
 from abistore.report.documentation import page
 from abistore.report.outline import Change, KindCard, Report, Unchecked
 from abistore.report.style import Style
-from abistore.report.wording import affects, consequence, ruled, subject, unchecked, values
+from abistore.report.wording import affects, consequence, place, ruled, subject, unchecked, values
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"breaking": "error", "api_break": "error", "risk": "warning", "compatible": "note"}
@@ -25,7 +26,8 @@ NAMES_SHOWN = 20
 
 def render(report: Report, style: Style) -> str:
     """The report as an indented SARIF log with one run."""
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=2, ensure_ascii=False)
+    log = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]})
+    return msgspec.json.format(log, indent=2).decode()
 
 
 def _run(report: Report) -> dict[str, Any]:
@@ -121,11 +123,12 @@ def _message(change: Change) -> str:
 
 def _physical(change: Change, artifact: str) -> dict[str, Any]:
     """The header's line; the library itself where no debug information tells one."""
-    if change.source_location is None:
+    where = place(change)
+    if where is None:
         return {"artifactLocation": {"uri": quote(artifact)}}
-    file, _, line = change.source_location.rpartition(":")
+    file, line = where
     location = {"uri": f"file://{quote(file)}"} if file.startswith("/") else {"uri": quote(file), "uriBaseId": ROOT}
-    return {"artifactLocation": location, **({"region": {"startLine": int(line)}} if int(line) > 0 else {})}
+    return {"artifactLocation": location, **({"region": {"startLine": line}} if line > 0 else {})}
 
 
 def _logical(change: Change) -> dict[str, str]:

@@ -69,4 +69,4 @@ def _impact(report: Report, style: Style) -> Iterator[str]:
     if len(rows) > shown:
         yield f"and {len(rows) - shown} more (--full shows all)"
     reached = {name for root in rows for name in root.affected}
-    yield f"{exports(len(reached))} of {report.old.exports} affected"
+    yield f"{exports(len(reached))} affected; the old side has {report.old.exports}"

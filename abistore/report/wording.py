@@ -57,6 +57,14 @@ def names(symbols: Sequence[str], most: int) -> str:
     return ", ".join(map(named, symbols[:most])) + (f" and {more} more" if more > 0 else "")
 
 
+def place(change: Change) -> tuple[str, int] | None:
+    """The file and line of the declaration; the line is 0 where only the file is known."""
+    if change.source_location is None:
+        return None
+    file, _, line = change.source_location.rpartition(":")
+    return file, int(line)
+
+
 def ruled(change: Change) -> str:
     """What a policy said about the change; empty where it said nothing."""
     return f"{change.default_impact} by default: {change.reason}" if change.default_impact else ""
@@ -86,8 +94,8 @@ def counts(report: Report) -> str:
     summary = report.summary
     found = (
         (summary.breaking, "breaking"),
-        (summary.api_breaks, "source breaks"),
-        (summary.risk_changes, "risks"),
+        (summary.api_breaks, "source break" if summary.api_breaks == 1 else "source breaks"),
+        (summary.risk_changes, "risk" if summary.risk_changes == 1 else "risks"),
         (summary.compatible, "compatible"),
         (report.suppressed_count, "suppressed"),
     )
