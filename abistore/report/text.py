@@ -102,8 +102,7 @@ def _kind(group: KindGroup, pending: Pending, style: Style) -> Iterator[str]:
     yield from rest
     shown = len(group.changes) if style.limit is None else style.limit
     for change in islice(group.changes, shown):
-        where = f"  ({change.source_location})" if change.source_location else ""
-        yield from wrapped(subject(change) + where, "      ", style)
+        yield from wrapped(f"{subject(change)}{_where(change, style)}", "      ", style)
         if not shared:
             yield from wrapped(change.description, DEEP, style)
         yield from facts(change, style)
@@ -111,6 +110,21 @@ def _kind(group: KindGroup, pending: Pending, style: Style) -> Iterator[str]:
             yield from compared(declared, style)
     if len(group.changes) > shown:
         yield f"      and {len(group.changes) - shown} more (--full shows all)"
+
+
+def _where(change: Change, style: Style) -> str:
+    """Where it is declared; with detail, the finding's identity too."""
+    location = f"  ({change.source_location})" if change.source_location else ""
+    return f"{location}  [{change.id}]" if style.detail else location
+
+
+def finding(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
+    """One change on its own."""
+    yield from wrapped(f"{subject(change)}{_where(change, style)}", "  ", style)
+    yield from wrapped(f"{change.kind}, {change.impact}: {change.description}", "    ", style)
+    yield from facts(change, style)
+    if declared:
+        yield from compared(declared, style)
 
 
 def facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[str]:
