@@ -1,0 +1,82 @@
+"""``explain`` and ``changes``: what each kind means, and what a stored finding is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.compare.rule import load
+from abistore.service import examples
+from tests.cli.conftest import Call
+
+KINDS = load()
+
+
+def test_a_kind_is_explained_with_its_case(abistore: Call) -> None:
+    done = abistore("explain", "func_removed")
+    assert done.code == 0
+    for part in ("func_removed: ", "Impact: breaking", "Fix: ", "Before:", "After:", "int drop(void)"):
+        assert part in done.out
+    assert "Stays silent" not in done.out
+    assert "Stays silent" in abistore("explain", "func_removed", "-v").out
+
+
+def test_an_explanation_as_json_has_the_case_as_markdown(abistore: Call) -> None:
+    found = abistore("explain", "func-removed", "--json").json
+    assert found["kind"] == "func_removed"
+    assert "```c old" in found["example"]
+    assert "```findings" in found["near_misses"]
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_each_kind_has_an_example_to_show(kind: str) -> None:
+    example, near_misses = examples.case(kind)
+    assert "```findings" in example
+    assert "```findings" in near_misses
+
+
+def test_a_kind_that_is_not_there_is_refused_with_the_nearest(abistore: Call) -> None:
+    done = abistore("explain", "func_remove")
+    assert done.code == 64
+    assert "func_removed" in done.err
+
+
+def test_a_stored_finding_is_explained_by_its_identity(stored: Call) -> None:
+    report = stored("verdict", "libcase@2.0", "--json").json
+    change = next(change for change in report["changes"] if change["symbol"] == "point")
+    done = stored("explain", change["id"])
+    assert done.code == 0
+    assert "libcase 1.1 -> libcase 2.0" in done.out
+    assert f"point: {change['part']}" in done.out
+    assert "+     int z;" in done.out
+    assert f"{change['kind']}: " in done.out
+    assert "Fix: " in done.out
+
+
+def test_the_beginning_of_an_identity_will_do_and_json_has_it_all(stored: Call) -> None:
+    change = stored("verdict", "libcase@2.0", "--json").json["changes"][0]
+    found = stored("explain", change["id"][:7], "--json").json
+    assert found["findings"][0]["change"]["id"] == change["id"]
+    assert found["kinds"][0]["kind"] == change["kind"]
+
+
+def test_a_consequence_has_an_identity_too(stored: Call) -> None:
+    changes = stored("verdict", "libcase@2.0", "--json").json["changes"]
+    (consequence, *_) = (each for change in changes for each in change["consequences"])
+    assert consequence["kind"] in stored("explain", consequence["id"]).out
+
+
+def test_an_identity_that_no_comparison_has_is_not_found(stored: Call) -> None:
+    stored("verdict", "libcase@2.0")
+    done = stored("explain", "0123456789ab")
+    assert done.code == 67
+    assert "no stored comparison has a finding 0123456789ab" in done.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "field"),
+    [("--impact", "api_break", "impact"), ("--element", "enums", "element"), ("--evidence", "symbol", "evidence")],
+)
+def test_kinds_are_filtered(abistore: Call, option: str, value: str, field: str) -> None:
+    found = abistore("changes", option, value, "--json").json
+    assert 0 < found["count"] == len(found["changes"]) < len(KINDS)
+    assert {kind[field] for kind in found["changes"]} == {value}
