@@ -57,7 +57,7 @@ class Context:
     @cached_property
     def exposure(self) -> Exposure:
         """What the old side's exports tell about who allocates and who sees into its types."""
-        return Exposure(self.equivalence.old_side, self.old_reach, self.internals)
+        return Exposure(self.equivalence.old_side, self.internals)
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``: fields, variables, what pointers point to."""
@@ -142,7 +142,7 @@ class Context:
 
     def by_value(self, name: Name) -> bool:
         """Whether an old export takes, returns, is or embeds ``name`` itself, so that consumers hold objects of it."""
-        return name in self.old_reach.by_value
+        return name in self.exposure.by_value
 
     def library_allocates(self, name: Name) -> bool:
         """Whether consumers hold pointers to ``name`` at most, and get them from the library: see :class:`Exposure`."""

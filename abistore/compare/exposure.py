@@ -14,7 +14,7 @@ from abistore.compare.internal import Internals, is_own_header, is_source
 from abistore.compare.reserved import is_forbidden
 from abistore.model.names import Name
 from abistore.model.normal import last_component
-from abistore.model.reach import HANDLES, Reach, embedded, references
+from abistore.model.reach import HANDLES, embedded, references
 from abistore.model.shapes import (
     AnyShape,
     Array,
@@ -40,11 +40,10 @@ NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
 class Exposure:
     """What one side's exports tell about the hands that its types are in."""
 
-    def __init__(self, side: TypeSide, reach: Reach, internals: Internals) -> None:
+    def __init__(self, side: TypeSide, internals: Internals) -> None:
         self._side = side
         self._internals = internals
         self._snapshot = side.snapshot
-        self._reach = reach
         self._layout = side.snapshot.entries.get("layout", {})
         self._languages = side.snapshot.provenance.languages
 
@@ -69,13 +68,32 @@ class Exposure:
         """
         return name in self._private
 
+    @cached_property
+    def by_value(self) -> frozenset[Name]:
+        """What consumers hold themselves: exports that they can name take, return, are or embed it by value."""
+        pending = list(self._exports)
+        found: set[Name] = set()
+        while pending:
+            name = pending.pop()
+            for shape in self._layout.get(name, ()):
+                for other, by_value in references(shape, name):
+                    if by_value and other not in found:
+                        found.add(other)
+                        pending.append(other)
+        return frozenset(found)
+
+    @cached_property
+    def _exports(self) -> tuple[Name, ...]:
+        exports = (name for name in self._layout if name.kind in ("function", "variable"))
+        return tuple(name for name in exports if not self._internals.has(name))
+
     # who allocates
 
     @cached_property
     def _consumers_allocate(self) -> frozenset[Name]:
         given = self._given
         taken = {name for name in self._taken if name not in given}
-        pending = [*self._reach.by_value, *taken, *self._polymorphic()]
+        pending = [*self.by_value, *taken, *self._polymorphic()]
         given |= self._called_back - taken
         found: set[Name] = set()
         while pending:
@@ -190,7 +208,7 @@ class Exposure:
 
     def _unseen(self, hidden: set[Name], layout: Mapping[Name, tuple[AnyShape, ...]]) -> set[Name]:
         """What the exports reach only through ``hidden`` types."""
-        pending = [name for name in self._reach.exports if not self._internals.has(name)]
+        pending = list(self._exports)
         seen = set(pending)
         while pending:
             name = pending.pop()

@@ -59,7 +59,15 @@ def _record(record: Record, other: Record, context: Context) -> Record:
         arguments=(),
         virtuals=_virtuals(record, other, context),
         alignment=None,
+        deleted=tuple(sorted(each for each in record.deleted if not is_deleted_already(each, other))),
     )
+
+
+def is_deleted_already(member: str, record: Record) -> bool:
+    """A move is no more forbidden than before where the copy was: a class without it would have copied."""
+    name, move, _ = member.partition("&&")
+    stem = name.partition("(")[0]
+    return bool(move) and any(each.partition("(")[0] == stem and "&&" not in each for each in record.deleted)
 
 
 def not_recorded(*facts: object) -> bool:
@@ -73,9 +81,9 @@ def is_room(field: Field) -> bool:
 
 
 def are_alike(old: tuple[TypeRef, ...], new: tuple[TypeRef, ...], context: Context) -> bool:
-    """Template arguments are part of the name, which is the same: they are spelled in another way at most."""
+    """Template arguments are part of the name, which is the same: not all compilers list them, or spell them alike."""
     if len(old) != len(new):
-        return False
+        return True
     return all(context.stored(*pair) <= Sameness.SPELLING for pair in zip(old, new, strict=True))
 
 
@@ -121,13 +129,18 @@ def is_called_alike(function: Function, other: Function) -> bool:
 
 
 def _method(method: Method | None, other: Method | None, context: Context) -> Method | None:
-    """A defaulted member does what the compiler's own would; a slot is the class's, whose virtual methods tell it."""
+    """What the symbol, or the class, tells already, and what makes no difference.
+
+    The symbol holds the class's name, which compilers spell in different ways. A slot is the class's, whose virtual
+    methods tell it. A defaulted member does what the compiler's own would.
+    """
     if method is None:
         return None
-    told = other is not None and is_class_described(method.owner, context) and method.owner == other.owner
+    told = other is not None and is_class_described(method.owner, context)
     unknown = other is None or not_recorded(method.slot, other.slot)
     return msgspec.structs.replace(
         method,
+        owner=Name("record", ""),
         virtual="no" if told else method.virtual,
         slot=None if told or unknown else method.slot,
         defaulted=False,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.growth import grows_safely
+from abistore.compare.meaningless import is_deleted_already
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -153,6 +154,8 @@ def special_member_deleted(record: Changed[Record]) -> Iterator[Note]:
     Fix: deprecate it first.
     """
     for member in sorted(set(record.new.deleted) - set(record.old.deleted)):
+        if is_deleted_already(member, record.old):
+            continue
         yield Note("a member is deleted", None, f"{member} = delete")
 
 
