@@ -15,6 +15,7 @@ from abistore.model.shapes import (
     AnyShape,
     Array,
     Enum,
+    Foreign,
     Inline,
     MemberPointer,
     Named,
@@ -250,6 +251,8 @@ class Equivalence:
                 return _enum_and_integer(new_shape, old_shape)
             case Opaque(), Opaque():
                 return Sameness.SPELLING if self._renamed(old, new) else Sameness.DIFFERENT
+            case Foreign(), Foreign():
+                return self._foreign(old, new, old_shape, new_shape)
             case _:
                 return self._scalar_by_scalar(old, new)
 
@@ -275,6 +278,20 @@ class Equivalence:
             if found is not Sameness.DIFFERENT:
                 return found
         return self._scalar_by_scalar(old, new)
+
+    def _foreign(self, old: TypeRef, new: TypeRef, old_shape: Foreign, new_shape: Foreign) -> Sameness:
+        """One template of the standard library with the same arguments, which compilers spell in different ways."""
+        same_size = (old_shape.size, old_shape.alignment) == (new_shape.size, new_shape.alignment)
+        arguments = old_shape.arguments, new_shape.arguments
+        if (
+            not same_size
+            or not arguments[0]
+            or len(arguments[0]) != len(arguments[1])
+            or _template(old) != _template(new)
+        ):
+            return Sameness.DIFFERENT
+        found = max(self.stored(*pair) for pair in zip(*arguments, strict=True))
+        return Sameness.SPELLING if found <= Sameness.SPELLING else Sameness.DIFFERENT
 
     def _renamed(self, old: TypeRef, new: TypeRef) -> bool:
         if not isinstance(old, Named) or not isinstance(new, Named):
@@ -303,6 +320,10 @@ def _outline(record: Record) -> tuple[object, ...]:
         tuple((each.name, each.offset, each.bit_size) for each in record.fields),
         tuple((each.offset, each.virtual) for each in record.bases),
     )
+
+
+def _template(type: TypeRef) -> str:
+    return type.name.spelling.partition("<")[0] if isinstance(type, Named) else ""
 
 
 def _is_void(type: TypeRef) -> bool:
