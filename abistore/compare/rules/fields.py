@@ -75,7 +75,7 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
 
     Fix: nothing, if the library does not trust the field in objects of older consumers.
     """
-    if place_of(field, context) is Place.FREE:
+    if place_of(field, context) is Place.FREE and not is_reserved(plain(field.new)):
         yield Note("a field was added in unused storage", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
@@ -90,7 +90,7 @@ def used_reserved_field(
     Fix: nothing, if zero means what happened before.
     """
     if isinstance(field, Added):
-        if place_of(field, context) is Place.RESERVED:
+        if place_of(field, context) is Place.RESERVED and not is_reserved(plain(field.new)):
             yield Note("reserved storage is used", None, f"{spelled(field.new)} at {_place(field.new)}")
     elif is_reserved(plain(field.old)) and not is_reserved(plain(field.new)):
         yield Note("reserved storage is used", spelled(field.old), spelled(field.new))
