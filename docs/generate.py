@@ -1,4 +1,4 @@
-"""Write the documents that derive from the code: ``cli.md`` and ``comparison-schema.json``.
+"""Write the documents that derive from the code: ``cli.md``, ``comparison-schema.json`` and a page a kind in ``kinds``.
 
 Run ``python docs/generate.py``; a test fails where they are not current.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -14,7 +15,9 @@ import click
 from abistore.cli.main import cli
 from abistore.compare.policies.policy_file import PolicyDocument
 from abistore.compare.policies.suppression_file import SuppressionDocument
+from abistore.report.case import labelled
 from abistore.report.json import schema
+from abistore.service.catalogue import changes, explain
 
 DOCS = Path(__file__).parent
 WIDTH = 100
@@ -57,13 +60,58 @@ def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
             yield from _sections(below, click.Context(below, parent=context, info_name=name))
 
 
+IMPACTS = {
+    "breaking": "Breaking: some built consumers fail",
+    "api_break": "Source breaks: built consumers work, some sources stop compiling",
+    "risk": "Risks: consumers may fail, depending on what no comparison can see",
+    "compatible": "Compatible: built consumers go on working, and sources still compile",
+}
+
+
+def kinds_index() -> str:
+    """The table of all kinds of change, worst first."""
+    kinds = changes()
+    lines = [
+        "# Kinds of change",
+        "",
+        f"{len(kinds)} kinds, generated from the rules by `python docs/generate.py`. `abistore changes` lists them,",
+        "`abistore explain KIND` prints a page. The impact is the one of the profile `strict_abi`.",
+    ]
+    for impact, heading in IMPACTS.items():
+        chosen = [kind for kind in kinds if kind.impact.label == impact]
+        lines += ["", f"## {heading}", "", "| kind | what | about | evidence |", "|---|---|---|---|"]
+        lines += [
+            f"| [{kind.kind}]({kind.kind}.md) | {kind.title} | {kind.element}, {kind.action} | {kind.evidence} |"
+            for kind in chosen
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def kind_page(kind: str) -> str:
+    """The page of one kind: what happens to a consumer, how to fix it, and its cases."""
+    one = explain(kind)
+    facts = f"{one.impact.label} · evidence: {one.evidence} · about: {one.element}, {one.action}"
+    parts = [f"# {one.kind}", one.title, facts, one.why, f"**Fix:** {one.fix}"]
+    if one.aliases:
+        parts.append(f"Also called {', '.join(f'`{alias}`' for alias in one.aliases)}.")
+    parts += ["## Example", labelled(one.example)] if one.example else []
+    parts += ["## Stays silent", labelled(one.near_misses)] if one.near_misses else []
+    return "\n\n".join((*parts, "[All kinds](index.md)")) + "\n"
+
+
 DOCUMENTS = {
     "cli.md": command_line,
     "comparison-schema.json": comparison_schema,
     "policy-schema.json": policy_schema,
     "suppression-schema.json": suppression_schema,
+    "kinds/index.md": kinds_index,
+    **{f"kinds/{kind.kind}.md": partial(kind_page, kind.kind) for kind in changes()},
 }
 
 if __name__ == "__main__":
+    (DOCS / "kinds").mkdir(exist_ok=True)
+    for page in (DOCS / "kinds").glob("*.md"):
+        if f"kinds/{page.name}" not in DOCUMENTS:
+            page.unlink()
     for name, make in DOCUMENTS.items():
         (DOCS / name).write_text(make())

@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[2]
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The ``bin`` folder of an empty environment with nothing but the wheel and what it requires."""
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True, capture_output=True
+    )
     (wheel,) = folder.glob("*.whl")
     venv.create(folder / "venv", with_pip=True)
     scripts = folder / "venv" / "bin"
@@ -47,3 +49,15 @@ def test_an_installed_wheel_ingests_and_upgrades_from_another_folder(installed: 
     run("db", "upgrade")
     run("db", "check")
     assert "libcase" in json.dumps(run("list"))
+
+
+def test_an_installed_wheel_explains_kinds_by_their_cases_and_draws_pages(installed: Path, tmp_path: Path) -> None:
+    library = build_library("int answer(void) { return 42; }\n")
+
+    def printed(*words: str | Path) -> str:
+        done = subprocess.run([installed / "abistore", *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "int drop(void) { return 2; }" in printed("explain", "func_removed")
+    assert "prefers-color-scheme" in printed("compare", library, library, "--format", "html")
