@@ -8,13 +8,12 @@ from typing import TypeAlias
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
+from abistore.compare.rules.functions import WIDTH
 from abistore.compare.vtables import DEEPEST, Tables
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Access, Base, Record, TypeRef
+from abistore.model.shapes import Base, Record, TypeRef
 from abistore.model.spelling import spell
-
-WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
 
 Subobject: TypeAlias = tuple[TypeRef, int | None]
 """A base class and where it lies in the whole object, in bits; ``None`` for a virtual base."""

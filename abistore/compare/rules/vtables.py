@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
+from abistore.compare.rules.functions import WIDTH
 from abistore.compare.vtables import Tables, is_destructor, plainly, same_method, spelled
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Access, Record, VirtualMethod
+from abistore.model.shapes import Record, VirtualMethod
 
-WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
-
+_KEPT = r"(?:_?(?:slot|virtual|vtbl|vtable|method|function|func|for_future\w*))?_?"
 PLACEHOLDER = re.compile(
-    r"_*(?:vt_?|virtual_?)?(?:reserved|unused|not_?used|placeholder|spare|dummy|pad|padding|future)"
-    r"(?:_?(?:slot|virtual|vtbl|vtable|method|function|func|for_future\w*))?_?\d*_*",
+    rf"_*(?:vt_?|virtual_?)?(?:(?:reserved|unused|not_?used|placeholder){_KEPT}\d*"
+    rf"|(?:spare|dummy|pad|padding|future){_KEPT}\d+)_*",
     re.IGNORECASE,
 )
 """How virtual methods are called that only keep a slot free: ``reserved1``, ``_unused_slot_2``."""
@@ -40,7 +40,7 @@ def _stays(method: VirtualMethod, record: Record, tables: Tables) -> bool:
     return found is not None and same_method(found, method)
 
 
-def _moves_others(method: VirtualMethod, old: Record, new: Record, context: Context) -> bool:
+def _moves_others(method: VirtualMethod, old: Record, context: Context) -> bool:
     """Whether a slot from ``method``'s on was taken before."""
     table = context.old_tables.slots(old)
     return method.slot is not None and bool(table) and method.slot <= max(table)
@@ -58,7 +58,7 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
         return "pure"
     if context.old_tables.has_plain(name, method.new):
         return "became virtual"
-    if _moves_others(method.new, old, new, context):
+    if _moves_others(method.new, old, context):
         return "inserted"
     closed = context.old_tables.is_polymorphic(old) and not context.old_tables.may_be_derived_from(name)
     return "appended, closed" if closed else "appended"
