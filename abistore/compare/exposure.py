@@ -130,8 +130,15 @@ class Exposure:
         for function in self._functions():
             taken = set(self._parameters(function))
             found |= {name for name in self._results(function) if name not in taken}
-            found |= {name for each in function.parameters if (name := self._side.pointee(each, 2)) is not None}
+            found |= {name for each in function.parameters if (name := self._filled_in(each)) is not None}
         return found
+
+    def _filled_in(self, parameter: TypeRef) -> Name | None:
+        """What ``T **`` is to be filled in with; ``T *const *`` and arrays of pointers that stay are none of these."""
+        outer, _ = self._side.bare(parameter)
+        if not isinstance(outer, Pointer) or "const" in self._side.bare(outer.target)[1]:
+            return None
+        return self._side.pointee(outer, 2)
 
     def _results(self, function: Function) -> Iterator[Name]:
         result, _ = self._side.bare(function.result)
@@ -147,6 +154,8 @@ class Exposure:
         """What a function takes by address, its object too."""
         for each in function.parameters:
             name = self._side.pointee(each, 1)
+            if name is None and self._filled_in(each) is None:
+                name = self._side.pointee(each, 2)
             if name is not None:
                 yield name
         if function.method is not None and not function.method.static:

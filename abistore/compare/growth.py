@@ -7,7 +7,7 @@ import re
 from abistore.compare.context import Context
 from abistore.compare.members import flat_fields, plain
 from abistore.model.deltas import Changed
-from abistore.model.shapes import Record
+from abistore.model.shapes import Primitive, Record
 
 GUARD = re.compile(
     r"_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)|(struct|self|structure)_?(size|len|length))_*",
@@ -19,11 +19,14 @@ GUARD = re.compile(
 def grows_safely(record: Changed[Record], context: Context) -> bool:
     """Whether consumers never depend on the record's size: the library allocates it, or is told the size."""
     name = record.subject.name
-    return context.library_allocates(name) or (not context.by_value(name) and is_guarded(record))
+    return context.library_allocates(name) or (not context.by_value(name) and is_guarded(record, context))
 
 
-def is_guarded(record: Changed[Record]) -> bool:
+def is_guarded(record: Changed[Record], context: Context) -> bool:
     """Whether the record begins with its own size, and grew."""
     first = next((plain(field) for field in flat_fields(record.old) if plain(field).offset == 0), None)
     grew = record.new.size > record.old.size
-    return grew and record.old.sort != "union" and first is not None and GUARD.fullmatch(first.name) is not None
+    if first is None or record.old.sort == "union" or not GUARD.fullmatch(first.name):
+        return False
+    number, _ = context.equivalence.old_side.bare(first.type)
+    return grew and isinstance(number, Primitive)

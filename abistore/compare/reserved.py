@@ -7,13 +7,13 @@ import re
 from abistore.model.shapes import Array, Field, Named, Pointer, Primitive, Procedure, Qualified, Record, TypeRef
 
 SURE = frozenset({"reserved", "rsvd", "resv", "unused", "padding", "filler", "spare", "placeholder"})
-"""Words that tell it anywhere in a name: ``__glibc_reserved1``, ``reserved_for_kernel``."""
+"""Words that tell it in a name that begins with an underscore, or as the last word of an array's or address's name."""
 
-PROBABLE = frozenset({"pad", "fill", "dummy", "internal", "private", "priv", "opaque", "future", "extra", "do_not_use"})
-"""Words that tell it as the whole name, numbered or not: ``_pad1``, ``do_not_use``."""
+WHOLE = SURE | {"pad", "fill", "dummy", "internal"}
+"""Words that tell it as the whole name, numbered or not: ``_pad1``."""
 
-EDGE = frozenset({"pad"})
-"""Words that tell it at the beginning of a name too: ``pad_to_64``."""
+REST = frozenset({"for", "by", "future", "use", "expansion", "extension", "space", "bits", "area", "flags", "slots"})
+"""Words that may follow: ``reserved_for_future_use``. A count of ``reserved_bytes`` is no reserve."""
 
 FORBIDDEN = re.compile(r"do_?not_?(use|touch|access)|dont_?(use|touch|access)|internal_use", re.IGNORECASE)
 """What tells it of a field of any type: ``internal_donotuse``."""
@@ -30,8 +30,12 @@ def is_reserved(field: Field) -> bool:
     words = [word.lower() for word in WORD.findall(field.name)]
     if not words or not _is_storage(field.type):
         return False
-    whole = "_".join(words)
-    return bool(SURE & set(words)) or whole in PROBABLE or (words[0] in EDGE and not _is_address(field.type))
+    if len(words) == 1:
+        return words[0] in WHOLE
+    if words[0] in WHOLE and REST.issuperset(words[1:]):
+        return True
+    telling = bool(SURE & set(words)) if field.name.startswith("_") else words[-1] in SURE
+    return telling and (field.name.startswith("_") or isinstance(field.type, Array | Pointer))
 
 
 def is_forbidden(field: Field) -> bool:
@@ -59,7 +63,3 @@ def _is_storage(type: TypeRef) -> bool:
             return name.kind == "alias"
         case _:
             return isinstance(type, Primitive)
-
-
-def _is_address(type: TypeRef) -> bool:
-    return isinstance(type, Pointer)
