@@ -1,4 +1,4 @@
-"""Two declarations line by line: what is gone, what is new, and a line around it."""
+"""Two declarations line by line: what is gone, what is new, what only moved, and a line around it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Literal, TypeAlias
 
 from abistore.report.outline import Declared
 
-Sign: TypeAlias = Literal["-", "+", " ", "…"]
+Sign: TypeAlias = Literal["-", "+", "!", " ", "…"]
 Line: TypeAlias = tuple[Sign, str]
+COMMENT = " // "
+"""Begins the place (offset, slot, size) of what stands before it."""
 
 CONTEXT = 1
 MOST = 4_000_000
@@ -18,7 +20,10 @@ MOST = 4_000_000
 
 
 def difference(declared: Declared) -> list[Line]:
-    """The lines that differ, those around them, and ``…`` for what was left out between."""
+    """The lines that differ, those around them, and ``…`` for what was left out between.
+
+    A line that differs in its place only is one with ``!``, which tells both places.
+    """
     return list(_shortened(_lines((declared.before or "").splitlines(), (declared.after or "").splitlines())))
 
 
@@ -42,11 +47,19 @@ def _common(old: list[str], new: list[str]) -> int:
 
 
 def _matched(old: list[str], new: list[str]) -> Iterator[Line]:
-    for tag, first, last, low, high in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    before, after = ([line.partition(COMMENT)[0] for line in lines] for lines in (old, new))
+    for tag, first, last, low, high in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
-            yield from ((" ", line) for line in old[first:last])
+            yield from map(_placed, old[first:last], new[low:high])
         else:
             yield from _replaced(old[first:last], new[low:high])
+
+
+def _placed(old: str, new: str) -> Line:
+    if old == new:
+        return " ", old
+    code, _, place = new.partition(COMMENT)
+    return "!", f"{code}{COMMENT}{old.partition(COMMENT)[2] or 'no place'} -> {place or 'no place'}"
 
 
 def _replaced(old: list[str], new: list[str]) -> Iterator[Line]:

@@ -193,7 +193,7 @@ def _declared(declared: Declared, change: Change, anchor: str) -> str:
 
 
 def _line(sign: str, text: str) -> str:
-    tag = {"-": "del", "+": "ins"}.get(sign)
+    tag = {"-": "del", "+": "ins", "!": "em"}.get(sign)
     line = escape(f"{sign} {text}".rstrip())
     return f"<{tag}>{line}</{tag}>" if tag else f"{line}\n"
 

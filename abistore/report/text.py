@@ -30,7 +30,13 @@ DEEP = " " * 10
 Pending: TypeAlias = dict[tuple[Kind, str], Declared]
 """Declarations that were not shown yet: each is shown with its first change."""
 
-HEADINGS = {"breaking": "Breaking", "api_break": "Source breaks", "risk": "Risks", "compatible": "Compatible"}
+HEADINGS = {
+    "breaking": "Breaking",
+    "api_break": "Source breaks",
+    "risk": "Risks",
+    "compatible": "Compatible",
+    "notice": "Notices",
+}
 
 
 def render(report: Report, style: Style) -> str:
@@ -144,7 +150,7 @@ def compared(declared: Declared, style: Style) -> Iterator[str]:
     shown = len(lines) if style.detail else DIFFERENCES_SHOWN
     for sign, text in lines[:shown]:
         for line in wrapped(f"{sign} {shortened(text)}".rstrip(), DEEP, style):
-            yield style.paint(line, sign) if sign in "-+" else line
+            yield style.paint(line, sign) if sign in "-+!" else line
     if len(lines) > shown:
         yield f"{DEEP}… (-v shows all)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, Verdict
 from abistore.model.names import Name

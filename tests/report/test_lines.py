@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from abistore.errors import UsageError
 from abistore.model.findings import Verdict
@@ -35,6 +34,15 @@ def test_a_difference_shows_what_changed_with_a_line_around_it() -> None:
     ]
 
 
+def test_what_only_moved_is_one_line_with_both_places() -> None:
+    before, after = "struct s {\n    int a;    // 0\n};  // 4 bytes", "struct s {\n    int a;    // 8\n};  // 12 bytes"
+    assert difference(declared(before, after)) == [
+        (" ", "struct s {"),
+        ("!", "    int a;    // 0 -> 8"),
+        ("!", "};  // 4 bytes -> 12 bytes"),
+    ]
+
+
 def test_a_declaration_that_one_side_lacks_is_all_new_or_all_gone() -> None:
     assert difference(declared(None, "int a;\nint b;")) == [("+", "int a;"), ("+", "int b;")]
     assert difference(declared("int a;", None)) == [("-", "int a;")]
@@ -50,15 +58,15 @@ def test_a_difference_keeps_every_line_that_changed() -> None:
 
 def test_every_declaration_is_shown_once_beside_its_first_change() -> None:
     text = render(report(), "text", Style(detail=True))
-    assert text.count("-     char kind;") == 1
-    assert text.index("stamp") < text.index("-     char kind;") < text.index("type_field_removed")
+    assert text.count("!     char kind;") == 1
+    assert text.index("stamp") < text.index("!     char kind;") < text.index("type_field_removed")
 
 
 def test_declarations_are_bounded_without_detail_and_whole_with_it() -> None:
     assert "… (-v shows all)" in render(report(), "text", Style())
     detailed = render(report(), "text", Style(detail=True))
     assert "… (-v shows all)" not in detailed
-    assert "+     char label<raw>[56];                        // 48" in detailed
+    assert "!     char label<raw>[56];                        // 32 -> 48" in detailed
 
 
 def test_identities_are_shown_with_detail() -> None:

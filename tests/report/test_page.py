@@ -6,13 +6,13 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.report import render

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from textwrap import dedent
+
+from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.report.outline import outline
