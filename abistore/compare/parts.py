@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Field, Import, Symbol, TypeRef
 
 
-class Parameter(NamedTuple):
+class Parameter(msgspec.Struct, frozen=True):
     """One parameter of a function: its position, counted from 1 and without ``this``, and its type."""
 
     position: int
     type: TypeRef
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True):
     """What a function returns."""
 
     type: TypeRef
 
 
-class InnerField(NamedTuple):
+class InnerField(msgspec.Struct, frozen=True):
     """A member of an anonymous struct or union member, at its ``offset`` (bits) in the named record around it.
 
     An ``alternative`` stands directly in a union.
@@ -32,54 +32,54 @@ class InnerField(NamedTuple):
     alternative: bool = False
 
 
-class Definition(NamedTuple):
+class Definition(msgspec.Struct, frozen=True):
     """What a tag or alias name stands for, where the two sides do not even agree on that."""
 
     name: Name
     shape: AnyShape
 
 
-class TagName(NamedTuple):
+class TagName(msgspec.Struct, frozen=True):
     """The name of a record or enum whose content is the same under another name on the other side."""
 
     name: Name
     shape: AnyShape
 
 
-class Variant(NamedTuple):
+class Variant(msgspec.Struct, frozen=True):
     """One of several shapes that one name has, where the two sides' sets of shapes cannot be paired."""
 
     shape: AnyShape
 
 
-class PrivateType(NamedTuple):
+class PrivateType(msgspec.Struct, frozen=True):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
 
     name: Name
     shape: AnyShape
 
 
-class Unexplained(NamedTuple):
+class Unexplained(msgspec.Struct, frozen=True):
     """A declaration that differs in what no rule looks at."""
 
     shape: AnyShape
 
 
-class SymbolVersion(NamedTuple):
+class SymbolVersion(msgspec.Struct, frozen=True):
     """One version under which a symbol is exported; ``default`` is what a new link binds to."""
 
     version: str | None
     default: bool
 
 
-class VersionDefinition(NamedTuple):
+class VersionDefinition(msgspec.Struct, frozen=True):
     """A version node that the library defines, and the exports that live in it."""
 
     version: str
     symbols: tuple[str, ...] = ()
 
 
-class VersionRequirement(NamedTuple):
+class VersionRequirement(msgspec.Struct, frozen=True):
     """A version of another library without which this one does not load; ``floor`` is the highest of its family."""
 
     library: str
@@ -87,19 +87,19 @@ class VersionRequirement(NamedTuple):
     raises_floor: bool
 
 
-class Dependency(NamedTuple):
+class Dependency(msgspec.Struct, frozen=True):
     """One needed library (``DT_NEEDED``)."""
 
     soname: str
 
 
-class Feature(NamedTuple):
+class Feature(msgspec.Struct, frozen=True):
     """One loader requirement of the library by name, e.g. ``DT_RELR``."""
 
     name: str
 
 
-class Batch(NamedTuple):
+class Batch(msgspec.Struct, frozen=True):
     """Exports that changed in one systematic way: old and new spellings, sorted. The base of the mass patterns."""
 
     pairs: tuple[tuple[str, str], ...]
@@ -107,92 +107,98 @@ class Batch(NamedTuple):
     after: str
 
 
-class Renaming(Batch):
+class Renaming(Batch, frozen=True):
     """Exports that got or lost a common prefix or suffix."""
 
 
-class NamespaceMove(Batch):
+class NamespaceMove(Batch, frozen=True):
     """Exports that moved to another inline (version) namespace."""
 
 
-class TagFlip(Batch):
+class TagFlip(Batch, frozen=True):
     """Exports whose only difference is an ABI tag, e.g. ``[abi:cxx11]``."""
 
 
-class NodeMove(Batch):
+class NodeMove(Batch, frozen=True):
     """Exports that moved from one version node to another."""
 
 
-class Surface(NamedTuple):
+class Surface(msgspec.Struct, frozen=True):
     """The export table as a whole: how many exports, and whether any of them is versioned."""
 
     exports: int
     versioned: int
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True):
     """What a comparison found so far, for advice that follows from it."""
 
     soname: str | None
     worst: Impact | None
 
 
-class DefaultVersion(NamedTuple):
+class DefaultVersion(msgspec.Struct, frozen=True):
     """The version of a symbol that a new link binds to."""
 
     version: str | None
 
 
-class ForeignExports(NamedTuple):
+class ForeignExports(msgspec.Struct, frozen=True):
     """Exports of templates and inline functions that belong to other libraries, e.g. to ``std::``; sorted."""
 
     symbols: tuple[str, ...]
 
 
-class InlineExports(NamedTuple):
+class InlineExports(msgspec.Struct, frozen=True):
     """Weak copies of the library's own inline functions, templates and implicit class members; sorted."""
 
     symbols: tuple[str, ...]
 
 
-class InternalExports(NamedTuple):
+class InternalExports(msgspec.Struct, frozen=True):
     """Members and tables of classes that only the library's own source files define; sorted."""
 
     symbols: tuple[str, ...]
 
 
-class InternalExport(NamedTuple):
+class InternalExport(msgspec.Struct, frozen=True):
     """A member of a class that only the library's own source files define."""
 
     name: Name
     shape: AnyShape
 
 
-class Instantiation(NamedTuple):
+class Instantiation(msgspec.Struct, frozen=True):
     """A weak symbol of a template instantiation of which nothing is left."""
 
     symbol: Symbol
 
 
-class Requalified(NamedTuple):
+class Requalified(msgspec.Struct, frozen=True):
     """A member function whose mangled name differs in its ``const``, ``volatile``, ``&`` or ``&&`` only."""
 
     symbol: str
 
 
-class Linkage(NamedTuple):
+class Linkage(msgspec.Struct, frozen=True):
     """A function whose mangled name differs from a plain C name in nothing but the mangling."""
 
     symbol: str
 
 
-class Lookalike(NamedTuple):
+class Lookalike(msgspec.Struct, frozen=True):
     """A function that vanished beside one that came with the same signature and a similar name."""
 
     symbol: str
 
 
-class Imports(NamedTuple):
+class Imports(msgspec.Struct, frozen=True):
     """Undefined symbols that only one side has; sorted."""
 
     symbols: tuple[tuple[str, Import], ...]
+
+
+class Toolchain(msgspec.Struct, frozen=True):
+    """The recorded compiler options that layouts, calls and mangled names depend on; sorted."""
+
+    options: tuple[str, ...]

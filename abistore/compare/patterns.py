@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.entities import entity
@@ -30,8 +31,7 @@ SIMILAR = 0.6
 """How alike two names of equal signature are that are taken for a rename (1: equal)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """One pattern, and what it is called among the library's changes."""
 
     part: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from hashlib import blake2b
+
+from msgspec.structs import replace
 
 from abistore.compare.policies.conditions import Condition, OfKind
 from abistore.compare.policies.facts import Facts

@@ -8,11 +8,12 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
+
+import msgspec
 
 from abistore.compare.context import Context
 from abistore.model.deltas import Delta
@@ -20,8 +21,7 @@ from abistore.model.findings import Action, Element, Impact
 from abistore.model.names import Facet, Name
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """What a rule states about a delta: the fact that differs, and its two values as people write them.
 
     ``description`` is one sentence about the subject; ``None`` where a side has no value. ``affected`` names the
@@ -37,8 +37,7 @@ class Note:
 Check = Callable[..., Iterator[Note]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One kind of change. ``subjects`` are the deltas it looks at, e.g. ``(Changed, Record)``.
 
     An ``effect`` often follows from another change of the same declaration or of one that it embeds, and is then folded

@@ -8,6 +8,8 @@ from datetime import date
 from functools import cached_property
 from hashlib import blake2b
 
+import msgspec
+
 from abistore.compare.fold import primary
 from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
 from abistore.compare.policies.facts import Facts
@@ -79,7 +81,9 @@ class Suppressions:
         taken = {index: entry for index, facts in enumerate(found) if (entry := self._match(facts))}
         taken |= _following(found, taken)
         kept = [facts.finding for index, facts in enumerate(found) if index not in taken]
-        suppressed = [replace(found[index].finding, suppressed_by=str(taken[index])) for index in sorted(taken)]
+        suppressed = [
+            msgspec.structs.replace(found[index].finding, suppressed_by=str(taken[index])) for index in sorted(taken)
+        ]
         return kept, suppressed, set(taken.values())
 
     def notes(self, used: set[Suppression]) -> Iterator[str]:

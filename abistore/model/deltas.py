@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar, Union
+
+import msgspec
 
 from abistore.model.names import Name
 
 T = TypeVar("T", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """What a delta is about: a declaration, or one part of it (a field, an enumerator, a base, a parameter).
 
     ``part`` is spelled for people and stable between runs: ``x``, ``parameter 2``, ``base geo::Shape``; empty for the
@@ -22,8 +22,7 @@ class Subject:
     part: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Added(Generic[T]):
+class Added(msgspec.Struct, Generic[T], frozen=True):
     """Only the new side has it. ``within`` is the delta of the declaration whose part this is."""
 
     subject: Subject
@@ -31,8 +30,7 @@ class Added(Generic[T]):
     within: Changed[Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Removed(Generic[T]):
+class Removed(msgspec.Struct, Generic[T], frozen=True):
     """Only the old side has it, and the new side could have seen it."""
 
     subject: Subject
@@ -40,8 +38,7 @@ class Removed(Generic[T]):
     within: Changed[Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Changed(Generic[T]):
+class Changed(msgspec.Struct, Generic[T], frozen=True):
     """Both sides have it, and it differs."""
 
     subject: Subject

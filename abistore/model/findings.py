@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from abistore.model.names import Facet, Name
 from abistore.model.snapshot import Evidence, Location
@@ -15,9 +16,11 @@ class Impact(IntEnum):
 
     ``COMPATIBLE``: built consumers go on working and sources still compile. ``RISK``: they may not, depending on what
     no comparison can see. ``API_BREAK``: built consumers work, some sources stop compiling. ``BREAKING``: some built
-    consumers fail.
+    consumers fail. ``NOTICE`` is about the evidence, the toolchain or other libraries' code in the file and not about
+    the library's own ABI: it has no weight unless a policy gives it one.
     """
 
+    NOTICE = -1
     COMPATIBLE = 0
     RISK = 1
     API_BREAK = 2
@@ -30,7 +33,7 @@ class Impact(IntEnum):
 
 
 class Verdict(IntEnum):
-    """The worst impact of a comparison's findings, or that there are none."""
+    """The worst impact of a comparison's findings, or that none has any weight."""
 
     NO_CHANGE = 0
     COMPATIBLE = 1
@@ -45,6 +48,7 @@ class Verdict(IntEnum):
 
 
 VERDICT_OF: dict[Impact, Verdict] = {
+    Impact.NOTICE: Verdict.NO_CHANGE,
     Impact.COMPATIBLE: Verdict.COMPATIBLE,
     Impact.RISK: Verdict.COMPATIBLE_WITH_RISK,
     Impact.API_BREAK: Verdict.API_BREAK,
@@ -55,8 +59,7 @@ Element: TypeAlias = Literal["functions", "variables", "types", "enums", "librar
 Action: TypeAlias = Literal["added", "removed", "changed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One change of one kind, with its effect.
 
     ``kind`` is the rule's name (``func_removed``); ``part`` names the field, enumerator or parameter of ``name`` that
@@ -84,8 +87,7 @@ class Finding:
     suppressed_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NotChecked:
+class NotChecked(msgspec.Struct, frozen=True):
     """Something that one side could not observe, so that nothing is said about it.
 
     ``reason`` is a stable code (``no-debug-info``, ``partial-debug-info``, ...); ``names`` are the declarations
@@ -100,8 +102,7 @@ class NotChecked:
     names: tuple[Name, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(msgspec.Struct, frozen=True):
     """One operand of a comparison, as the reader of a report needs it."""
 
     library: str
@@ -113,8 +114,7 @@ class Side:
     exports: int
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """The judged difference of two snapshots. ``findings`` are sorted worst first, then by name.
 
     ``engine`` identifies the rules that judged (their digest), so that a stored verdict can be told from one that
@@ -130,7 +130,7 @@ class Comparison:
     suppressed: tuple[Finding, ...] = ()
     policy: str = "strict_abi"
     engine: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     policy_digest: str = ""
     suppression_digest: str = ""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
+
+import msgspec
 
 from abistore.model.findings import Verdict
 from abistore.model.names import Facet, Name
@@ -14,8 +15,7 @@ DEFAULT_CHANNEL = "release"
 """The baseline channel that is meant where none is named."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class LineKey:
+class LineKey(msgspec.Struct, frozen=True, order=True):
     """What has one history: a library, on one target, in one build profile (``default`` unless the caller says)."""
 
     library: str
@@ -26,8 +26,7 @@ class LineKey:
         return f"{self.library} ({self.target}, {self.profile})"
 
 
-@dataclass(frozen=True, slots=True)
-class IngestRequest:
+class IngestRequest(msgspec.Struct, frozen=True):
     """What the caller says about a snapshot that it ingests; the rest is in the snapshot's provenance.
 
     ``version`` is the release's label; ``replace`` allows another binary under a taken label. ``revision`` is the
@@ -44,8 +43,7 @@ class IngestRequest:
     released: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(msgspec.Struct, frozen=True):
     """One stored snapshot's card: everything but its entries. ``sequence`` is the order of ingestion in its line.
 
     ``digest`` is hexadecimal. ``exports`` counts the names of exported functions and variables, ``declarations`` the
@@ -68,8 +66,7 @@ class Release:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class IngestOutcome:
+class IngestOutcome(msgspec.Struct, frozen=True):
     """What an ingest did: ``known`` is true where the release is stored with this content and nothing was written.
 
     ``entries_written`` counts the entries that begin or end with this release.
@@ -82,8 +79,7 @@ class IngestOutcome:
     shapes_written: int
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineMove:
+class BaselineMove(msgspec.Struct, frozen=True):
     """One move of a baseline channel; ``release`` is ``None`` where the channel was cleared."""
 
     line: LineKey
@@ -94,8 +90,7 @@ class BaselineMove:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredVerdict:
+class StoredVerdict(msgspec.Struct, frozen=True):
     """An immutable judgement: these two snapshots, under this policy, by these rules."""
 
     old_digest: str
@@ -108,12 +103,11 @@ class StoredVerdict:
     risk_changes: int
     compatible: int
     judged: datetime
-    comparison: bytes = field(repr=False, default=b"")
+    comparison: bytes = b""
     """The whole comparison as the JSON report renders it, UTF-8."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogEvent:
+class LogEvent(msgspec.Struct, frozen=True):
     """One release in which a declaration appeared, changed or vanished, with its shapes before and after.
 
     ``not-observed``: the release's evidence could not show it, so that it may have been there or not; ``before`` is
@@ -128,8 +122,7 @@ class LogEvent:
     after: Variants
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRecord:
+class AuditRecord(msgspec.Struct, frozen=True):
     """One mutation of the store, written in the same transaction as what it describes."""
 
     at: datetime
@@ -139,8 +132,7 @@ class AuditRecord:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStats:
+class StoreStats(msgspec.Struct, frozen=True):
     """How much a store holds. ``size`` is in bytes; ``superseded`` counts the snapshots that were replaced."""
 
     revision: str
@@ -156,8 +148,7 @@ class StoreStats:
     audit_records: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoreUpgrade:
+class StoreUpgrade(msgspec.Struct, frozen=True):
     """A store's schema revision before and after; ``backup`` is the path of the copy that was taken first."""
 
     before: str

@@ -7,8 +7,9 @@ described. A packed record whose members happen to lie naturally cannot be told 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, assert_never
+
+import msgspec
 
 from abistore.model.names import FACETS, Name
 from abistore.model.shapes import (
@@ -34,8 +35,7 @@ MAX_DEPTH: Final = 100
 """Types nested deeper by value are taken as not described: only broken evidence has them."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Hole:
+class Hole(msgspec.Struct, frozen=True, order=True):
     """Bits of a record that belong to no member; ``tail`` marks padding behind the last one. In bits."""
 
     offset: int

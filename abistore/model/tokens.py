@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 TokenKind: TypeAlias = Literal["word", "number", "character", "string", "operator", "unnamed", "tag", "mark"]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """One token; ``text`` is already normal for ``operator``, ``unnamed`` and ``tag``."""
 
     kind: TokenKind

@@ -30,7 +30,7 @@ _SEMVER = re.compile(
 _DEBIAN = re.compile(r"(?:(\d+):)?(\d[A-Za-z0-9.+~-]*?)(?:-([A-Za-z0-9+.~]+))?", re.ASCII)
 _DEBIAN_PART = re.compile(r"([^0-9]*)([0-9]*)")
 _FOREIGN_TO_PEP440 = re.compile(r"\+|-\d|\d[A-Za-z]+$")
-"""A local version, a revision, a letter release: PEP 440 accepts them, with an order that their authors did not mean."""
+"""A local version, a revision, a letter release: PEP 440 reads them, in an order that their authors did not mean."""
 
 _RUNS = re.compile(r"([0-9]+)")
 

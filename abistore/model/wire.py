@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
@@ -27,8 +26,7 @@ MAX_ROW_DEPTH: Final = 16
 Form: TypeAlias = Literal["type", "name", "row", "tagged row"]
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(msgspec.Struct, frozen=True):
     """One field of a struct that cannot be written as it is: ``many`` of ``form`` or one, at ``index``."""
 
     index: int
@@ -37,8 +35,7 @@ class Slot:
     struct: type[msgspec.Struct] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """How one struct class is written: its tag, which fields are references, which trailing ones may be left out."""
 
     tag: str | None

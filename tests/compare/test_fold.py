@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from abistore.compare.context import Context
 from abistore.compare.fold import fold

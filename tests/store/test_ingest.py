@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from abistore.errors import SnapshotNotFound, StoreError, UsageError, VersionTaken
 from abistore.model.history import IngestRequest, LineKey

@@ -12,11 +12,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 from abistore.errors import SchemaMismatch, StoreBusy, StoreError, UsageError
 from abistore.model.history import IngestRequest
