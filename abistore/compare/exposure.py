@@ -102,7 +102,8 @@ class Exposure:
                 continue
             found.add(name)
             for shape in self._layout.get(name, ()):
-                pending += (each for each in self._inside(shape) if self._resolved(each) not in given)
+                inside = ((each, self._resolved(each)) for each in self._inside(shape))
+                pending += (each for each, own in inside if own not in given and own not in self._internals.classes)
                 pending += embedded(shape)
         return frozenset(found)
 

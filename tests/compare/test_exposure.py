@@ -97,6 +97,13 @@ def test_a_type_is_private_where_consumers_cannot_include_its_file(handle: str, 
     assert (exposure.is_private(P), exposure.is_private(Q)) == (expected, expected)
 
 
+def test_what_a_source_file_defines_behind_a_public_pointer_is_private() -> None:
+    layout: dict[Name, AnyShape] = {USE: uses(Named(S)), S: holder(to(P)), P: struct(INT)}
+    side = located(layout, {S: "lib.h", P: "lib.c"})
+    assert Context(side, side).exposure.is_private(P)
+    assert not Context(side, side).exposure.is_private(S)
+
+
 def test_what_callers_allocate_is_never_private() -> None:
     layout: dict[Name, AnyShape] = {
         OPEN: uses(to(S), result=to(P)),
