@@ -7,6 +7,8 @@ import pytest
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.info import DebugInfo
+from abistore.model.shapes import Variable
+from abistore.service.snapshots import capture
 from tests.build import build_library
 from tests.extract.dwarf_samples import (
     DEFINED,
@@ -263,8 +265,9 @@ template struct Traits<char>;
 @pytest.mark.parametrize("compiler, version", [("g++", "5"), ("clang++", "4"), ("clang++", "5")])
 def test_constant_static_members_are_found_in_their_class(compiler: str, version: str) -> None:
     path = build_library(CONSTANTS, language="c++", compiler=compiler, flags=["-O2", f"-gdwarf-{version}"])
-    assert found_names(open_info(path)) == {
-        ("variable", "shapes::_V2::Limits::steady"),
-        ("variable", "shapes::_V2::Limits::lowest"),
-        ("variable", "shapes::_V2::Traits<char>::digits"),
+    shapes = capture(path).entries["layout"].values()
+    assert {shape.display for (shape,) in shapes if isinstance(shape, Variable)} == {
+        "shapes::_V2::Limits::steady",
+        "shapes::_V2::Limits::lowest",
+        "shapes::_V2::Traits<char>::digits",
     }

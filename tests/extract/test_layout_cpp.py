@@ -284,11 +284,38 @@ def test_an_opaque_class_stays_opaque(compiler: str) -> None:
 
 @pytest.mark.parametrize("compiler", CPP)
 def test_evidence_counts_what_has_no_debug_information(compiler: str) -> None:
-    files = {"bare.s": ".globl bare\n.type bare, @function\nbare: ret\n.size bare, .-bare\n.section .note.GNU-stack\n"}
-    found = layout("struct V { virtual void f(); }; void V::f() {}", compiler, flags=["bare.s"], files=files)
+    bare = 'asm(".section .text.bare, \\"ax\\"; .globl bare; .type bare, @function; bare: ret; .size bare, .-bare");'
+    found = layout(f"struct V {{ virtual void f(); }}; void V::f() {{}} {bare}", compiler)
     evidence = found.snapshot.evidence_of("layout")
     assert (evidence.state, evidence.described, evidence.expected) == ("partial", 1, 2)
     assert (evidence.reason, "bare" in evidence.detail) == ("partial-debug-info", True)
+
+
+@pytest.mark.parametrize("compiler", CPP)
+def test_what_no_debug_information_could_describe_is_not_expected(compiler: str) -> None:
+    files = {"bare.s": ".globl bare\n.type bare, @function\nbare: ret\n.size bare, .-bare\n.section .note.GNU-stack\n"}
+    found = layout("inline int &f() { static int n; return n; } int &g() { return f(); }", compiler,
+                   flags=["bare.s"], files=files)  # fmt: skip
+    evidence = found.snapshot.evidence_of("layout")
+    assert (evidence.state, evidence.described, evidence.expected) == ("full", 1, 1)
+    assert (evidence.reason, "bare" in evidence.detail) == ("assembly-or-folded", True)
+
+
+def test_functions_that_gcc_folds_with_others_keep_their_own_declarations() -> None:
+    source = """
+    struct Small { struct Deep { int first(); int second(int *, long); static int third(short); }; };
+    int Small::Deep::first() { return 4242; }
+    int Small::Deep::second(int *, long) { return 4242; }
+    int Small::Deep::third(short) { return 4242; }
+    namespace lib { int free_one(char) { return 4242; } }
+    extern "C" int plain(unsigned *) { return 4242; }
+    """
+    found = layout(source, "g++", flags=["-O2"])
+    assert found.function("_ZN5Small4Deep6secondEPil").parameters == (Pointer(INT), Primitive("long", 8))
+    assert found.function("_ZN5Small4Deep5thirdEs").method == Method(Name("record", "Small::Deep"), static=True)
+    assert found.function("_ZN3lib8free_oneEc").parameters == (CHAR,)
+    assert found.function("plain").parameters == (Pointer(Primitive("unsigned int", 4)),)
+    assert found.snapshot.evidence_of("layout").state == "full"
 
 
 def test_gcc_and_clang_agree_on_a_cpp_library() -> None:

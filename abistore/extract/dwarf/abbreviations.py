@@ -40,6 +40,7 @@ HOT_SKIPPER = 60
 """Uses after which generating code has paid for itself."""
 
 DEFINING = frozenset({dw.AT_EXTERNAL, dw.AT_SPECIFICATION})
+BY_ADDRESS = frozenset({dw.AT_LOW_PC, dw.AT_RANGES, dw.AT_ABSTRACT_ORIGIN})
 VALUED = frozenset({dw.AT_CONST_VALUE, dw.AT_DECLARATION})
 
 DIRECT = {dw.AT_NAME: dw.FORM_STRP, dw.AT_LOW_PC: dw.FORM_ADDR, dw.AT_SIBLING: dw.FORM_REF4}
@@ -53,7 +54,8 @@ LARGEST_GAP = 1 << 12
 
 LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, RECORD, ENUM, UNPLACED = range(8)
 """How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
-over, or by its meaning; ``UNPLACED`` is a defined variable without a location. Plain numbers, because every entry is
+over, or by its meaning; ``UNPLACED`` is a variable without a location, or a function without code, that an export may
+be nevertheless. Plain numbers, because every entry is
 compared with them; what a scan remembers is last."""
 
 Specification: TypeAlias = tuple[int, int, int]
@@ -89,8 +91,8 @@ class Abbreviation:
 
     __slots__ = (
         "_constants", "_decoded", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
-        "has_children", "has_code", "is_declaration", "kind", "leads", "name_place", "next", "size", "specifications",
-        "tag",
+        "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next", "size",
+        "specifications", "tag",
     )  # fmt: skip
 
     decode: Decoder
@@ -104,6 +106,7 @@ class Abbreviation:
         self.attributes = frozenset(attribute for attribute, _, _ in specifications)
         self.has_code = bool({dw.AT_LOW_PC, dw.AT_RANGES} & self.attributes)
         self.is_declaration = dw.AT_DECLARATION in self.attributes
+        self.is_nameable = tag == dw.TAG_SUBPROGRAM and _is_nameable(self.attributes)
         self.leads = has_children and dw.AT_SIBLING in self.attributes
         self.decode = self._decode_interpreted
         self.next = self._next_interpreted
@@ -125,6 +128,8 @@ class Abbreviation:
         if tag == dw.TAG_VARIABLE and dw.AT_LOCATION in attributes:
             return VARIABLE
         if tag == dw.TAG_VARIABLE and DEFINING & attributes and not VALUED & attributes:
+            return UNPLACED
+        if self.is_nameable:
             return UNPLACED
         if tag in (dw.TAG_NAMESPACE, dw.TAG_MODULE):
             return NAMESPACE
@@ -191,6 +196,13 @@ class Abbreviation:
             else:
                 position = step.skip(data, position, unit)
         return position
+
+
+def _is_nameable(attributes: frozenset[int]) -> bool:
+    """Whether a function that has no code here may be found by its symbol: a compiler folded it with another one."""
+    if dw.AT_EXTERNAL not in attributes or (BY_ADDRESS | DEFINING - {dw.AT_EXTERNAL}) & attributes:
+        return False
+    return dw.AT_LINKAGE_NAME in attributes or not {dw.AT_DECLARATION} & attributes
 
 
 def _places(specifications: tuple[Specification, ...], format: Format) -> tuple[dict[int, int], int]:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from abistore.model.snapshot import Evidence
 
 if TYPE_CHECKING:
+    from abistore.extract.dwarf.info import DebugInfo
     from abistore.extract.dwarf.units import Unit
     from abistore.extract.elf.symbols import Exports
 
-COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHW]|_ZG(?:[VR]|Tt)")
-"""Virtual tables, type information, thunks, guards and the like (Itanium C++ ABI, 5.1.4): no source declares them."""
+COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
+"""Virtual tables, type information, thunks, guards and the like (Itanium C++ ABI, 5.1.4): no source declares them.
+
+So are entities local to an inline function (5.1.6), which are exported only for its copies to share.
+"""
 
 HINTS: Final = {
     "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",
@@ -43,23 +49,50 @@ def expected_places(exports: Exports) -> tuple[list[int], list[int]]:
     )
 
 
-def coverage(exports: Exports, described: set[str], problems: Iterable[tuple[str, str]]) -> Evidence:
-    """The evidence of the layout facet, given the symbols whose places have a DIE."""
-    expected = {symbol for symbol in exports.kinds if is_expected(symbol)}
-    absent = sorted(expected - described)
-    count = len(expected) - len(absent)
-    reasons = sorted(set(problems))
-    if not reasons and not absent:
-        return Evidence("layout", "full", described=count, expected=len(expected))
+def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence:
+    """The evidence of the layout facet, given the symbols that have a shape."""
+    absent = sorted(symbol for symbol in exports.kinds if is_expected(symbol) and symbol not in described)
+    reasons = sorted(set(info.problems))
+    elsewhere = [] if reasons or not described else _without_declaration(absent, exports, info)
+    missing = sorted(set(absent) - set(elsewhere))
+    count = sum(map(is_expected, described))
+    evidence = Evidence("layout", "full", described=count, expected=count + len(missing))
+    if not reasons and not missing:
+        return replace(evidence, reason="assembly-or-folded", detail=_examples(elsewhere)) if elsewhere else evidence
     reason = reasons[0][0] if reasons else "partial-debug-info" if count else "no-debug-info"
     details = [f"{code}: {text}" for code, text in reasons[:5]]
     if len(reasons) > 5:
         details.append(f"and {len(reasons) - 5} more")
-    if absent:
-        details.append(f"{len(absent)} exports are not described, e.g. {', '.join(absent[:3])}")
-    state: Literal["partial", "missing"] = "partial" if count else "missing"
-    hint = HINTS.get(reason, "build all of the library with -g")
-    return Evidence("layout", state, reason, "; ".join(details), hint, described=count, expected=len(expected))
+    if missing:
+        details.append(f"{len(missing)} exports are not described, e.g. {', '.join(missing[:3])}")
+    return replace(
+        evidence,
+        state="partial" if count else "missing",
+        reason=reason,
+        detail="; ".join(details),
+        hint=HINTS.get(reason, "build all of the library with -g"),
+    )
+
+
+def _without_declaration(absent: Iterable[str], exports: Exports, info: DebugInfo) -> list[str]:
+    """Those of ``absent`` that debug information cannot describe, though the units that hold them have it.
+
+    They are written in assembly, folded with equal code by compiler or linker, aliases, or chosen at load time (IFUNC).
+    Units do not say which data they hold: data counts as code that is built with it does.
+    """
+    places = {symbol: address for address, symbols in exports.by_address.items() for symbol in symbols}
+    found, data = [], []
+    for symbol in absent:
+        if exports.kinds[symbol] == "variable":
+            data.append(symbol)
+        elif symbol not in places or info.covers(places[symbol]):
+            found.append(symbol)
+    functions = sum(exports.kinds[symbol] == "function" for symbol in absent)
+    return [*found, *data] if len(found) == functions else found
+
+
+def _examples(symbols: list[str]) -> str:
+    return f"{len(symbols)} exports have no declaration of their own, e.g. {', '.join(symbols[:3])}"
 
 
 def compilers(units: Iterable[Unit]) -> tuple[str, ...]:

@@ -144,18 +144,23 @@ class Shapes:
         return read_function(declarations) if declarations.is_function else read_variable(declarations)
 
 
-def choose(symbol: str, candidates: list[Declarations]) -> Declarations | None:
-    """The one of several DIEs at a symbol's address that describes it.
-
-    A mangled symbol at the address of code with another mangled name is there because a linker folded identical code,
-    and what describes the one would be wrong about the other. Names that are not mangled are aliases.
-    """
+def own(symbol: str, candidates: list[Declarations]) -> Declarations | None:
+    """The one of several DIEs at a symbol's address that is of this name."""
     for candidate in candidates:
         if candidate.symbol == symbol:
             return candidate
     for candidate in candidates:
         if candidate.stands_for(symbol):
             return candidate
+    return None
+
+
+def alias(symbol: str, candidates: list[Declarations]) -> Declarations | None:
+    """The one of several DIEs of other names at a symbol's address that describes it.
+
+    A mangled symbol at the address of code with another mangled name is there because a linker folded identical code,
+    and what describes the one would be wrong about the other. Names that are not mangled are aliases.
+    """
     for candidate in candidates:
         if not (symbol.startswith("_Z") and candidate.symbol.startswith("_Z")):
             return candidate

@@ -6,8 +6,11 @@ for. What an entry means for the ABI is not known here.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf import codes as dw
@@ -23,7 +26,7 @@ from abistore.extract.dwarf.sections import Sections
 from abistore.extract.dwarf.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.strings import NoStrings
 from abistore.extract.dwarf.units import Context, Unit, read_units
-from abistore.extract.dwarf.unplaced import static_members
+from abistore.extract.dwarf.unplaced import MEMBER, folded_functions, members
 from abistore.extract.dwarf.walk import children, skip
 
 if TYPE_CHECKING:
@@ -75,6 +78,7 @@ class DebugInfo:
         self._definitions: dict[str, list[int]] | None = None
         self._files: dict[tuple[int, int], Files] = {}
         self._last: Unit | None = None
+        self._code: list[tuple[int, int, Unit]] = []
         self._sections = Sections(elf)
         self._split_files = SplitFiles(elf, options, self._add_split, self.problem)
         other = Sections(alternate) if alternate is not None else None
@@ -150,6 +154,7 @@ class DebugInfo:
         for unit in units:
             if unit.handle not in covered and not unit.is_type_unit:
                 ranges += [(first, end, unit) for first, end in self._ranges(unit)]
+        self._code = ranges
         for first, end, unit in ranges:
             index = bisect_right(wanted, first - 1)
             if index < len(wanted) and wanted[index] < end:
@@ -186,19 +191,42 @@ class DebugInfo:
             for unit in self.units:
                 self.scan(unit)
             self._find_thread_locals(set(tls_offsets) - self._found_at("tls"))
-            self._find_members(set(addresses) - self._found_at("function", "variable"))
 
     def _found_at(self, *kinds: str) -> set[int]:
         return {place for kind, place, _ in self.found if kind in kinds}
 
-    def _find_members(self, addresses: set[int]) -> None:
-        """Finds static members that only their class declares."""
-        places = {name: address for address in sorted(addresses) for name in self._addresses[address]}
+    def named(self, symbols: Set[str]) -> dict[str, int]:
+        """The entries that describe some of ``symbols`` without saying where they lie."""
+        found: dict[str, int] = {}
+        for unit in self.units if symbols else ():
+            if unit.is_scanned:
+                try:
+                    for symbol, handle in folded_functions(unit, symbols):
+                        found.setdefault(symbol, handle)
+                except MALFORMED as fault:
+                    self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+        left = [symbol for symbol in sorted(symbols) if symbol.startswith(MEMBER) and symbol not in found]
         try:
-            for symbol, handle in static_members(self._index(), self.die, places) if places else ():
-                self.found.append(("variable", places[symbol], handle))
+            found.update(members(self._index(), self.die, left) if left else ())
         except MALFORMED as fault:
-            self._fault(f"a class with static members: {describe(fault)}")
+            self._fault(f"a class with members that are exported: {describe(fault)}")
+        return found
+
+    def covers(self, address: int) -> bool:
+        """Whether some unit says that it holds the code at ``address``."""
+        index = bisect_right(self._extents, (address, sys.maxsize)) - 1
+        return index >= 0 and address < self._extents[index][1]
+
+    @cached_property
+    def _extents(self) -> list[tuple[int, int]]:
+        """The ranges of code that units claim, sorted and joined."""
+        joined: list[tuple[int, int]] = []
+        for first, end, _ in sorted(self._code, key=itemgetter(0)):
+            if joined and first <= joined[-1][1]:
+                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+            else:
+                joined.append((first, end))
+        return joined
 
     def _find_thread_locals(self, tls_offsets: set[int]) -> None:
         """Finds thread-local variables by symbol name, where the debug information does not place them."""

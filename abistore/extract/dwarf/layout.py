@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages
+from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages
 from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error
 from abistore.extract.dwarf.footprints import Footprints
 from abistore.extract.dwarf.foreign import is_runtime
-from abistore.extract.dwarf.functions import Shapes, choose
+from abistore.extract.dwarf.functions import Declarations, Shapes, alias, own
 from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
@@ -62,7 +62,7 @@ def read_layout(
         return Layout(
             entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},
             locations=types.locations,
-            evidence=coverage(exports, described, info.problems),
+            evidence=coverage(exports, described, info),
             compilers=compilers(info.units),
             languages=languages(info.units),
         )
@@ -81,24 +81,34 @@ def without_cycle_collection() -> Iterator[None]:
 
 
 def _read_exports(types: Types, exports: Exports) -> set[str]:
-    """Enters the function or variable of every exported symbol that has a DIE; the symbols at described places."""
+    """Enters the function or variable of every exported symbol that has a DIE; the symbols that have one."""
     places: dict[tuple[bool, int], list[int]] = {}
     for kind, place, handle in types.info.found:
         places.setdefault((kind == "tls", place), []).append(handle)
     described: set[str] = set()
+    others: dict[str, list[Declarations]] = {symbol: [] for symbol in exports.kinds}
     shapes = Shapes(types)
+
+    def enter(symbol: str, chosen: Declarations | None) -> None:
+        name = Name(exports.kinds[symbol], symbol)
+        if chosen is not None and chosen.is_function == (name.kind == "function"):
+            types.add(name, shapes.of(chosen))
+            types.note(name, chosen.location())
+            described.add(symbol)
+
     for (tls, place), handles in places.items():
-        symbols = (exports.tls_by_offset if tls else exports.by_address)[place]
         candidates = [shapes.declarations(handle) for handle in handles]
         candidates = [candidate for candidate in candidates if not candidate.is_assembly]
-        if candidates:
-            described.update(symbols)
-        for symbol in symbols:
-            chosen = choose(symbol, candidates)
-            name = Name(exports.kinds[symbol], symbol)
-            if chosen is not None and chosen.is_function == (name.kind == "function"):
-                types.add(name, shapes.of(chosen))
-                types.note(name, chosen.location())
+        for symbol in (exports.tls_by_offset if tls else exports.by_address)[place]:
+            chosen = own(symbol, candidates)
+            if chosen is None:
+                others[symbol] = candidates
+            else:
+                del others[symbol]
+                enter(symbol, chosen)
+    named = types.info.named({symbol for symbol in others if is_expected(symbol)})
+    for symbol, candidates in others.items():
+        enter(symbol, shapes.declarations(named[symbol]) if symbol in named else alias(symbol, candidates))
     return described
 
 

@@ -1,54 +1,90 @@
-"""Exported static members whose place is not recorded: they are found by the name of their symbol instead."""
+"""Exports whose place is not recorded: they are found by the name of their symbol instead."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.abbreviations import Abbreviation, Attributes
 from abistore.extract.dwarf.units import Unit
 from abistore.extract.dwarf.walk import children
 
 Entry: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
 
-MEMBERS = frozenset({dw.TAG_VARIABLE, dw.TAG_MEMBER})
+MEMBERS = frozenset({dw.TAG_VARIABLE, dw.TAG_MEMBER, dw.TAG_SUBPROGRAM})
 
 MOST_COPIES = 4
 """Copies of one class that are searched: each unit that uses a class describes all of its static members."""
 
-MEMBER_SYMBOL = re.compile(r"_ZN.*E")
+MEMBER = "_ZN"
+"""How the mangled name of whatever belongs to a class begins, unless an abbreviation stands for the class."""
+DEEPEST = 20
+"""Bound on classes inside one another."""
+
+VARIANT = re.compile("(?<=[CD])[0-5]")
+"""What tells the variants of a constructor or destructor apart (Itanium C++ ABI, 5.1.4.3)."""
 NUMBER = re.compile(r"(?=([1-9][0-9]{0,3}))")
 """Every place where the length of an identifier may begin: an identifier itself may end in digits (``_V2``)."""
 
 
-def static_members(
-    index: Mapping[str, Sequence[int]], die: Callable[[int], Entry], symbols: Collection[str]
-) -> Iterator[tuple[str, int]]:
-    """Static members with these symbols, by the declaration in their class: symbol and handle.
+def folded_functions(unit: Unit, symbols: Set[str]) -> Iterator[tuple[str, int]]:
+    """Functions of a scanned unit with these symbols that have no code there: symbol and handle.
 
-    GCC writes no other entry for a constant whose value it has put in place of every use.
+    GCC leaves out the code of a function that does exactly what another does.
     """
-    wanted = {symbol for symbol in symbols if MEMBER_SYMBOL.fullmatch(symbol)}
+    data, table = unit.data, unit.table
+    for start in (*unit.functions, *unit.unplaced):
+        code, position = data[start], start + 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        abbreviation = table[code]
+        if abbreviation.is_nameable:
+            attributes = abbreviation.decode(data, position, unit)[1]
+            symbol: str = attributes.get(dw.AT_LINKAGE_NAME) or attributes.get(dw.AT_NAME, "")
+            if symbol in symbols:
+                yield symbol, unit.base + start
+
+
+def members(
+    index: Mapping[str, Sequence[int]], die: Callable[[int], Entry], symbols: Iterable[str]
+) -> Iterator[tuple[str, int]]:
+    """Static members and methods with these symbols, by the declaration in their class: symbol and handle.
+
+    GCC writes no other entry for a constant whose value it has put in place of every use, nor for a folded method.
+    """
+    wanted: dict[str, list[str]] = {}
+    for symbol in symbols:
+        for spelled in {symbol, *_declared(symbol)}:
+            wanted.setdefault(spelled, []).append(symbol)
     owners = {name for symbol in wanted for name in _identifiers(symbol)}
     for name, handles in index.items():
         if not wanted:
             return
         if name.partition("<")[0] in owners:
             for handle in handles[:MOST_COPIES]:
-                for symbol, member in _members(die, handle):
-                    if symbol in wanted:
-                        wanted.remove(symbol)
+                for declared, member in _members(die, handle):
+                    for symbol in wanted.pop(declared, ()):
                         yield symbol, member
 
 
-def _members(die: Callable[[int], Entry], handle: int) -> Iterator[tuple[str, int]]:
+def _declared(symbol: str) -> Iterator[str]:
+    """How GCC writes the symbol of a constructor or destructor in its class: as that of a variant 4."""
+    for variant in VARIANT.finditer(symbol):
+        yield f"{symbol[: variant.start()]}4{symbol[variant.end() :]}"
+
+
+def _members(die: Callable[[int], Entry], handle: int, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """The members of a class that have symbols, those of the classes inside it included."""
     unit, abbreviation, position, _ = die(handle)
     if abbreviation.has_children:
         for member, child, after in children(unit, position):
             if child.tag in MEMBERS and dw.AT_LINKAGE_NAME in child.attributes:
                 yield child.decode(unit.data, after, unit)[1][dw.AT_LINKAGE_NAME], member
+            elif child.tag in dw.RECORD_TAGS and child.has_children and depth < DEEPEST:
+                yield from _members(die, member, depth + 1)
 
 
 def _identifiers(symbol: str) -> Iterator[str]:
