@@ -22,7 +22,9 @@ IDENTITY = re.compile(r"[0-9a-f]{6,12}(-\d+)?")
 
 
 @click.command("changes")
-@click.option("--impact", type=click.Choice(("breaking", "api_break", "risk", "compatible")), help="Only this impact.")
+@click.option(
+    "--impact", type=click.Choice(("breaking", "api_break", "risk", "compatible", "notice")), help="Only this impact."
+)
 @click.option(
     "--element", type=click.Choice(("functions", "variables", "types", "enums", "library")), help="Only this element."
 )
@@ -64,18 +66,19 @@ def explain_command(settings: Settings, /, *, what: str) -> None:
 def _explain_finding(settings: Settings, identity: str) -> None:
     from abistore.cli.rendering import style_of
     from abistore.report.text import finding
-    from abistore.service.catalogue import explain
+    from abistore.service.catalogue import changes, explain
     from abistore.service.findings import findings
 
     found = findings(identity, database=settings.database)
-    kinds = {one.change.kind: explain(one.change.kind) for one in found}
+    known = {kind.kind for kind in changes()}
+    kinds = [explain(kind) for kind in sorted({one.change.kind for one in found} & known)]
 
     def text() -> str:
         style = style_of(settings, full=True)
         blocks = ["\n".join((f"{one.old} -> {one.new}", *finding(one.change, one.declared, style))) for one in found]
-        return "\n\n".join((*blocks, *(part for kind in kinds.values() for part in _explained(kind, False))))
+        return "\n\n".join((*blocks, *(part for kind in kinds for part in _explained(kind, False))))
 
-    answer(settings, {"findings": found, "kinds": list(kinds.values())}, text)
+    answer(settings, {"findings": found, "kinds": kinds}, text)
 
 
 def _explained(one: Explained, near_misses: bool) -> Iterator[str]:

@@ -27,7 +27,7 @@ def drawing(declared: Declared) -> str:
         return ""
     old, new = _states(before, after, "gone"), _states(after, before, "new")
     sides = [
-        f"<div><h4>{label}, {layout.size} bytes</h4>{_layout(layout, states)}</div>"
+        f"<div><h3>{label}, {layout.size} bytes</h3>{_layout(layout, states)}</div>"
         for label, layout, states in (("before", before, old), ("after", after, new))
         if layout is not None
     ]

@@ -20,7 +20,7 @@ from abistore.report.wording import consequence, counts, exports, named, ruled, 
 OPEN = 60
 """A kind with more changes than this is folded at first."""
 
-NAMES_SHOWN = 60
+NAMES_SHOWN = 30
 CONSEQUENCES_OPEN = 6
 Anchors: TypeAlias = dict[tuple[Kind, str], str]
 """The change that shows a declaration, by the declaration's subject and symbol."""
