@@ -231,3 +231,17 @@ def test_gcc_and_clang_agree_on_a_c_library() -> None:
     """
     gcc, clang = (layout(source, compiler).snapshot.entries["layout"] for compiler in C)
     assert gcc == clang
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_an_ellipsis_is_seen_wherever_the_compiler_writes_it(compiler: str) -> None:
+    source = """
+#include <stdarg.h>
+int sum(int count, ...) { va_list rest; va_start(rest, count); int total = 0;
+  for (int turn = 0; turn < count; turn++) { int next = va_arg(rest, int); total += next; }
+  va_end(rest); return total; }
+int one(int count) { int total = count; { int inner = total * 2; total += inner; } return total; }
+"""
+    library = layout(source, compiler)
+    assert library.function("sum").variadic
+    assert not library.function("one").variadic

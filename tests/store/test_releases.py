@@ -40,10 +40,10 @@ def test_a_back_filled_release_takes_its_place(address: str) -> None:
 def test_a_declared_scheme_orders_releases(address: str) -> None:
     with Store.open(address, write=True) as store:
         ingest(store, "1.0.2", "1.0.2a")
-        assert versions(store) == ["1.0.2a", "1.0.2"]
-        store.set_scheme("libgeo", "debian", actor="ana")
         assert versions(store) == ["1.0.2", "1.0.2a"]
-        assert store.scheme("libgeo") == "debian"
+        store.set_scheme("libgeo", "pep440", actor="ana")
+        assert versions(store) == ["1.0.2a", "1.0.2"]
+        assert store.scheme("libgeo") == "pep440"
         assert (store.audit(1)[0].action, store.audit(1)[0].actor) == ("scheme", "ana")
 
 

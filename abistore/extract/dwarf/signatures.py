@@ -58,6 +58,7 @@ def read_signature(types: Types, die: Die) -> Signature:
         return NOTHING
     parameters: list[TypeRef] = []
     variadic, this = False, None
+    ellipsis: bool | None = None
     data, table, limit = unit.data, unit.table, unit.limit
     while position < limit:
         start = position
@@ -85,10 +86,29 @@ def read_signature(types: Types, die: Die) -> Signature:
             variadic = True
         elif tag == dw.TAG_GNU_FORMAL_PARAMETER_PACK:
             parameters.extend(read_signature(types, types.info.die(unit.base + start)).parameters)
-        elif tag in BODY:
-            break
+        elif tag in BODY and ellipsis is None:
+            ellipsis = _ends_in_ellipsis(types, die)
+            if ellipsis is not None:
+                variadic = variadic or ellipsis
+                break
         position = skip(child, position, unit)
     return Signature(tuple(parameters), variadic, this)
+
+
+def _ends_in_ellipsis(types: Types, die: Die) -> bool | None:
+    """Whether ``...`` may still follow a function's body; ``None`` where only its entries can tell.
+
+    GCC writes it among the parameters, LLVM behind the body. A mangled name tells too: ``z`` is the ellipsis, and
+    nothing but a parameter can end the name of a function (Itanium C++ ABI 5.1.5.3).
+    """
+    unit, _, _, attributes = die
+    if (unit.producer or "").startswith("GNU"):
+        return False
+    symbol = attributes.get(dw.AT_LINKAGE_NAME)
+    declared = attributes.get(dw.AT_SPECIFICATION, attributes.get(dw.AT_ABSTRACT_ORIGIN))
+    if symbol is None and declared is not None:
+        symbol = types.info.die(declared)[3].get(dw.AT_LINKAGE_NAME)
+    return None if symbol is None or not symbol.startswith("_Z") else symbol.endswith("z")
 
 
 def _as_parameter(found: Qualified) -> TypeRef:
