@@ -91,7 +91,7 @@ TYPE: dict[str, Reader] = {
     "accessed_through": _one_of(
         {"direct": abigail.AccessedDirectly(True), "reference-or-pointer": abigail.AccessedDirectly(False)}
     ),
-    "changed_enumerators": lambda text: abigail.PartIn(words(text)),
+    "changed_enumerators": lambda text: abigail.EnumeratorsChanged(words(text)),
 }
 FUNCTION: dict[str, Reader] = {
     **SYMBOL,
@@ -163,6 +163,8 @@ def _conditions(section: Section, specification: Specification, where: str) -> I
         raise PolicyError(f"{where}: selects nothing in particular", f"one of: {', '.join(sorted(readers))}")
     if specification.subject is not None:
         yield abigail.About(specification.subject)
+    if specification.subject == "type" and "changed_enumerators" not in selecting:
+        yield abigail.EnumeratorsChanged()
     for key in selecting:
         if key in specification.refused:
             raise PolicyError(

@@ -12,7 +12,7 @@ from abistore.compare.rule import Rule
 from abistore.model.demangle import demangle
 from abistore.model.findings import Finding
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape
+from abistore.model.snapshot import Variants
 
 TYPES = frozenset({"record", "enum", "alias"})
 TABLES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT")
@@ -69,10 +69,15 @@ class Facts:
         return (location.file, PurePosixPath(location.file).name) if location else ()
 
     @cached_property
-    def shapes(self) -> tuple[AnyShape, ...]:
-        """What the debug information of both sides says about the declaration."""
+    def layouts(self) -> tuple[Variants, Variants]:
+        """What the debug information of the old and of the new side says about the declaration."""
         name = self.finding.name
-        return (*self.context.old.variants("layout", name), *self.context.new.variants("layout", name))
+        return self.context.old.variants("layout", name), self.context.new.variants("layout", name)
+
+    @property
+    def shapes(self) -> Variants:
+        """What the debug information of either side says about the declaration."""
+        return (*self.layouts[0], *self.layouts[1])
 
     @cached_property
     def by_value_users(self) -> tuple[Name, ...]:

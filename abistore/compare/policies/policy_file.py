@@ -24,7 +24,7 @@ def _impact(value: Any) -> Any:
     return value
 
 
-ImpactWord = Annotated[Literal["compatible", "risk", "api_break", "breaking"], BeforeValidator(_impact)]
+ImpactWord = Annotated[Literal["notice", "compatible", "risk", "api_break", "breaking"], BeforeValidator(_impact)]
 
 
 class Decision(Document):
