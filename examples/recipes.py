@@ -161,7 +161,8 @@ def build(recipe: Recipe, version: str) -> Path:
 
 
 def _root(recipe: Recipe, version: str) -> Path:
-    return source(recipe.origin, recipe.package, dict(recipe.releases)[version]) / recipe.root
+    folder = source(recipe.origin, recipe.package, dict(recipe.releases)[version])
+    return folder if recipe.root == "." else next(folder.glob(recipe.root))
 
 
 def _files(recipe: Recipe, root: Path) -> list[Path]:

@@ -1,0 +1,1 @@
+"""How often abistore and abidiff are right about releases that people shipped."""
