@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from abistore.model.findings import Comparison
 from abistore.model.layout import Layouts
 from abistore.model.names import Name
-from abistore.model.shapes import Base, Field, Record
+from abistore.model.shapes import Field, Record
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.spelling import declaration, declare, spell
 from abistore.report.outline import Declared, Member, RecordLayout, every
+
+EMPTY = 8
+"""Bits that an empty class has as an object of its own."""
 
 DRAWN = 2_000
 """A record of more members than this is told in text only."""
@@ -62,17 +65,25 @@ class _Side:
     def _members(self, record: Record) -> Iterator[Member]:
         if record.has_vptr:
             yield Member("", "vtable pointer", 0, self._snapshot.target.bits, "vptr")
-        taken = {field.offset for field in record.fields} | ({0} if record.has_vptr else set())
-        yield from (self._base(base, taken) for base in record.bases if base.offset is not None)
+        yield from self._bases(record)
         yield from map(self._field, record.fields)
         for hole in self._layouts.holes(record):
             yield Member("", "padding" if hole.tail else "hole", hole.offset, hole.length, "padding")
 
-    def _base(self, base: Base, taken: set[int]) -> Member:
-        """An empty base takes no room: it lies where a member does."""
-        name, start = spell(base.type), base.offset or 0
-        length = 0 if start in taken else 8 * (self._layouts.size(base.type) or 0)
-        return Member(name, f"base {name}", start, length, "base")
+    def _bases(self, record: Record) -> Iterator[Member]:
+        """Bases that are not virtual, as far as they have the room to themselves.
+
+        An empty one lies where something else does, and what is derived may lie in a base's padding.
+        """
+        placed = [(base, base.offset, 8 * (self._layouts.size(base.type) or 0)) for base in record.bases]
+        starts = {field.offset for field in record.fields} | ({0} if record.has_vptr else set())
+        taken = starts | {offset for _, offset, length in placed if offset is not None and length > EMPTY}
+        for base, offset, length in placed:
+            if offset is None:
+                continue
+            end = min((start for start in starts if offset < start < offset + length), default=offset + length)
+            room = 0 if length == EMPTY and offset in taken else end - offset
+            yield Member(spell(base.type), f"base {spell(base.type)}", offset, room, "base")
 
     def _field(self, field: Field) -> Member:
         text = declare(field.type, field.name)

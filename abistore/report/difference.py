@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -47,18 +48,36 @@ def _common(old: list[str], new: list[str]) -> int:
 
 
 def _matched(old: list[str], new: list[str]) -> Iterator[Line]:
-    before, after = ([line.partition(COMMENT)[0] for line in lines] for lines in (old, new))
-    for tag, first, last, low, high in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for tag, first, last, low, high in SequenceMatcher(None, _keys(old), _keys(new), autojunk=False).get_opcodes():
         if tag == "equal":
             yield from map(_placed, old[first:last], new[low:high])
         else:
             yield from _replaced(old[first:last], new[low:high])
 
 
+def _keys(lines: list[str]) -> list[tuple[str, int]]:
+    """What lines are matched by: the text without its place; padding and ``public:`` belong to what follows them.
+
+    Equal ones are numbered, because matching many equal lines takes cubic time.
+    """
+    texts = [line.partition(COMMENT)[0].rstrip() for line in lines]
+    for number in reversed(range(len(texts) - 1)):
+        if texts[number].endswith(("*/", ":")):
+            texts[number] += texts[number + 1]
+    seen: Counter[str] = Counter()
+    keys = []
+    for text in texts:
+        seen[text] += 1
+        keys.append((text, seen[text]))
+    return keys
+
+
 def _placed(old: str, new: str) -> Line:
     if old == new:
         return " ", old
     code, _, place = new.partition(COMMENT)
+    if not place:
+        return " ", new
     return "!", f"{code}{COMMENT}{old.partition(COMMENT)[2] or 'no place'} -> {place or 'no place'}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from msgspec.structs import replace
 
@@ -41,6 +43,23 @@ def test_what_only_moved_is_one_line_with_both_places() -> None:
         ("!", "    int a;    // 0 -> 8"),
         ("!", "};  // 4 bytes -> 12 bytes"),
     ]
+
+
+def test_padding_stays_with_the_field_behind_it() -> None:
+    before = "struct s {\n    char a;    // 0\n    /* 3 bytes hole */\n    int b;    // 4\n};"
+    after = before.replace("    /* 3", "    char c;    // 1\n    /* 3").replace("3 bytes", "2 bytes")
+    assert [line for line in difference(declared(before, after)) if line[0] in "+-!"] == [
+        ("-", "    /* 3 bytes hole */"),
+        ("+", "    char c;    // 1"),
+        ("+", "    /* 2 bytes hole */"),
+    ]
+
+
+def test_thousands_of_equal_lines_are_matched() -> None:
+    before = "\n".join(f"/* 4 bytes hole */\nint a{number};  // {number}" for number in range(900))
+    after = "\n".join(f"/* 4 bytes hole */\nint {'a' if number % 3 else 'b'}{number};  // 0" for number in range(900))
+    signs = Counter(sign for sign, _ in difference(declared(before, after)))
+    assert (signs["!"], signs["-"], signs["+"]) == (600, 599, 599)  # the first line is the same
 
 
 def test_a_declaration_that_one_side_lacks_is_all_new_or_all_gone() -> None:
