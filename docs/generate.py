@@ -65,6 +65,7 @@ IMPACTS = {
     "api_break": "Source breaks: built consumers work, some sources stop compiling",
     "risk": "Risks: consumers may fail, depending on what no comparison can see",
     "compatible": "Compatible: built consumers go on working, and sources still compile",
+    "notice": "Notices: about the evidence or the toolchain, without weight unless a policy gives it",
 }
 
 

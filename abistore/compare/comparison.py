@@ -10,6 +10,7 @@ from typing import Any
 
 from abistore.compare.context import Context
 from abistore.compare.declarations import comparable, declarations, observed
+from abistore.compare.evidence import evidence_deltas
 from abistore.compare.exports import EXPORTS, export_deltas
 from abistore.compare.fold import fold, order
 from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, verdict_of, worst_of
@@ -88,6 +89,7 @@ def _observed(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked
     """The deltas, each with the facet that shows it."""
     for delta in export_deltas(context):
         yield "symbol", delta
+    yield from evidence_deltas(context)
     for facet in DECLARING:
         if facet != "layout" and facet not in context.old.entries and facet not in context.new.entries:
             continue

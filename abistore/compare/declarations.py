@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from abistore.compare.context import Context
 from abistore.compare.parts import Definition, InternalExport, PrivateType, TagName, Variant
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape, Enum, Record
+from abistore.model.shapes import AnyShape, Enum, Opaque, Record
 from abistore.model.snapshot import Variants
 
 TYPES = ("record", "enum", "alias")
+SIDES: tuple[Literal["old", "new"], ...] = ("old", "new")
 
 
 def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
@@ -44,12 +45,16 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     """The deltas of everything that ``facet`` declares on either side, in the order of names."""
     old, new = context.old.entries[facet], context.new.entries[facet]
     yield from _undescribed(context, facet)
+    undefined = set[Name]()
+    for reason in _undefined(context, facet):
+        undefined.update(reason.names)
+        yield reason
     removed = [name for name in old if name not in new and name.kind in TYPES and context.affected(name)]
     added = [name for name in new if name not in old and name.kind in TYPES]
     renamed = {name: context.renames[name] for name in removed if name in context.renames}
     redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
     for name in sorted(name for name in old if name in new and old[name] != new[name]):
-        if name.kind in TYPES and not context.affected(name):
+        if name in undefined or (name.kind in TYPES and not context.affected(name)):
             continue
         if name.kind not in TYPES and context.internals.has(name):
             yield Changed(Subject(name), InternalExport(name, old[name][0]), InternalExport(name, new[name][0]))
@@ -92,6 +97,28 @@ def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
                 f"{len(missing)} exports are described by the other side only",
                 evidence.hint or "build every unit of the library with -g",
                 tuple(sorted(missing)),
+            )
+
+
+def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
+    """Types that a side uses by value without showing their definition, which the language requires to be there."""
+    sides = (context.old, context.old_reach, context.new), (context.new, context.new_reach, context.old)
+    for place, (own, reach, other) in zip(SIDES, sides, strict=True):
+        entries = own.entries[facet]
+        names = [
+            name
+            for name, variants in entries.items()
+            if name.kind in TYPES and all(isinstance(shape, Opaque) for shape in variants) and name in reach.by_value
+            if any(isinstance(shape, Record | Enum) for shape in other.variants(facet, name))
+        ]
+        if names:
+            yield NotChecked(
+                facet,
+                place,
+                "type-not-described",
+                f"{len(names)} types are used by value and only declared in the debug information",
+                "build with -fstandalone-debug (Clang), or with -g in the unit that defines them",
+                tuple(sorted(names)),
             )
 
 

@@ -35,7 +35,7 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
 def _level(report: Report, change: Change) -> str:
     if fails(report, change):
         return "error"
-    return "notice" if change.impact == "compatible" else "warning"
+    return "notice" if change.impact in {"compatible", "notice"} else "warning"
 
 
 def _command(level: str, change: Change) -> str:

@@ -16,7 +16,7 @@ from abistore.report.wording import consequence, counts, exports, named, ruled, 
 NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
-MARKS = {"breaking": "🔴", "api_break": "🟠", "risk": "🟣", "compatible": "🟢"}
+MARKS = {"breaking": "🔴", "api_break": "🟠", "risk": "🟣", "compatible": "🟢", "notice": "⚪"}
 
 
 def render(report: Report, style: Style) -> str:
@@ -67,7 +67,7 @@ def _kind(group: KindGroup, card: KindCard | None, pending: Pending, style: Styl
     count = f" ({len(group.changes)})" if len(group.changes) > 1 else ""
     title = f": {plain(card.title)}" if card else ""
     yield f"**{code(group.kind)}**{count}{title}"
-    if card and card.impact != "compatible":
+    if card and card.impact not in {"compatible", "notice"}:
         yield from ("", f"*Fix:* {plain(card.fix)}")
     yield ""
     shown = len(group.changes) if style.limit is None else style.limit

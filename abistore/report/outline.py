@@ -18,7 +18,7 @@ SCHEMA = 1
 
 
 VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
-ImpactLabel: TypeAlias = Literal["compatible", "risk", "api_break", "breaking"]
+ImpactLabel: TypeAlias = Literal["notice", "compatible", "risk", "api_break", "breaking"]
 
 
 class Summary(msgspec.Struct, frozen=True):

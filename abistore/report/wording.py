@@ -92,11 +92,14 @@ def unchecked(item: Unchecked) -> str:
 def counts(report: Report) -> str:
     """How many changes have each impact, how many are suppressed, and the exit code."""
     summary = report.summary
+    weighty = summary.breaking + summary.api_breaks + summary.risk_changes + summary.compatible
+    notices = summary.total_changes - weighty
     found = (
         (summary.breaking, "breaking"),
         (summary.api_breaks, "source break" if summary.api_breaks == 1 else "source breaks"),
         (summary.risk_changes, "risk" if summary.risk_changes == 1 else "risks"),
         (summary.compatible, "compatible"),
+        (notices, "notice" if notices == 1 else "notices"),
         (report.suppressed_count, "suppressed"),
     )
     said = ", ".join(f"{count} {word}" for count, word in found if count) or "no changes"

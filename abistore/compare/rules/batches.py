@@ -119,7 +119,7 @@ def versioned_symbol_scheme_changed(batch: Changed[NodeMove], context: Context) 
 
 
 @rule(
-    Impact.COMPATIBLE,
+    Impact.NOTICE,
     evidence="symbol",
     element="library",
     action="removed",
@@ -137,7 +137,7 @@ def foreign_symbols_removed(symbols: Removed[ForeignExports], context: Context) 
     yield Note(f"foreign weak symbols that are gone: {len(found)}", _examples(found), affected=_exports(found, context))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
 def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are newly exported.
 

@@ -1,14 +1,84 @@
-"""What the evidence itself shows: names that stand for several things at once."""
+"""What the evidence itself shows: that it is weaker, that other options made it, that names have several shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.parts import Variant
+from abistore.compare.evidence import rank
+from abistore.compare.parts import Toolchain, Variant
 from abistore.compare.rule import Note, rule
-from abistore.model.deltas import Added, Removed
+from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.snapshot import Evidence
 from abistore.model.spelling import declaration
+
+WORDS = ("nothing", "a part", "everything")
+
+
+@rule(Impact.NOTICE, evidence="layout", element="library", action="removed", aliases=("layout_unverifiable",))
+def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
+    """New build has no debug information, and the old one had.
+
+    Layouts, parameters and enumerators were not compared at all: what consumers meet there may have changed unseen.
+
+    Fix: build with ``-g``; where the debug information is in a file of its own, name its folder with ``--debug-dir``.
+    """
+    if evidence.old.facet == "layout" and rank(evidence.old) > rank(evidence.new) == 0:
+        yield Note("the new build has no debug information", _seen(evidence.old), _seen(evidence.new))
+
+
+@rule(
+    Impact.NOTICE,
+    evidence="layout",
+    element="library",
+    action="changed",
+    aliases=("layer_coverage_asymmetric", "source_fact_coverage_incomplete"),
+)
+def evidence_weakened(evidence: Changed[Evidence]) -> Iterator[Note]:
+    """New build shows less of the exported declarations than the old one did.
+
+    What only the old build shows was not compared; the list of what was not checked names it.
+
+    Fix: build every unit of the library with ``-g``, and pass headers for both sides or for none.
+    """
+    old, new = evidence.old, evidence.new
+    missing = old.facet == "layout" and rank(new) == 0
+    if rank(new) < rank(old) and not missing:
+        yield Note(f"less is known of the {new.facet}", _seen(old), _seen(new))
+
+
+def _seen(evidence: Evidence) -> str:
+    words = WORDS[rank(evidence)]
+    return f"{words} ({evidence.described} of {evidence.expected} exports)" if evidence.expected else words
+
+
+@rule(
+    Impact.NOTICE,
+    evidence="layout",
+    element="library",
+    action="changed",
+    aliases=(
+        "abi_relevant_build_flag_changed",
+        "char_signedness_changed",
+        "enum_size_flag_changed",
+        "exceptions_mode_changed",
+        "float_abi_changed",
+        "rtti_mode_changed",
+        "threadsafe_statics_mode_changed",
+        "tls_model_changed",
+    ),
+)
+def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
+    """Library was compiled with other options that layouts, calls or mangled names can depend on.
+
+    What they changed in this library's ABI has findings of its own. Inline functions and templates in its headers are
+    compiled with the consumers' options, and must agree with the library's.
+
+    Fix: build with the old release's options, or tell consumers which ones they need.
+    """
+    old, new = toolchain.old.options, toolchain.new.options
+    lost, come = (" ".join(sorted(set(one) - set(other))) or None for one, other in ((old, new), (new, old)))
+    yield Note("options that the ABI can depend on differ", lost, come)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed", aliases=("odr_source_conflict",))

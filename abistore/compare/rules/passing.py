@@ -1,4 +1,4 @@
-"""How objects are passed by value, where the debug information does not tell it in so many words."""
+"""How objects are passed by value: as the debug information tells, and as special members tell where it does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.context import Context
 from abistore.compare.fold import primary
 from abistore.compare.rule import Note, rule
-from abistore.model.deltas import Added
+from abistore.model.deltas import Added, Changed
 from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
@@ -91,3 +91,55 @@ def special_member_added(symbol: Added[Symbol], context: Context) -> Iterator[No
     if owner is not None and _is_passed(owner, context):
         member = demangle(symbol.subject.name.spelling)
         yield Note(f"{owner.spelling} may be passed in another way", None, member, context.affected(owner))
+
+
+def _passing(record: Changed[Record]) -> tuple[str, str] | None:
+    """How both sides pass objects of a record by value, where both are known and differ."""
+    old, new = record.old.passing, record.new.passing
+    if record.within is not None or old is None or new is None or old == new:
+        return None
+    return PASSED[old], PASSED[new]
+
+
+PASSED = {"value": "as its members", "reference": "by the address of a copy"}
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="types",
+    action="changed",
+    effect=True,
+    aliases=("trivially_copyable_lost",),
+)
+def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Class that is passed by value is passed in another way.
+
+    It got or lost a destructor, copy or move constructor that is not trivial. Objects that went into registers are now
+    passed by the address of a copy, or the reverse: callers and the library disagree on where they are.
+
+    Fix: keep these members as they were, defaulted in the class or not; pass the class by reference.
+    """
+    passing = _passing(record)
+    if passing is not None and _is_passed(record.subject.name, context):
+        yield Note("objects are passed in another way", *passing)
+
+
+@rule(
+    Impact.RISK,
+    evidence="layout",
+    element="types",
+    action="changed",
+    effect=True,
+    aliases=("trivially_copyable_lost",),
+)
+def value_abi_trait_drifted(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Class that no exported function takes or returns by value would be passed in another way.
+
+    Built consumers that pass it among themselves, or to callbacks, disagree with those that are compiled anew.
+
+    Fix: keep destructor, copy and move constructor as they were, defaulted in the class or not.
+    """
+    passing = _passing(record)
+    if passing is not None and not _is_passed(record.subject.name, context):
+        yield Note("objects would be passed in another way", *passing)

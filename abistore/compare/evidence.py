@@ -1,0 +1,57 @@
+"""What the two sides' evidence and toolchains have to do with each other, as deltas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from abistore.compare.context import Context
+from abistore.compare.parts import Toolchain
+from abistore.model.deltas import Changed, Delta, Subject
+from abistore.model.names import SELF, Facet
+from abistore.model.snapshot import Evidence, Snapshot
+
+RANKS = ("missing", "partial", "full")
+
+OPTIONS = re.compile(
+    r"-f(no-)?(short-enums|short-wchar|(un)?signed-char|exceptions|rtti|threadsafe-statics|ms-extensions)"
+    r"|-f(pack-struct|abi-version|tls-model|sanitize|lto)(=\S+)?"
+    r"|-f(pcc|reg)-struct-return"
+    r"|-m(abi|float-abi|regparm|long-double)[-=]?\S*|-m(no-)?ms-bitfields|-mrtd|-msseregparm"
+    r"|-std=\S+"
+)
+"""Options that change layouts, calls or mangled names, as GCC records them. It does not record ``-D``."""
+
+
+def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
+    """How the evidence of each facet, and the recorded options, differ; each with the facet that it is about."""
+    facets: tuple[Facet, ...] = ("layout", "source")
+    for facet in facets:
+        old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
+        if rank(old) != rank(new) or old.described != new.described:
+            yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
+    old_options, new_options = recorded(context.old), recorded(context.new)
+    if old_options is not None and new_options is not None and old_options != new_options:
+        yield "layout", Changed(Subject(SELF, "toolchain"), Toolchain(old_options), Toolchain(new_options))
+
+
+def rank(evidence: Evidence) -> int:
+    """How much a facet could see: nothing, some, all. Where there is nothing to describe, all is seen."""
+    if evidence.state == "missing" and evidence.reason == "nothing-to-describe":
+        return RANKS.index("full")
+    return RANKS.index(evidence.state)
+
+
+def recorded(snapshot: Snapshot) -> tuple[str, ...] | None:
+    """The options of :data:`OPTIONS` that ``snapshot`` was built with, sorted; ``None`` where no compiler records any.
+
+    Only GCC does by default.
+    """
+    producers = [text for text in snapshot.provenance.compilers if text.startswith("GNU C")]
+    return tuple(sorted(set(_options(producers)))) if producers else None
+
+
+def _options(producers: Iterable[str]) -> Iterator[str]:
+    for text in producers:
+        yield from (word for word in text.split() if OPTIONS.fullmatch(word))
