@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
             return {"kind": value.kind, "symbol": value.spelling}
         case Target() | Location() | Path():
             return str(value)
-        case datetime():
+        case date():
             return value.isoformat()
         case Mapping():
             return {str(key): plain(item) for key, item in value.items()}

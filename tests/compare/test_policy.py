@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
 from abistore.compare.policies.policy_file import find_policy, read_policy
@@ -18,7 +18,7 @@ from abistore.model.findings import Comparison, Impact, Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import Field, Library, Named, Record
 from abistore.model.snapshot import Location, Snapshot
-from tests.compare.model import INT, LONG, function, record, snapshot, struct, to, uses
+from tests.compare.model import CODE, INT, LONG, function, record, snapshot, struct, to, uses
 
 TODAY = date(2026, 6, 1)
 USE, GONE = function("use"), function("gone")
@@ -254,3 +254,17 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | 
         path.write_bytes(content)
     with pytest.raises(PolicyError, match=r"p\.yaml"):
         read_policy(path, TODAY)
+
+
+def test_what_has_no_weight_gets_none_from_a_namespace_and_some_from_its_category(tmp_path: Path) -> None:
+    use = Name("function", "_ZN3own4workEv")
+    foreign = Name("function", "_ZNSt6vectorIiSaIiEE9push_backEOi")
+    weak = msgspec.structs.replace(CODE, binding="weak")
+    old, new = snapshot({}, symbols={use: CODE, foreign: weak}), snapshot({}, symbols={use: CODE})
+    for text, verdict in (
+        ("internal_namespaces: ['**']", Verdict.NO_CHANGE),
+        ("frozen_namespaces: ['**']", Verdict.NO_CHANGE),
+        ("categories: {potential_breaking: {impact: breaking, reason: r}}", Verdict.NO_CHANGE),
+        ("categories: {notice: {impact: risk, reason: gated}}", Verdict.COMPATIBLE_WITH_RISK),
+    ):
+        assert compare(old, new, policy=policy(tmp_path, text)).verdict is verdict, text

@@ -125,7 +125,7 @@ class LocatedIn:
 
 @dataclass(frozen=True, slots=True)
 class Internal:
-    """The declaration stands in an internal namespace, and no other export hands objects of it to consumers by value.
+    """The finding weighs something, is about an internal namespace, and no other export hands out its type by value.
 
     What a public function takes or returns by value is public, whatever its namespace is called.
     """
@@ -134,7 +134,7 @@ class Internal:
 
     def holds(self, facts: Facts) -> bool:
         """Whether it is internal."""
-        if not within(facts.scopes, self.patterns):
+        if facts.rule.impact <= Impact.COMPATIBLE or not within(facts.scopes, self.patterns):
             return False
         return all(within(scopes_of(entity(demangle(user.spelling))), self.patterns) for user in facts.by_value_users)
 
@@ -145,7 +145,8 @@ class Weighty:
 
     def holds(self, facts: Facts) -> bool:
         """Whether it is."""
-        return facts.rule.impact > Impact.COMPATIBLE or facts.rule.action != "changed"
+        impact = facts.rule.impact
+        return impact > Impact.COMPATIBLE or (impact is Impact.COMPATIBLE and facts.rule.action != "changed")
 
 
 def in_words(condition: Condition) -> str:

@@ -42,7 +42,7 @@ def _day(value: Any) -> Any:
         raise ValueError(f"{value!r} is not a day; write it as 2027-01-31") from error
 
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 """One word, or a list of them."""
 
 Day = Annotated[date, BeforeValidator(_day)]

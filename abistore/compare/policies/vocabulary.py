@@ -9,7 +9,7 @@ from abistore.compare.rule import Rule, load
 from abistore.errors import PolicyError
 from abistore.model.findings import Impact
 
-CATEGORIES = ("abi_breaking", "potential_breaking", "quality_issues", "addition")
+CATEGORIES = ("abi_breaking", "potential_breaking", "quality_issues", "addition", "notice")
 
 IMPACTS = {impact.label: impact for impact in Impact}
 
@@ -18,8 +18,10 @@ def category_of(rule: Rule) -> str:
     """The category of a kind, which follows from its default impact, element and action.
 
     ``abi_breaking``: breaking; ``potential_breaking``: a source break or a risk; ``addition``: a compatible new
-    declaration; ``quality_issues``: every other compatible change.
+    declaration; ``quality_issues``: every other compatible change; ``notice``: what is not about the library's own ABI.
     """
+    if rule.impact is Impact.NOTICE:
+        return "notice"
     if rule.impact is Impact.BREAKING:
         return "abi_breaking"
     if rule.impact is not Impact.COMPATIBLE:

@@ -1,0 +1,153 @@
+"""Laws of judging: a policy moves impacts only, a suppression moves findings aside, nothing is lost or invented."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from abistore.compare.comparison import compare
+from abistore.compare.context import Context
+from abistore.compare.judge import verdict_of
+from abistore.compare.policies.conditions import (
+    Condition,
+    InNamespace,
+    Internal,
+    OfCategory,
+    OfKind,
+    SymbolMatches,
+    TypeMatches,
+    Weighty,
+)
+from abistore.compare.policies.expressions import Expression
+from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.vocabulary import CATEGORIES
+from abistore.compare.policy import Override, Policy
+from abistore.compare.rule import load
+from abistore.compare.suppression import Suppression, Suppressions
+from abistore.model.findings import Comparison, Finding, Impact
+from abistore.model.snapshot import Snapshot
+from abistore.report.outline import outline
+from tests.laws.test_compare_laws import releases
+
+ADVICE = {"soname_bump_recommended", "soname_bump_unnecessary", "library_version_downgraded"}
+
+relaxed = settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=25
+)
+expressions = st.sampled_from([Expression(pattern) for pattern in (".*", "o.*", "_Z.*", "P|lib.*", "[a-m].*", "none")])
+patterns = st.tuples(expressions)
+conditions: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(OfKind, st.lists(st.sampled_from(sorted(load())), min_size=1, max_size=40).map(tuple)),
+    st.builds(OfCategory, st.sampled_from(CATEGORIES)),
+    st.builds(SymbolMatches, patterns),
+    st.builds(TypeMatches, patterns),
+    st.builds(InNamespace, patterns),
+    st.builds(Internal, patterns),
+    st.just(Weighty()),
+)
+several = st.lists(conditions, min_size=1, max_size=2).map(tuple)
+policies = st.builds(
+    lambda overrides: Policy("law", overrides=tuple(overrides), source="law"),
+    st.lists(st.builds(Override, several, st.sampled_from(Impact), st.just("why"), st.just("where")), max_size=5),
+)
+suppressions = st.lists(several, max_size=4).map(
+    lambda entries: Suppressions(tuple(Suppression(f"entry {number}", each) for number, each in enumerate(entries)))
+)
+
+
+def every(findings: Iterable[Finding]) -> Iterator[Finding]:
+    for finding in findings:
+        yield finding
+        yield from every(finding.consequences)
+
+
+def told(*groups: Iterable[Finding]) -> Counter[tuple[object, ...]]:
+    """What is said, whatever it weighs and wherever it is folded."""
+    return Counter(
+        (each.kind, each.name, each.part, each.description, each.old_value, each.new_value)
+        for group in groups
+        for each in every(group)
+        if each.kind not in ADVICE
+    )
+
+
+@relaxed
+@given(releases(), policies, suppressions)
+def test_no_policy_or_suppression_loses_or_invents_a_finding(
+    sides: tuple[Snapshot, Snapshot], policy: Policy, accepted: Suppressions
+) -> None:
+    plain = compare(*sides)
+    judged = compare(*sides, policy=policy, suppressions=accepted)
+    assert told(judged.findings, judged.suppressed) == told(plain.findings)
+    advice = {each.kind for each in (*judged.findings, *judged.suppressed)} & ADVICE
+    assert advice <= {each.kind for each in plain.findings}
+    assert judged.not_checked == plain.not_checked
+
+
+@relaxed
+@given(releases(), policies)
+def test_verdict_counts_and_labels_follow_from_one_effective_impact(
+    sides: tuple[Snapshot, Snapshot], policy: Policy
+) -> None:
+    judged = compare(*sides, policy=policy)
+    rules = load()
+    for finding in every(judged.findings):
+        default = rules[finding.kind].impact
+        moved = finding.default_impact is not None
+        assert (finding.default_impact if moved else finding.impact) is default
+        assert moved == (finding.reason != "") == (finding.impact is not default)
+        assert all(each.impact <= finding.impact for each in finding.consequences)
+    assert judged.verdict is verdict_of(judged.findings)
+    report = outline(judged)
+    assert report.exit_code == judged.verdict.exit_code
+    labels = Counter(change.impact for change in report.changes)
+    summary = report.summary
+    weighty = [summary.compatible, summary.risk_changes, summary.api_breaks, summary.breaking]
+    assert [labels[impact.label] for impact in Impact] == [summary.total_changes - sum(weighty), *weighty]
+
+
+@relaxed
+@given(releases(), suppressions)
+def test_what_is_suppressed_only_makes_the_verdict_milder_and_names_its_entry(
+    sides: tuple[Snapshot, Snapshot], accepted: Suppressions
+) -> None:
+    judged = compare(*sides, suppressions=accepted)
+    assert judged.verdict <= compare(*sides).verdict
+    assert judged.verdict is verdict_of(judged.findings)
+    entries = {str(entry) for entry in accepted.entries}
+    assert all(each.suppressed_by in entries for each in every(judged.suppressed))
+    assert all(each.suppressed_by == "" for each in every(judged.findings))
+
+
+@relaxed
+@given(releases(), suppressions)
+def test_what_an_entry_is_not_about_stays_unless_it_follows_from_what_it_is_about(
+    sides: tuple[Snapshot, Snapshot], accepted: Suppressions
+) -> None:
+    context, rules = Context(*sides), load()
+    judged: Comparison = compare(*sides, suppressions=accepted)
+    direct = set()
+    followers = []
+    for finding in every(judged.suppressed):
+        facts = Facts(finding, rules[finding.kind], context)
+        if any(entry.matches(facts) for entry in accepted.entries):
+            direct.add((finding.kind, finding.name))
+        else:
+            followers.append(facts)
+    names = {name for _, name in direct}
+    for facts in followers:
+        companions = any(kind == facts.finding.kind for kind, _ in direct)
+        own = {facts.finding.name, *(name for name in names if name.spelling in facts.types)}
+        assert companions or (facts.rule.effect and own & names)
+
+
+@relaxed
+@given(releases())
+def test_an_entry_for_everything_leaves_nothing(sides: tuple[Snapshot, Snapshot]) -> None:
+    kinds = OfKind(tuple(load()))
+    comparison = compare(*sides, suppressions=Suppressions((Suppression("all", (kinds,)),)))
+    assert comparison.findings == ()
+    assert told(comparison.suppressed) == told(compare(*sides).findings)
