@@ -65,12 +65,17 @@ def _findings(terms: Terms) -> tuple[list[Finding], tuple[NotChecked, ...]]:
     context, rules = terms.context, terms.rules
     tables = {facet: dispatch(rules, facet) for facet in FACETS}
     found: list[Finding] = []
+    written: list[Finding] = []
     skipped: list[NotChecked] = []
     for facet, delta in _observed(context):
         if isinstance(delta, NotChecked):
             skipped.append(delta)
+        elif facet == "source":
+            written += explained(delta, tables[facet], context)
         else:
             found += explained(delta, tables[facet], context)
+    known = set(found)
+    found += [each for each in written if each not in known]
     folded = fold(terms.judge(found), rules, context)
     advice = _advice(context, found, tables["symbol"])
     if advice:

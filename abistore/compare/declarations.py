@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from abistore.compare.context import Context
@@ -10,7 +10,7 @@ from abistore.compare.parts import Definition, InternalExport, PrivateType, TagN
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape, Enum, Opaque, Record
+from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
 from abistore.model.snapshot import Variants
 
 TYPES = ("record", "enum", "alias")
@@ -44,7 +44,10 @@ def comparable(context: Context, facet: Facet) -> bool:
 def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChecked]:
     """The deltas of everything that ``facet`` declares on either side, in the order of names."""
     old, new = context.old.entries[facet], context.new.entries[facet]
-    yield from _undescribed(context, facet)
+    if facet == "source":
+        yield from _one_sided(context)
+    else:
+        yield from _undescribed(context, facet)
     undefined = set[Name]()
     for reason in _undefined(context, facet):
         undefined.update(reason.names)
@@ -74,6 +77,24 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     for name in sorted(name for name in added if name not in come):
         if name in context.new_reach.by_value or name in context.new_reach.by_pointer:
             yield Added(Subject(name), new[name][0])
+
+
+def _one_sided(context: Context) -> Iterator[Delta[Any]]:
+    """Functions, variables and constants that only one side's headers declare."""
+    sides = context.old.entries["source"], context.new.entries["source"]
+    if context.new.evidence_of("source").state == "full":
+        for name, shape in _written(*sides):
+            yield Removed(Subject(name), shape)
+    if context.old.evidence_of("source").state == "full":
+        for name, shape in _written(*reversed(sides)):
+            yield Added(Subject(name), shape)
+
+
+def _written(here: Mapping[Name, Variants], there: Mapping[Name, Variants]) -> Iterator[tuple[Name, Declared]]:
+    for name in sorted(name for name in here if name not in there and name.kind not in TYPES):
+        for shape in here[name]:
+            if isinstance(shape, Declared):
+                yield name, shape
 
 
 def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:

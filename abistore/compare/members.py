@@ -10,10 +10,12 @@ import msgspec
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.parts import InnerField, Parameter, Result
+from abistore.compare.regrouped import is_alternative_of, regrouped
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.shapes import (
     Array,
     Base,
+    Declared,
     Enum,
     Enumerator,
     Field,
@@ -41,6 +43,17 @@ def children(delta: Changed[Any], context: Context) -> Iterator[Delta[Any]]:
             yield from _virtuals(delta)
         case Enum(), Enum():
             yield from _enumerators(delta)
+        case Declared(), Declared():
+            yield from _arguments(delta)
+
+
+def _arguments(delta: Changed[Declared]) -> Iterator[Delta[Any]]:
+    """The parameters as headers write them; those of another number of them have a finding of their own."""
+    old, new, name = delta.old.parameters, delta.new.parameters, delta.subject.name
+    if len(old) == len(new):
+        for position, (before, after) in enumerate(zip(old, new, strict=True), 1):
+            if before != after:
+                yield Changed(Subject(name, f"parameter {position}"), before, after, delta)
 
 
 def _signature(delta: Changed[Function]) -> Iterator[Delta[Any]]:
@@ -114,6 +127,11 @@ def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
         gone.remove(before)
         come.remove(after)
         yield from _change(delta, before, after)
+    groups = list(regrouped(gone, come, context)) if "union" not in (delta.old.sort, delta.new.sort) else []
+    for single, joined in groups:
+        yield Changed(_part(delta, single.fields[0].name), single, joined, delta)
+    gone = [field for field in gone if not any(field in group.fields for group, _ in groups)]
+    come = [field for field in come if not any(field in group.fields for _, group in groups)]
     for field in gone:
         yield Removed(_part(delta, plain(field).name), field, delta)
     for field in come:
@@ -141,10 +159,10 @@ def _same_place(
 ) -> Iterator[tuple[Field | InnerField, Field | InnerField]]:
     """Old and new fields of different names that are one field renamed: same offset, same width, same type.
 
-    The same type goes before another one of the same representation.
+    The same type goes before another one of the same representation, and that before a union which has it.
     """
     left, free = list(gone), list(come)
-    for most in (Sameness.QUALIFIERS, Sameness.REPRESENTATION):
+    for most in (Sameness.QUALIFIERS, Sameness.REPRESENTATION, None):
         for before in list(left):
             after = next((each for each in free if _is_one_field(plain(before), plain(each), most, context)), None)
             if after is not None:
@@ -153,9 +171,12 @@ def _same_place(
                 yield before, after
 
 
-def _is_one_field(old: Field, new: Field, most: Sameness, context: Context) -> bool:
-    same_place = (old.offset, old.bit_size) == (new.offset, new.bit_size)
-    return same_place and context.stored(old.type, new.type) <= most
+def _is_one_field(old: Field, new: Field, most: Sameness | None, context: Context) -> bool:
+    if (old.offset, old.bit_size) != (new.offset, new.bit_size):
+        return False
+    if most is None:
+        return is_alternative_of(old.type, new.type, context)
+    return context.stored(old.type, new.type) <= most
 
 
 # --- bases, virtual methods, enumerators ----------------------------------------------------------------------------

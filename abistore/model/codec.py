@@ -18,6 +18,7 @@ from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
+    Declared,
     Enum,
     Foreign,
     Function,
@@ -47,6 +48,7 @@ ALLOWED: Final[frozenset[tuple[bool, str, type]]] = frozenset(
         *((False, "record", shape) for shape in (Record, Opaque, Foreign)),
         *((False, "enum", shape) for shape in (Enum, Opaque, Foreign)),
         *((False, "alias", shape) for shape in (Alias, Opaque, Foreign)),
+        *((False, kind, Declared) for kind in ("function", "variable", "record", "enum", "alias")),
     ]
 )
 """Which shapes an entry may hold: (in the symbol facet, kind of its name, class of the shape)."""

@@ -20,6 +20,7 @@ from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
+    Declared,
     Enum,
     Foreign,
     Function,
@@ -83,7 +84,7 @@ def references(shape: AnyShape, name: Name | None = None) -> Iterator[Reference]
                 yield from _mentions(shape.underlying, True)
         case Alias():
             yield from _mentions(shape.target, True)
-        case Symbol() | Import() | Library() | Opaque():
+        case Symbol() | Import() | Library() | Opaque() | Declared():
             return
         case _:
             assert_never(shape)

@@ -311,5 +311,29 @@ class Alias(Shape, frozen=True, array_like=True, tag="Alias"):
     target: TypeRef
 
 
-AnyShape: TypeAlias = Union[Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias]
+# --- source facet: what the public headers add ----------------------------------------------------------------------
+
+Trait: TypeAlias = Literal["abstract", "constant", "deprecated", "final", "inline", "noexcept", "standard_layout"]
+"""``constant``: a macro, ``constexpr`` or ``const`` object whose value compilers put into consumers."""
+
+
+class Argument(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One parameter as a header writes it: its name, empty without one, and its default argument."""
+
+    name: str = ""
+    default: str | None = None
+
+
+class Declared(Shape, frozen=True, array_like=True, tag="Declared"):
+    """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
+
+    ``traits`` are sorted; ``value`` is the spelling of a constant's or variable's value where the header has it.
+    """
+
+    traits: tuple[Trait, ...] = ()
+    parameters: tuple[Argument, ...] = ()
+    value: str | None = None
+
+
+AnyShape: TypeAlias = Union[Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias, Declared]
 """Every shape that an entry can hold. Match and close with ``assert_never``."""

@@ -13,8 +13,10 @@ from abistore.model.shapes import (
     Access,
     Alias,
     AnyShape,
+    Argument,
     Array,
     Base,
+    Declared,
     Enum,
     Field,
     Foreign,
@@ -160,8 +162,23 @@ def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None) -
             return f"{'weak ' if shape.weak else ''}import {name.spelling}{version}{origin}"
         case Library():
             return "\n".join(_library(shape))
+        case Declared():
+            return _declared(name, shape)
         case _:
             assert_never(shape)
+
+
+def _declared(name: Name, shape: Declared) -> str:
+    words = [each.replace("_", " ") for each in shape.traits]
+    written = ", ".join(argument(each) for each in shape.parameters)
+    value = f" = {shape.value}" if shape.value is not None else ""
+    return " ".join([*words, f"{name.spelling}{f'({written})' if shape.parameters else ''}{value};"])
+
+
+def argument(shape: Argument) -> str:
+    """A parameter as a header writes it, without its type: ``count = 1``."""
+    named = shape.name or "(unnamed)"
+    return named if shape.default is None else f"{named} = {shape.default}"
 
 
 def _function(shape: Function) -> str:

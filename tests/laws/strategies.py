@@ -14,8 +14,10 @@ from abistore.model.shapes import (
     Access,
     Alias,
     AnyShape,
+    Argument,
     Array,
     Base,
+    Declared,
     Enum,
     Enumerator,
     Field,
@@ -36,6 +38,7 @@ from abistore.model.shapes import (
     Record,
     Special,
     Symbol,
+    Trait,
     TypeRef,
     Variable,
     VirtualMethod,
@@ -176,14 +179,20 @@ foreigns = st.builds(
     _tuples(type_references),
 )
 aliases = st.builds(Alias, type_references)
+declared = st.builds(
+    Declared,
+    traits=st.sets(st.sampled_from(get_args(Trait))).map(lambda found: tuple(sorted(found))),
+    parameters=st.lists(st.builds(Argument, identifiers, st.none() | identifiers), max_size=2).map(tuple),
+    value=st.none() | identifiers,
+)
 
 SHAPES_OF: dict[tuple[bool, Kind], st.SearchStrategy[AnyShape]] = {
     (True, "function"): symbols,
     (True, "variable"): symbols,
     (True, "import"): imports,
-    (False, "function"): functions,
-    (False, "variable"): variables,
-    (False, "record"): records(type_references) | opaques | foreigns,
+    (False, "function"): functions | declared,
+    (False, "variable"): variables | declared,
+    (False, "record"): records(type_references) | opaques | foreigns | declared,
     (False, "enum"): enums | opaques | foreigns,
     (False, "alias"): aliases,
 }
