@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from abistore.extract.dwarf.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages
 from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error
@@ -58,6 +59,7 @@ def read_layout(
         types = Types(info, machine=debug.machine, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
         _read_reached(types)
+        resolve_alias_templates(types.entries, types.aliases)
         place_destructors(types.entries)
         return Layout(
             entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},

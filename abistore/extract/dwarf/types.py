@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from abistore.errors import LimitExceeded
 from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf.alias_templates import Meanings, meaning_of
 from abistore.extract.dwarf.anonymous import Anonymous
 from abistore.extract.dwarf.foreign import is_foreign
 from abistore.extract.dwarf.references import Declarator, References
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.extract.dwarf.spellings import Spellings
 from abistore.model.names import Name
-from abistore.model.shapes import VOID, Access, Alias, AnyShape, Array, Named, Procedure, Qualified, TypeRef
+from abistore.model.shapes import VOID, Access, AnyShape, Array, Named, Procedure, Qualified, TypeRef
 from abistore.model.snapshot import Location
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Types:
     ``machine`` is the file's ELF machine code; ``runtime`` tells that the library is the C++ runtime itself.
     Reading a reference never reads a named record's members: such records are put on ``pending``. ``declared`` are
     the DIEs that only declare a record or enum, by name; ``foreign`` holds one definition of each name that belongs to
-    the standard library or the compiler's runtime.
+    the standard library or the compiler's runtime; ``aliases`` the meanings of each alias.
     """
 
     def __init__(self, info: DebugInfo, *, machine: int, runtime: bool) -> None:
@@ -92,6 +93,7 @@ class Types:
         self.spellings = Spellings(info, self.anonymous.scope_name)
         self.entries: dict[Name, list[AnyShape]] = {}
         self.locations: dict[Name, Location] = {}
+        self.aliases: Meanings = {}
         self.pending: list[Definition] = []
         self.declared: dict[Name, Declared] = {}
         self.foreign: dict[Name, int] = {}
@@ -99,7 +101,7 @@ class Types:
         self._owners: dict[int, tuple[Name, Access] | None] = {}
         self._files: dict[tuple[int, int], str] = {}
         self._alignments: dict[int, int] = {}
-        self._definitions: set[tuple[object, ...]] = set()
+        self._definitions: set[object] = set()
         self._depth = 0
         self._builders: dict[int, Callable[[int, Die], TypeRef]] = {
             **dict.fromkeys(SORTS, self._composite),
@@ -165,7 +167,8 @@ class Types:
             self.foreign.setdefault(name, handle)
         else:
             location = self.locate(unit, attributes)
-            identity = (name, location, attributes.get(dw.AT_BYTE_SIZE))
+            # Copies of one definition may still differ by macros; those of a template are many and alike.
+            identity = (name, location, attributes.get(dw.AT_BYTE_SIZE)) if "<" in spelling else handle
             if identity not in self._definitions:
                 self._definitions.add(identity)
                 self.pending.append(Definition(name, handle))
@@ -183,11 +186,12 @@ class Types:
         alias = self.references.named("alias", spelling)
         self._memo[handle] = alias
         target = self.of(attributes)
-        self.add(alias.name, Alias(target))
+        location = self.locate(unit, attributes)
+        self.note(alias.name, location)
+        alias = self._memo[handle] = meaning_of(alias, target, location, self.aliases).mention
         asked = attributes.get(dw.AT_ALIGNMENT, 0) or self.asked_alignment(target)
         if asked:
             self._alignments[id(alias)] = asked
-        self.note(alias.name, self.locate(unit, attributes))
         return alias
 
     def add(self, name: Name, shape: AnyShape) -> None:

@@ -1,0 +1,100 @@
+"""Alias templates: GCC writes each of their uses as a typedef of one name, so that only the targets tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import is_
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from abistore.model.names import Name
+from abistore.model.normal import qualified
+from abistore.model.shapes import Alias, AnyShape, Enumerator, Named, Primitive, Qualified, TypeRef
+
+
+class Meaning(NamedTuple):
+    """One meaning of an alias: its mention, what it stands for, and where it is declared.
+
+    The first meaning is mentioned by the alias's own name, further ones by names that no source can hold.
+    """
+
+    mention: Named
+    target: TypeRef
+    place: tuple[str, int]
+
+
+Meanings: TypeAlias = dict[Name, list[Meaning]]
+
+
+def meaning_of(alias: Named, target: TypeRef, place: tuple[str, int], meanings: Meanings) -> Meaning:
+    """The meaning of one use of ``alias``, one that is known or another."""
+    known = meanings.setdefault(alias.name, [])
+    for meaning in known:
+        if meaning.target is target or meaning.target == target:
+            return meaning
+    if known:
+        alias = Named(Name("alias", f"{alias.name.spelling}\0{len(known)}"))
+    known.append(Meaning(alias, target, place))
+    return known[-1]
+
+
+def resolve_alias_templates(entries: dict[Name, list[AnyShape]], aliases: Meanings) -> None:
+    """Enters the aliases; puts their targets in place of those that one declaration gives several meanings.
+
+    A name with several declarations keeps its meanings as variants.
+    """
+    targets: dict[Name, TypeRef] = {}
+    for name, meanings in aliases.items():
+        if len({meaning.place for meaning in meanings}) == 1 < len(meanings):
+            targets.update((meaning.mention.name, meaning.target) for meaning in meanings)
+        else:
+            targets.update((meaning.mention.name, meanings[0].mention) for meaning in meanings[1:])
+            entries[name] = [Alias(meaning.target) for meaning in meanings]
+    if targets:
+        resolved = _Resolved(targets)
+        for name, shapes in entries.items():
+            entries[name] = distinct([resolved.of(shape) for shape in shapes])
+
+
+def distinct(shapes: Iterable[AnyShape]) -> list[AnyShape]:
+    """``shapes`` without repetitions."""
+    found: list[AnyShape] = []
+    for shape in shapes:
+        if shape not in found:
+            found.append(shape)
+    return found
+
+
+LEAVES: Final = frozenset({str, int, bool, type(None), Name, Primitive, Enumerator})
+"""What mentions no type, by class."""
+
+
+class _Resolved:
+    """Rewrites shapes, each part once. ``targets`` says what stands in place of the mentions of these names."""
+
+    def __init__(self, targets: dict[Name, TypeRef]) -> None:
+        self._targets = targets
+        self._known: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, part: Any) -> Any:
+        """``part`` with targets in place of mentions; the same object where it mentions none."""
+        known = self._known.get(id(part))
+        if known is None:
+            self._known[id(part)] = part, part  # what mentions itself through an alias ends here
+            known = self._known[id(part)] = part, self._rewritten(part)
+        return known[1]
+
+    def _rewritten(self, part: Any) -> Any:
+        if isinstance(part, Named):
+            target = self._targets.get(part.name)
+            return part if target is None else self.of(target)
+        values = part if isinstance(part, tuple) else msgspec.structs.astuple(part)
+        changed = [value if type(value) in LEAVES or not value else self.of(value) for value in values]
+        if all(map(is_, changed, values)):
+            return part
+        if isinstance(part, tuple):
+            return tuple(changed)
+        if isinstance(part, Qualified):
+            return qualified(changed[0], part.qualifiers)
+        return type(part)(*changed)
