@@ -133,7 +133,8 @@ def _following(found: Sequence[Facts], taken: dict[int, Suppression]) -> dict[in
     followers: dict[int, Suppression] = {}
     for index, facts in enumerate(found):
         if index not in taken:
-            first = firsts.get((facts.finding.kind, primary(facts.finding.name.spelling)))
+            own, first_symbol = facts.finding.name.spelling, primary(facts.finding.name.spelling)
+            first = firsts.get((facts.finding.kind, first_symbol)) if first_symbol != own else None
             first = _accepted_cause(facts, found, taken, causes) if first is None else first
             if first is not None:
                 followers[index] = taken[first]

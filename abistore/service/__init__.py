@@ -10,6 +10,9 @@ module              verbs
 ``ingesting``       ``ingest`` files as releases, judged on their way in
 ``transfer``        ``export`` a stored snapshot, ``import_`` JSON snapshots
 ``judging``         ``compare`` two operands, ``judge`` two snapshots
+``ruling``          ``ruling``: the policy and the suppressions that a call judges by
+``filtering``       ``show_only`` some changes of a report
+``suppressing``     ``suggest`` suppressions, ``listed`` ones, ``policy_card``
 ``verdicts``        ``verdict`` about a stored release
 ``listing``         ``lines``, ``releases``
 ``history``         ``history`` of a library, ``log`` of a declaration

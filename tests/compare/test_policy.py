@@ -225,7 +225,9 @@ BAD = {
     "": ("not a mapping", ""),
     "kinds: &a {func_removed: *a}": ("aliases are not supported", ""),
     "[" * 100: ("nested too deep", ""),
-    "name: !!python/object:os.system x": ("not valid YAML", ""),
+    "name: !!python/object:os.system x": ("tags are not supported", ""),
+    "name: !!timestamp x": ("tags are not supported", ""),
+    "name: \x07": ("not valid YAML", ""),
     "? [a]\n: b": ("key that is no word", ""),
 }
 

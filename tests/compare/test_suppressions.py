@@ -157,6 +157,15 @@ def test_a_type_is_selected_by_name_and_pattern(tmp_path: Path, selecting: str) 
     assert {name for _, name in kept(comparison)} == {"gone", "other", "geo::Line"}
 
 
+def test_one_member_is_accepted_and_its_sibling_is_not(tmp_path: Path) -> None:
+    old, new = (snapshot({USE: uses(to(POINT)), POINT: each}) for each in (struct(INT), struct(INT, INT, INT)))
+    added = {finding.part: finding.kind for finding in compare(old, new).findings if finding.name == POINT}
+    assert set(added) == {"b", "c"}
+    comparison = judged(tmp_path, "{type: geo::Point, member: b, reason: r}", (old, new))
+    assert {finding.part for finding in comparison.findings if finding.name == POINT} == {"c"}
+    assert comparison.verdict is compare(old, new).verdict
+
+
 @pytest.mark.parametrize("namespace", ["geo", "geo::", "g*", "**"])
 def test_a_namespace_selects_all_that_stands_in_it(tmp_path: Path, namespace: str) -> None:
     comparison = judged(tmp_path, f"{{namespace: '{namespace}', reason: r}}")

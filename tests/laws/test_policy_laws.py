@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
+from abistore.compare.fold import primary
 from abistore.compare.judge import verdict_of
 from abistore.compare.policies.conditions import (
     Condition,
@@ -139,7 +140,10 @@ def test_what_an_entry_is_not_about_stays_unless_it_follows_from_what_it_is_abou
             followers.append(facts)
     names = {name for _, name in direct}
     for facts in followers:
-        companions = any(kind == facts.finding.kind for kind, _ in direct)
+        symbol = primary(facts.finding.name.spelling)
+        companions = symbol != facts.finding.name.spelling and any(
+            (kind, name.spelling) == (facts.finding.kind, symbol) for kind, name in direct
+        )
         own = {facts.finding.name, *(name for name in names if name.spelling in facts.types)}
         assert companions or (facts.rule.effect and own & names)
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from abistore.compare.entities import entity
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.facts import Facts, scopes_of
+from abistore.compare.policies.vocabulary import category_of
 from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 
@@ -41,8 +42,6 @@ class OfCategory:
 
     def holds(self, facts: Facts) -> bool:
         """Whether it is."""
-        from abistore.compare.policies.vocabulary import category_of
-
         return category_of(facts.rule) == self.category
 
 

@@ -90,6 +90,8 @@ class _Loader(yaml.SafeLoader):
         event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
             raise _fault("aliases are not supported", event)
+        if getattr(event, "tag", None):
+            raise _fault("tags are not supported", event)
         self.depth += 1
         if self.depth > DEEPEST:
             raise _fault("nested too deep", event)
