@@ -21,6 +21,9 @@ OPEN = 60
 """A kind with more changes than this is folded at first."""
 
 NAMES_SHOWN = 30
+WIDE = 100
+"""Two values that are longer together stand one below the other."""
+
 CONSEQUENCES_OPEN = 6
 Anchors: TypeAlias = dict[tuple[Kind, str], str]
 """The change that shows a declaration, by the declaration's subject and symbol."""
@@ -159,6 +162,8 @@ def _subject(change: Change) -> str:
 
 def _values(change: Change) -> str:
     both = values(change)
+    if sum(map(len, both)) > WIDE:
+        return f"<pre>{''.join(_line(sign, value) for sign, value in zip('-+', both, strict=False))}</pre>"
     return f'<p class="values">{"<i>→</i>".join(map(code, both))}</p>' if both else ""
 
 
