@@ -36,6 +36,9 @@ INTERNAL = re.compile(r"internal|private|(^|[-_.])(int|priv|p|local|impl)$|priv$
 NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
 """Folders of such headers."""
 
+DISPOSES = re.compile(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
+"""How functions are called that take back what the library allocated."""
+
 
 class Exposure:
     """What one side's exports tell about the hands that its types are in."""
@@ -164,7 +167,11 @@ class Exposure:
 
     @cached_property
     def _taken(self) -> set[Name]:
-        found = {name for function in self._functions() for name in self._parameters(function)}
+        """What functions take by address. To be freed is no use of its own for what callbacks were given."""
+        found: set[Name] = set()
+        for function in self._functions():
+            taken = set(self._parameters(function))
+            found |= taken - self._called_back if _disposes(function) else taken
         for shapes in self._layout.values():
             for shape in shapes:
                 if isinstance(shape, Variable):
@@ -245,6 +252,10 @@ def _in_include(file: str) -> bool:
 def _says_internal(file: str) -> bool:
     path = PurePosixPath(file)
     return INTERNAL.search(path.stem.lower()) is not None or not NAMED_INTERNAL.isdisjoint(path.parts[:-1])
+
+
+def _disposes(function: Function) -> bool:
+    return len(function.parameters) == 1 and DISPOSES.search(function.display) is not None
 
 
 def _types(shape: AnyShape) -> Iterator[TypeRef]:

@@ -9,6 +9,7 @@ from abistore.compare.equivalence import Sameness, TypeSide
 from abistore.compare.members import flat_fields, plain, told_by_parts
 from abistore.compare.parts import InnerField
 from abistore.compare.placement import extent, overlaps
+from abistore.compare.regrouped import is_alternative_of
 from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Changed, Removed
 from abistore.model.shapes import Array, Field, TypeRef
@@ -42,6 +43,8 @@ def field_type(field: Changed[Field | InnerField], context: Context) -> FieldTyp
         return FieldType.FLEXIBLE
     if same is Sameness.DIFFERENT and old.bit_size is not None and new.bit_size is not None:
         return FieldType.REINTERPRETED
+    if is_alternative_of(before, after, context):
+        return FieldType.REINTERPRETED
     return FieldType.REINTERPRETED if same is Sameness.REINTERPRETED else FieldType.DIFFERENT
 
 
@@ -70,6 +73,17 @@ def is_reused(field: Removed[Field | InnerField], context: Context) -> bool:
     known = {plain(each).name for each in flat_fields(field.within.old)}
     come = (plain(each) for each in flat_fields(field.within.new))
     return any(each.name not in known and overlaps(own, extent(each, sides.new_side.layouts)) for each in come)
+
+
+def is_retired(field: Removed[Field | InnerField], context: Context) -> bool:
+    """Whether room for later use took the whole place of the removed field, in a record that keeps its size."""
+    if field.within is None or field.within.old.size != field.within.new.size:
+        return False
+    sides = context.equivalence
+    start, end = extent(plain(field.old), sides.old_side.layouts)
+    reserved = [plain(each) for each in flat_fields(field.within.new) if is_reserved(plain(each))]
+    rooms = [extent(each, sides.new_side.layouts) for each in reserved]
+    return any(room[0] <= start and end <= room[1] for room in rooms)
 
 
 def _qualified_otherwise(field: Changed[Field | InnerField], context: Context) -> bool:

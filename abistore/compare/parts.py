@@ -32,6 +32,12 @@ class InnerField(msgspec.Struct, frozen=True):
     alternative: bool = False
 
 
+class Group(msgspec.Struct, frozen=True):
+    """Fields of a record that together take what other fields take on the other side, by place."""
+
+    fields: tuple[Field, ...]
+
+
 class Definition(msgspec.Struct, frozen=True):
     """What a tag or alias name stands for, where the two sides do not even agree on that."""
 

@@ -11,7 +11,7 @@ from abistore.compare.parts import InnerField
 from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Added, Changed
 from abistore.model.layout import Layouts
-from abistore.model.shapes import Array, Field, Record
+from abistore.model.shapes import Array, Field, Inline, Record
 
 Extent = tuple[int, int]
 """The first bit of some storage and the first behind it."""
@@ -99,12 +99,25 @@ def _in_storage_of_old(own: Extent, record: Changed[Record], context: Context) -
     names = {plain(each).name for each in flat_fields(record.new)}
     fields = [plain(each) for each in flat_fields(record.old)]
     reserved = [extent(each, layouts) for each in fields if is_reserved(each)]
+    reserved += [room for each in fields if (room := _room(each, layouts)) is not None]
     removed = [extent(each, layouts) for each in fields if each.name not in names]
     holes = layouts.holes(record.old)
     padding = [(each.offset, each.offset + each.length) for each in holes if not each.tail or not _lends_tail(record)]
     if not _covered(own, [*reserved, *removed, *padding]):
         return None
     return Place.RESERVED if any(overlaps(own, each) for each in reserved) else Place.FREE
+
+
+def _room(field: Field, layouts: Layouts) -> Extent | None:
+    """What only an alternative that is room for later use takes of a field that is a union without a name."""
+    if not isinstance(field.type, Inline) or not isinstance(field.type.shape, Record):
+        return None
+    union = field.type.shape
+    if union.sort != "union" or field.bit_size is not None:
+        return None
+    used = max((extent(each, layouts)[1] for each in union.fields if not is_reserved(each)), default=0)
+    room = max((extent(each, layouts)[1] for each in union.fields if is_reserved(each)), default=0)
+    return (field.offset + used, field.offset + room) if used < room else None
 
 
 def _lends_tail(record: Changed[Record]) -> bool:

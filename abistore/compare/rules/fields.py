@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.field_types import FieldType, field_type, is_reused, qualifiers
+from abistore.compare.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
 from abistore.compare.growth import grows_safely
 from abistore.compare.members import plain
-from abistore.compare.parts import InnerField
+from abistore.compare.parts import Group, InnerField
 from abistore.compare.placement import Place, place_of, record_of
 from abistore.compare.reserved import is_reserved
 from abistore.compare.rule import Note, rule
@@ -100,15 +100,28 @@ def used_reserved_field(
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="removed", aliases=("struct_field_removed",))
-def type_field_removed(field: Removed[Field]) -> Iterator[Note]:
+def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note]:
     """Field was removed.
 
     Consumers read and write what now is another field, padding, or memory behind the record.
 
     Fix: keep the field, and mark it reserved or deprecated.
     """
-    if not (is_reserved(field.old) or field.old.access == "private" or _in_union(field)):
+    if not (is_reserved(field.old) or field.old.access == "private" or _in_union(field) or is_retired(field, context)):
         yield Note("a field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="removed")
+def field_retired(field: Removed[Field], context: Context) -> Iterator[Note]:
+    """Field became room for later use.
+
+    The record keeps its size and its other fields. Consumers that read the field find what the library leaves there,
+    and what they write has no effect.
+
+    Fix: nothing, if no consumer had a reason to use it; else keep it and mark it deprecated.
+    """
+    if not (is_reserved(field.old) or field.old.access == "private" or _in_union(field)) and is_retired(field, context):
+        yield Note("the field became reserved storage", f"{spelled(field.old)} at {_place(field.old)}", None)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed")
@@ -261,6 +274,22 @@ def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
     names = _rename(field)
     if names is not None and plain(field.old).access != "private":
         yield Note("the field has another name", *names)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def fields_regrouped(group: Changed[Group]) -> Iterator[Note]:
+    """Fields are declared as other fields of the same storage.
+
+    Single fields became an array, or a record became its members: the same scalars lie at the same offsets, and built
+    consumers use them. Sources that name the old fields stop compiling.
+
+    Fix: keep the old names in an anonymous union with the new fields, for a while.
+    """
+    yield Note("the fields are declared in another way", _list(group.old), _list(group.new))
+
+
+def _list(group: Group) -> str:
+    return ", ".join(spelled(field) for field in group.fields)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
