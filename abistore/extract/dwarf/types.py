@@ -54,6 +54,8 @@ NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
 COMPLEX_PARTS: Final = {8: "float", 16: "double"}
 ALL_ONES: Final = frozenset({(1 << 32) - 1, (1 << 64) - 1})
 ENDIANITIES: Final = {1: "big-endian", 2: "little-endian"}
+MOST_COPIES: Final = 3
+"""How many copies of one definition are read, as macros may make them differ; those of a template hardly do."""
 MAX_DEPTH: Final = 150
 """How many types may be nested in one another without a name between them. Real code stays below 20."""
 
@@ -101,7 +103,7 @@ class Types:
         self._owners: dict[int, tuple[Name, Access] | None] = {}
         self._files: dict[tuple[int, int], str] = {}
         self._alignments: dict[int, int] = {}
-        self._definitions: set[object] = set()
+        self._definitions: dict[tuple[object, ...], set[int]] = {}
         self._depth = 0
         self._builders: dict[int, Callable[[int, Die], TypeRef]] = {
             **dict.fromkeys(SORTS, self._composite),
@@ -167,10 +169,9 @@ class Types:
             self.foreign.setdefault(name, handle)
         else:
             location = self.locate(unit, attributes)
-            # Copies of one definition may still differ by macros; those of a template are many and alike.
-            identity = (name, location, attributes.get(dw.AT_BYTE_SIZE)) if "<" in spelling else handle
-            if identity not in self._definitions:
-                self._definitions.add(identity)
+            copies = self._definitions.setdefault((name, location, attributes.get(dw.AT_BYTE_SIZE)), set())
+            if handle not in copies and len(copies) < (1 if "<" in spelling else MOST_COPIES):
+                copies.add(handle)
                 self.pending.append(Definition(name, handle))
                 self.note(name, location)
         return named
