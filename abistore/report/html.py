@@ -174,7 +174,7 @@ def _affected(change: Change) -> str:
     rest = f"<li>and {more} more, all in the JSON report</li>" if more > 0 else ""
     names = "".join(f"<li>{code(named(symbol))}</li>" for symbol in change.affected[:NAMES_SHOWN])
     said = f"affects {exports(change.affected_count)}"
-    return f'<details class="aside"><summary>{said}</summary><ul>{names}{rest}</ul></details>'
+    return f'<details class="aside"><summary>{said}</summary><ul class="names">{names}{rest}</ul></details>'
 
 
 def _consequences(change: Change) -> str:
