@@ -60,44 +60,48 @@ class PolicyCard:
 
 
 def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> tuple[str, int]:
-    """A YAML file with one narrow suppression for each change that weighs at least ``least``, and their number.
+    """A YAML file of narrow suppressions for the changes that weigh at least ``least``, and how many there are.
 
-    The reasons are empty: a person has to write them.
+    One is for one declaration; what follows for others has its own. The reasons are empty: a person has to write them.
     """
-    changes = [change for change in report.changes if Impact[change.impact.upper()] >= least]
+    by_declaration: dict[tuple[str, str], list[Change]] = {}
+    for change in _every(report.changes):
+        if Impact[change.impact.upper()] >= least:
+            by_declaration.setdefault((change.subject, change.symbol), []).append(change)
     head = HEAD.format(old=_comment(str(report.old)), new=_comment(str(report.new)), policy=_comment(report.policy))
-    entries = [_entry(change) for change in changes]
+    entries = [_entry(changes) for changes in by_declaration.values()]
     return head + ("suppressions:\n" + "".join(entries) if entries else "suppressions: []\n"), len(entries)
 
 
-def _entry(change: Change) -> str:
-    kinds = dict.fromkeys((change.kind, *(each.kind for each in _own(change))))
-    lines = [
-        f"# {change.impact}: {_comment(change.display)}: {_comment(change.description)}",
-        f"# {_comment(change.old_value or '(none)')} -> {_comment(change.new_value or '(none)')}",
-        *([f"# declared at {_comment(change.source_location)}"] if change.source_location else []),
-        f"# affects {change.affected_count} exports" if change.affected_count else "",
-    ]
+def _entry(changes: Sequence[Change]) -> str:
+    first = changes[0]
+    comments = [line for change in changes for line in _told(change)]
     keys: list[tuple[str, object]] = []
-    if change.subject in {"record", "enum", "alias"}:
-        keys.append(("type", change.symbol))
-    elif change.symbol:
-        keys.append(("symbol", change.symbol))
-    keys.append(("change_kind", list(kinds)))
-    if change.part and len(kinds) == 1:
-        keys.append(("member", change.part))
+    if first.symbol:
+        keys.append(("type" if first.subject in {"record", "enum", "alias"} else "symbol", first.symbol))
+    keys.append(("change_kind", list(dict.fromkeys(change.kind for change in changes))))
+    if first.part and len(changes) == 1:
+        keys.append(("member", first.part))
     keys.append(("reason", ""))
     said = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in keys]
-    comments = "".join(f"  {line}\n" for line in lines if line)
-    return comments + "".join(f"  {'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(said))
+    lines = [f"  # {line}\n" for line in comments]
+    lines += [f"  {'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(said)]
+    return "".join(lines)
 
 
-def _own(change: Change) -> Iterator[Change]:
-    """What follows for the same declaration."""
-    for each in change.consequences:
-        if each.symbol == change.symbol:
-            yield each
-        yield from _own(each)
+def _told(change: Change) -> Iterator[str]:
+    where = f" ({_comment(change.source_location)})" if change.source_location else ""
+    part = f": {_comment(change.part)}" if change.part else ""
+    yield f"{change.impact}: {_comment(change.display)}{part}: {_comment(change.description)}{where}"
+    values = (change.old_value or "(none)", change.new_value or "(none)")
+    yield f"  {' -> '.join(map(_comment, values))}; affects {change.affected_count} exports"
+
+
+def _every(changes: Sequence[Change]) -> Iterator[Change]:
+    """The changes and all that follows from them."""
+    for change in changes:
+        yield change
+        yield from _every(change.consequences)
 
 
 def _comment(text: str) -> str:

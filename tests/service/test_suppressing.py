@@ -1,0 +1,34 @@
+"""The candidates for suppressions cover the breaks that they are written for, and none is superfluous."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from abistore.compare.comparison import compare
+from abistore.compare.policies.reading import load
+from abistore.model.findings import Impact, Verdict
+from abistore.report.outline import outline
+from abistore.service.suppressing import suggest
+from tests.cases import RULES, cases, snapshot_of
+
+SUBJECTS = ("base_class_offset_changed", "enum_member_value_changed", "field_bitfield_changed", "func_removed")
+MORE = ("type_vtable_changed", "vtable_thunk_set_changed", "vtt_slot_count_changed", "type_field_offset_changed")
+
+
+@pytest.mark.parametrize("kind", [*SUBJECTS, *MORE])
+def test_candidates_take_every_break_and_each_is_used(tmp_path: Path, kind: str) -> None:
+    case = cases(RULES / f"{kind}.md")[0]
+    old, new = snapshot_of(case, "old"), snapshot_of(case, "new")
+    comparison = compare(old, new)
+    assert comparison.verdict >= Verdict.API_BREAK
+    text, count = suggest(outline(comparison))
+    path = tmp_path / "candidates.yaml"
+    path.write_text(text)
+    held = load([str(path)], scheme="auto", today=date(2026, 6, 1), strict=False)
+    assert len(held.entries) == count
+    accepted = compare(old, new, suppressions=held)
+    assert all(finding.impact < Impact.API_BREAK for finding in accepted.findings)
+    assert not [note for note in accepted.notes if "matched nothing" in note]
