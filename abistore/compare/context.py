@@ -118,6 +118,11 @@ class Context:
         """The old side's exports that no consumer can name."""
         return Internals(self.old)
 
+    @cached_property
+    def new_internals(self) -> Internals:
+        """The new side's exports that no consumer can name."""
+        return Internals(self.new)
+
     def exported(self, name: Name) -> bool:
         """Whether both sides export ``name``: only then can a consumer use it before and after."""
         return bool(self.old.variants("symbol", name)) and bool(self.new.variants("symbol", name))

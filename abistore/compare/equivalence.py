@@ -14,6 +14,7 @@ from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
+    Declared,
     Enum,
     Foreign,
     Inline,
@@ -75,7 +76,7 @@ class TypeSide:
 
     def shape(self, name: Name) -> AnyShape | None:
         """The one declaration of ``name``; ``None`` where it has none or several."""
-        variants = self._variants(name)
+        variants = [shape for shape in self._variants(name) if not isinstance(shape, Declared)]
         return variants[0] if len(variants) == 1 else None
 
     def has(self, name: Name) -> bool:

@@ -188,6 +188,10 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     if hidden:
         gone -= set(hidden)
         yield Removed(Subject(SELF, "internal exports"), InternalExports(tuple(hidden)))
+    leaked = [each for each in sorted(come) if context.new_internals.has(tables.new[each])]
+    if leaked:
+        come -= set(leaked)
+        yield Added(Subject(SELF, "internal exports"), InternalExports(tuple(leaked)))
     yield from _single(tables, ownership, gone, come)
 
 

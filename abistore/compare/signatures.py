@@ -24,6 +24,7 @@ class Difference(Enum):
     POINTER_LEVEL = auto()
     TEMPLATE_ARGUMENT = auto()
     VOID_TO_VALUE = auto()
+    LONG_DOUBLE = auto()
     OTHER = auto()
 
 
@@ -79,11 +80,19 @@ def _different(old: TypeRef, new: TypeRef, context: Context) -> Difference:
     functions = isinstance(old_base, Procedure) or isinstance(new_base, Procedure)
     if old_levels != new_levels and not functions and context.stored(old_base, new_base) <= Sameness.QUALIFIERS:
         return Difference.POINTER_LEVEL
+    if old_levels == new_levels and _are_long_doubles(old_base, new_base):
+        return Difference.LONG_DOUBLE
     if old_levels == new_levels and isinstance(old_base, Named) and isinstance(new_base, Named):
         template = old_base.name.spelling.partition("<")[0]
         if "<" in old_base.name.spelling and new_base.name.spelling.startswith(f"{template}<"):
             return Difference.TEMPLATE_ARGUMENT
     return Difference.OTHER
+
+
+def _are_long_doubles(old: TypeRef, new: TypeRef) -> bool:
+    if not (isinstance(old, Primitive) and isinstance(new, Primitive)):
+        return False
+    return old.spelling == new.spelling and old.spelling.endswith("long double")
 
 
 def _in_register(type: TypeRef, context: Context) -> bool:

@@ -16,6 +16,7 @@ from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
+    Declared,
     Enum,
     Foreign,
     Inline,
@@ -75,7 +76,8 @@ class Layouts:
 
     def _shape(self, name: Name) -> AnyShape | None:
         found: Iterable[Mapping[Name, tuple[AnyShape, ...]]] = self._entries
-        return next((entries[name][0] for entries in found if entries.get(name)), None)
+        shapes = (shape for entries in found for shape in entries.get(name, ()))
+        return next((shape for shape in shapes if not isinstance(shape, Declared)), None)
 
     # sizes
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
+from abistore.compare.rules.runtime import is_time64
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.reach import references
@@ -70,6 +71,8 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
 
     Fix: keep the alias, and introduce one with a new name.
     """
+    if is_time64(alias, context):
+        return
     if _sameness(alias, context) is Sameness.DIFFERENT and _is_used_alike(alias, context):
         yield Note("the alias stands for another type", *_targets(alias))
 

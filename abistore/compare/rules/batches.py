@@ -196,3 +196,23 @@ def internal_symbols_removed(symbols: Removed[InternalExports], context: Context
     yield Note(
         f"symbols of internal classes that are gone: {len(found)}", _examples(found), affected=_exports(found, context)
     )
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="layout",
+    element="library",
+    action="added",
+    aliases=("rtti_for_internal_type",),
+)
+def visibility_leak(symbols: Added[InternalExports], context: Context) -> Iterator[Note]:
+    """Members of classes that no header defines are newly exported.
+
+    No consumer can call them. They are exported because nothing hides them, and each looks like a promise to tools and
+    to whoever reads the export table.
+
+    Fix: build with ``-fvisibility=hidden`` or a version script that lists what is public.
+    """
+    found = symbols.new.symbols
+    affected = _exports(found, context, new=True)
+    yield Note(f"internal exports that came: {len(found)}", None, _examples(found), affected=affected)

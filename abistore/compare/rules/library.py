@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
@@ -83,26 +84,69 @@ def soname_bump_unnecessary(outcome: Changed[Outcome]) -> Iterator[Note]:
         yield Note("nothing found that needs the new SONAME", old.soname, new.soname)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
-    """Dependency added (DT_NEEDED).
+RUNTIME = re.compile(r"(lib(c|c\+\+|c\+\+abi|unwind|m|dl|rt|pthread|util|resolv|anl|gcc_s|stdc\+\+|atomic)|ld-linux[-\w]*|ld64)\.so\.\d+")
+"""What comes with the compiler and the C library, and is there wherever either is."""
 
-    The loader now needs a further library to start every consumer; packages usually bring it along.
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def needed_added(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
+    """Part of the C or C++ runtime added to the dependencies (DT_NEEDED).
+
+    Every consumer has loaded it already, or it comes with what it has loaded.
+
+    Fix: nothing.
+    """
+    if RUNTIME.fullmatch(dependency.new.soname):
+        yield Note("a further part of the runtime is needed", None, dependency.new.soname)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def needed_added_outside_closure(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
+    """Dependency added (DT_NEEDED) that the old release did not have.
+
+    Where it is not installed, no consumer starts. Packages bring it along, copied files and containers do not.
 
     Fix: declare it in the package; a private dependency may be linked statically.
     """
-    yield Note("a further library is needed", None, dependency.new.soname)
+    if not RUNTIME.fullmatch(dependency.new.soname) and not _renamed(dependency.new.soname, context):
+        yield Note("a further library is needed", None, dependency.new.soname)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def needed_version_changed(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
+    """Dependency is needed in another version of its ABI.
+
+    Where only the old one is installed, no consumer starts. A process that uses both may mix their objects.
+
+    Fix: rebuild all that shares the dependency in one process.
+    """
+    old = _renamed(dependency.new.soname, context)
+    if old and not RUNTIME.fullmatch(dependency.new.soname):
+        yield Note("another version of the library is needed", old, dependency.new.soname)
+
+
+def _renamed(soname: str, context: Context) -> str | None:
+    """What the old side needed of the same library, if the new side no longer does."""
+    old, new = context.old_library, context.new_library
+    gone = [each for each in old.needed if each not in new.needed] if old and new else []
+    return next((each for each in gone if _stem(each) == _stem(soname)), None)
+
+
+def _stem(soname: str) -> str:
+    return soname.partition(".so")[0]
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
-def needed_removed(dependency: Removed[Dependency]) -> Iterator[Note]:
+def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterator[Note]:
     """Dependency dropped (DT_NEEDED).
 
     Consumers that used its symbols without naming it themselves no longer find them, if nobody else loads it.
 
     Fix: nothing; such consumers must link to what they use.
     """
-    yield Note("a library is no longer needed", dependency.old.soname)
+    new = context.new_library.needed if context.new_library else ()
+    if _stem(dependency.old.soname) not in map(_stem, new) or RUNTIME.fullmatch(dependency.old.soname):
+        yield Note("a library is no longer needed", dependency.old.soname)
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")

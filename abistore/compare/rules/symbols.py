@@ -8,6 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.entities import CLASS_DATA
 from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
+from abistore.compare.rules.sycl import is_entry_point
 from abistore.compare.rules.tables import THUNKS, sized
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
@@ -23,23 +24,42 @@ def _title(name: Name) -> str:
     return demangle(name.spelling)
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed", aliases=("func_removed_elf_only",))
-def func_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
+@rule(
+    Impact.BREAKING,
+    evidence="symbol",
+    element="functions",
+    action="removed",
+    aliases=(
+        "func_deleted_elf_fallback",
+        "func_removed_elf_only",
+        "func_removed_from_binary",
+        "func_visibility_changed",
+    ),
+)
+def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """Exported function removed.
 
     A program linked against it no longer starts, or is killed at the first call: the loader cannot resolve the symbol.
-    Without headers nobody can tell whether the function was meant to be called from outside.
+    Whether the function was deleted or is only hidden now makes no difference. Without headers nobody can tell whether
+    it was meant to be called from outside.
 
     Fix: keep the function, as a wrapper if need be, or bump the SONAME; hide what was never public in a release that
     bumps it.
     """
     name = symbol.subject.name
-    if name.kind == "function" and not name.spelling.startswith(THUNKS):
+    own = name.kind == "function" and not name.spelling.startswith(THUNKS)
+    if own and not is_entry_point(name, context.old):
         yield Note("the function is no longer exported", _title(name))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="added")
-def func_added(symbol: Added[Symbol]) -> Iterator[Note]:
+@rule(
+    Impact.COMPATIBLE,
+    evidence="symbol",
+    element="functions",
+    action="added",
+    aliases=("func_added_elf_only", "func_export_added"),
+)
+def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """Exported function added.
 
     Built consumers do not ask for it. Programs linked against the new release need at least this release.
@@ -47,11 +67,18 @@ def func_added(symbol: Added[Symbol]) -> Iterator[Note]:
     Fix: nothing; raise the minor version, and put it in a new version node where the library has version nodes.
     """
     name = symbol.subject.name
-    if name.kind == "function" and not name.spelling.startswith(THUNKS):
+    own = name.kind == "function" and not name.spelling.startswith(THUNKS)
+    if own and not is_entry_point(name, context.new):
         yield Note("the function is new", None, _title(name))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="variables", action="removed", aliases=("var_removed_elf_only",))
+@rule(
+    Impact.BREAKING,
+    evidence="symbol",
+    element="variables",
+    action="removed",
+    aliases=("var_removed_elf_only", "var_visibility_changed"),
+)
 def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """Exported variable removed.
 
@@ -64,7 +91,13 @@ def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
         yield Note("the variable is no longer exported", _title(name))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="variables", action="added")
+@rule(
+    Impact.COMPATIBLE,
+    evidence="symbol",
+    element="variables",
+    action="added",
+    aliases=("var_added_elf_only", "var_export_added"),
+)
 def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """Exported variable added.
 

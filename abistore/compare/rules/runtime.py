@@ -1,0 +1,106 @@
+"""The language runtime that a library is built for: its standard library, its basic types, its allocator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.parts import ForeignExports, Parameter, Result
+from abistore.compare.rule import Note, rule
+from abistore.compare.signatures import Difference, difference
+from abistore.model.deltas import Added, Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Alias, Library, Symbol
+from abistore.model.spelling import spell
+
+WIDENED = frozenset(
+    {
+        *("time_t", "__time_t", "suseconds_t", "__suseconds_t"),
+        *("off_t", "__off_t", "ino_t", "__ino_t", "rlim_t", "__rlim_t", "blkcnt_t", "__blkcnt_t"),
+        *("fsblkcnt_t", "__fsblkcnt_t", "fsfilcnt_t", "__fsfilcnt_t"),
+    }
+)
+"""Aliases of the C library that ``_TIME_BITS`` and ``_FILE_OFFSET_BITS`` widen on 32-bit platforms."""
+
+ALLOCATORS = frozenset({"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"})
+
+OPERATORS = frozenset(
+    {"_Znwm", "_Znwj", "_Znam", "_Znaj", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdlPvj", "_ZdaPvm", "_ZdaPvj"}
+)
+"""``operator new`` and ``operator delete`` that replace the runtime's, with 32 and 64-bit sizes."""
+
+STANDARD_LIBRARIES = ("libstdc++", "libc++")
+
+
+def is_time64(alias: Changed[Alias], context: Context) -> bool:
+    """Whether a time or file offset type of a 32-bit platform got another width."""
+    if context.old.target.bits != 32 or alias.subject.name.spelling not in WIDENED:
+        return False
+    old = context.equivalence.old_side.layouts.size(alias.old.target)
+    new = context.equivalence.new_side.layouts.size(alias.new.target)
+    return old != new
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def time64_abi_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """Times or file offsets are of another width on a 32-bit platform.
+
+    ``_TIME_BITS`` or ``_FILE_OFFSET_BITS`` differs between the builds. Consumers built with the other setting pass and
+    store values of half or twice the width, alone and within every record that holds one.
+
+    Fix: build with the old settings, or rebuild all consumers and bump the SONAME.
+    """
+    if is_time64(alias, context):
+        yield Note("the width differs", spell(alias.old.target), spell(alias.new.target))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def long_double_abi_changed(value: Changed[Parameter] | Changed[Result], context: Context) -> Iterator[Note]:
+    """Function takes or returns ``long double`` in another format.
+
+    The builds differ in ``-mlong-double-64`` or the like: callers pass the number in other registers, and with other
+    bits for its parts.
+
+    Fix: build with the platform's own format, or with the one of the old release.
+    """
+    if difference(value.old.type, value.new.type, context) is Difference.LONG_DOUBLE:
+        old = context.equivalence.old_side.layouts.size(value.old.type)
+        new = context.equivalence.new_side.layouts.size(value.new.type)
+        yield Note("long double is of another size (bytes)", str(old), str(new))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def stdlib_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Library uses another implementation of the C++ standard library.
+
+    Strings, containers and streams have another layout there. Where the interface uses them, mangled names or layouts
+    differ too, which are findings of their own; exceptions and allocations that cross over may be misread.
+
+    Fix: build with the standard library that consumers use (``-stdlib=``).
+    """
+    old, new = _standard_library(library.old), _standard_library(library.new)
+    if old and new and old != new:
+        yield Note("the standard library is another one", old, new)
+
+
+def _standard_library(library: Library) -> str | None:
+    stems = {each.partition(".so")[0] for each in library.needed}
+    return next((each for each in STANDARD_LIBRARIES if each in stems), None)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def allocator_replacement_added(exported: Added[Symbol] | Added[ForeignExports]) -> Iterator[Note]:
+    """Library exports functions that replace the process's memory allocator.
+
+    Every library that is loaded after it, and every program linked to it, allocates with them from now on; memory that
+    one allocator gave and the other frees corrupts both.
+
+    Fix: hide them with a version script, unless the library is an allocator.
+    """
+    if isinstance(exported.new, ForeignExports):
+        replaced = [each for each in exported.new.symbols if each in OPERATORS]
+    else:
+        name = exported.subject.name
+        replaced = [name.spelling] if name.kind == "function" and name.spelling in ALLOCATORS else []
+    if replaced:
+        yield Note("the allocator is replaced", None, ", ".join(replaced))

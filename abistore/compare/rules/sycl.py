@@ -1,0 +1,83 @@
+"""SYCL: what the dependencies and the export tables of its runtimes and plugins prove."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+from abistore.model.shapes import Library, Symbol
+from abistore.model.snapshot import Snapshot
+
+VENDORS = {
+    "libsycl": "DPC++",
+    "libacpp-rt": "AdaptiveCpp",
+    "libhipSYCL-rt": "AdaptiveCpp",
+    "libopensycl-rt": "AdaptiveCpp",
+    "libComputeCpp": "ComputeCpp",
+}
+"""Whose runtime a library is that a program is linked to, by the stem of its SONAME."""
+
+PLUGINS = re.compile(r"lib(pi_|ur_adapter_|ur_loader)\w*")
+"""Libraries that the DPC++ runtime opens for each backend: plugin interface (pi), later unified runtime (ur)."""
+
+ENTRY_POINT = re.compile(r"(pi|ur)(?=[A-Z])\w+")
+
+
+def is_entry_point(name: Name, snapshot: Snapshot) -> bool:
+    """Whether ``name`` is a function of the plugin interface, exported by a plugin."""
+    return (
+        name.kind == "function"
+        and PLUGINS.fullmatch(snapshot.library) is not None
+        and ENTRY_POINT.fullmatch(name.spelling) is not None
+    )
+
+
+def _vendor(library: Library) -> str | None:
+    found = {VENDORS[stem] for each in library.needed if (stem := each.partition(".so")[0]) in VENDORS}
+    return found.pop() if len(found) == 1 else None
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def sycl_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
+    """Library uses the SYCL runtime of another vendor.
+
+    Queues, buffers and events that consumers made with the old runtime are objects of other classes, in another
+    library: handed over, they are misread.
+
+    Fix: ship one build for each SYCL implementation, under names of their own.
+    """
+    old, new = _vendor(library.old), _vendor(library.new)
+    if old and new and old != new:
+        yield Note("the SYCL runtime is another vendor's", old, new)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
+def sycl_pi_entrypoint_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Entry point of a SYCL plugin removed.
+
+    The runtime looks the plugin's functions up by name when it opens it, and refuses the backend or fails at the first
+    use.
+
+    Fix: keep the entry point, or release plugin and runtime together.
+    """
+    name = symbol.subject.name
+    if is_entry_point(name, context.old):
+        yield Note("the plugin's entry point is gone", name.spelling)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="added")
+def sycl_pi_entrypoint_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
+    """Entry point of a SYCL plugin added.
+
+    Built runtimes do not look for it.
+
+    Fix: nothing.
+    """
+    name = symbol.subject.name
+    if is_entry_point(name, context.new):
+        yield Note("the plugin's entry point is new", None, name.spelling)
