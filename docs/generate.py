@@ -17,7 +17,7 @@ from abistore.compare.policies.policy_file import PolicyDocument
 from abistore.compare.policies.suppression_file import SuppressionDocument
 from abistore.report.case import labelled
 from abistore.report.json import schema
-from abistore.service.catalogue import changes, explain
+from abistore.service.catalogue import changes, established, explain
 
 DOCS = Path(__file__).parent
 WIDTH = 100
@@ -88,6 +88,25 @@ def kinds_index() -> str:
     return "\n".join(lines) + "\n"
 
 
+def catalogue() -> str:
+    """The table of the field's names, with the kinds that tell each."""
+    names = tuple(established())
+    lines = [
+        "# The field's catalogue",
+        "",
+        f"The {len(names)} established names of kinds of change, and what tells each fact: a kind of that name, or",
+        "others of which it is an alias that policies, suppressions and `abistore explain` accept. Each case and",
+        "near-miss is run by the tests. `abistore changes --established` prints this table.",
+        "",
+        "| name | kinds | cases | near-misses |",
+        "|---|---|--:|--:|",
+    ]
+    for one in names:
+        told = ", ".join(f"[{kind}](kinds/{kind}.md)" for kind in one.kinds) or f"none: {one.reason}"
+        lines.append(f"| {one.name} | {told} | {one.cases} | {one.near_misses} |")
+    return "\n".join((*lines, "", "[All kinds](kinds/index.md)")) + "\n"
+
+
 def kind_page(kind: str) -> str:
     """The page of one kind: what happens to a consumer, how to fix it, and its cases."""
     one = explain(kind)
@@ -106,6 +125,7 @@ DOCUMENTS = {
     "policy-schema.json": policy_schema,
     "suppression-schema.json": suppression_schema,
     "kinds/index.md": kinds_index,
+    "catalogue.md": catalogue,
     **{f"kinds/{kind.kind}.md": partial(kind_page, kind.kind) for kind in changes()},
 }
 

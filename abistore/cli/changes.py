@@ -29,10 +29,16 @@ IDENTITY = re.compile(r"[0-9a-f]{6,12}(-\d+)?")
     "--element", type=click.Choice(("functions", "variables", "types", "enums", "library")), help="Only this element."
 )
 @click.option("--evidence", type=click.Choice(("symbol", "layout", "source")), help="Only what this evidence proves.")
+@click.option("--established", is_flag=True, help="The names of the field, and the kinds and cases of each, instead.")
 @output_options
 @pass_settings
-def changes_command(settings: Settings, /, *, impact: str | None, element: str | None, evidence: str | None) -> None:
+def changes_command(
+    settings: Settings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
+) -> None:
     """List the kinds of change that are detected, worst first."""
+    if established:
+        _established(settings)
+        return
     from abistore.service.catalogue import changes
 
     kinds = changes(impact=impact, element=element, evidence=evidence)
@@ -41,6 +47,22 @@ def changes_command(settings: Settings, /, *, impact: str | None, element: str |
         settings,
         {"count": len(kinds), "changes": kinds},
         lambda: table(("kind", "impact", "element", "evidence", "title"), rows) + f"\n{len(kinds)} kinds",
+    )
+
+
+def _established(settings: Settings) -> None:
+    from abistore.service.catalogue import established
+
+    names = tuple(established())
+    rows = [
+        (one.name, ", ".join(one.kinds) or "none", str(one.cases), str(one.near_misses), one.reason) for one in names
+    ]
+    heads = ("established name", "kinds", "cases", "near-misses", "why none")
+    told = sum(bool(one.kinds) for one in names)
+    answer(
+        settings,
+        {"count": len(names), "established": names},
+        lambda: table(heads, rows, right=frozenset({2, 3})) + f"\n{told} of {len(names)} names have a kind",
     )
 
 

@@ -28,6 +28,9 @@ from abistore.model.snapshot import Snapshot
 
 DECLARING: tuple[Facet, ...] = ("layout", "source")
 
+JUDGING = ("compare", "model")
+"""The folders that decide what a comparison finds: reach, layout and normal forms of types are the model's."""
+
 
 def compare(
     old: Snapshot, new: Snapshot, *, policy: Policy = STRICT, suppressions: Suppressions = NOTHING
@@ -139,10 +142,10 @@ def _side(snapshot: Snapshot) -> Side:
 
 @cache
 def engine_digest() -> str:
-    """What judges: the digest of the comparison's code and of its rules. Stored verdicts are kept under it."""
+    """What judges: the digest of the code of comparison, rules and model. Stored verdicts are kept under it."""
     state = blake2b(digest_size=8)
-    folder = Path(__file__).parent
-    for file in sorted(folder.rglob("*.py")):
-        state.update(file.relative_to(folder).as_posix().encode())
+    package = Path(__file__).parents[1]
+    for file in sorted(file for folder in JUDGING for file in (package / folder).rglob("*.py")):
+        state.update(file.relative_to(package).as_posix().encode())
         state.update(file.read_bytes())
     return state.hexdigest()

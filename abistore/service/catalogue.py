@@ -10,7 +10,7 @@ from abistore.errors import UsageError
 from abistore.model.findings import Action, Element, Impact
 from abistore.model.names import Facet
 from abistore.report.outline import ImpactLabel, KindCard
-from abistore.service.examples import case
+from abistore.service.examples import case, counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,30 @@ def changes(
         if impact in {None, kind.impact.label} and element in {None, kind.element} and evidence in {None, kind.evidence}
     )
     return tuple(sorted(chosen, key=lambda kind: (-kind.impact, kind.kind)))
+
+
+@dataclass(frozen=True, slots=True)
+class EstablishedName:
+    """A name of the field: the kinds that tell its fact, with the numbers of their cases and near-misses.
+
+    Without a kind, ``reason`` tells why.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    cases: int
+    near_misses: int
+    reason: str
+
+
+def established() -> Iterator[EstablishedName]:
+    """The names that kinds of change have in the field, each with what tells it here."""
+    from abistore.compare.established import established as names
+
+    for one in names():
+        found = [counts(kind) for kind in one.kinds]
+        cases, near_misses = (sum(each[side] for each in found) for side in (0, 1))
+        yield EstablishedName(one.name, one.kinds, cases, near_misses, one.reason)
 
 
 def cards() -> Iterator[KindCard]:

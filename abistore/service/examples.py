@@ -7,6 +7,7 @@ from pathlib import Path
 import abistore
 
 SILENT = "## Stays silent"
+FINDINGS = "```findings"
 
 
 def case(kind: str) -> tuple[str, str]:
@@ -17,6 +18,12 @@ def case(kind: str) -> tuple[str, str]:
     _, _, body = path.read_text(encoding="utf-8").partition("\n")
     fires, _, silent = body.partition(SILENT)
     return fires.strip(), silent.strip()
+
+
+def counts(kind: str) -> tuple[int, int]:
+    """How many pairs of releases show ``kind``, and how many near-misses do not."""
+    fires, silent = case(kind)
+    return fires.count(FINDINGS), silent.count(FINDINGS)
 
 
 def folder() -> Path:

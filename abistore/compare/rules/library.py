@@ -84,7 +84,8 @@ def soname_bump_unnecessary(outcome: Changed[Outcome]) -> Iterator[Note]:
         yield Note("nothing found that needs the new SONAME", old.soname, new.soname)
 
 
-RUNTIME = re.compile(r"(lib(c|c\+\+|c\+\+abi|unwind|m|dl|rt|pthread|util|resolv|anl|gcc_s|stdc\+\+|atomic)|ld-linux[-\w]*|ld64)\.so\.\d+")
+_PARTS = r"c|m|dl|rt|pthread|util|resolv|anl|gcc_s|stdc\+\+|c\+\+|c\+\+abi|unwind|atomic"
+RUNTIME = re.compile(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+")
 """What comes with the compiler and the C library, and is there wherever either is."""
 
 

@@ -1,0 +1,85 @@
+"""The names that kinds of change have in the field, and why some of them have no kind here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from abistore.compare.policies.vocabulary import kinds
+
+_NAMES = """
+func_removed func_removed_elf_only func_removed_from_binary func_added func_return_changed func_params_changed
+func_noexcept_added func_noexcept_removed func_virtual_added func_virtual_removed var_removed var_added
+var_type_changed type_size_changed type_alignment_changed type_field_removed type_field_added
+type_field_offset_changed type_field_type_changed type_base_changed type_vtable_changed type_added type_removed
+type_field_added_compatible enum_member_removed enum_member_added enum_member_value_changed
+enum_last_member_value_changed typedef_removed func_static_changed func_cv_changed func_visibility_changed
+func_visibility_protected_changed func_pure_virtual_added func_virtual_became_pure union_field_added
+union_field_removed union_field_type_changed typedef_base_changed field_bitfield_changed soname_changed soname_missing
+visibility_leak needed_added needed_removed rpath_changed runpath_changed compat_version_changed executable_stack
+elf_visibility_changed symbol_binding_changed symbol_binding_strengthened symbol_type_changed symbol_size_changed
+ifunc_introduced ifunc_removed common_symbol_risk symbol_version_defined_removed symbol_version_defined_added
+symbol_version_required_added symbol_version_required_added_compat symbol_version_required_removed dwarf_info_missing
+struct_size_changed struct_field_offset_changed struct_field_removed struct_field_type_changed
+struct_alignment_changed enum_underlying_size_changed calling_convention_changed value_abi_trait_changed
+struct_packing_changed type_visibility_changed toolchain_flag_drift frame_register_changed func_deleted
+var_became_const var_lost_const type_became_opaque base_class_position_changed base_class_virtual_changed
+enum_member_renamed param_default_value_changed param_default_value_removed field_renamed param_renamed
+field_became_const field_lost_const field_became_volatile field_lost_volatile field_became_mutable field_lost_mutable
+param_pointer_level_changed return_pointer_level_changed method_access_changed field_access_changed anon_field_changed
+var_value_changed type_kind_changed source_level_kind_changed used_reserved_field removed_const_overload
+param_restrict_changed param_became_va_list param_lost_va_list constant_changed constant_added constant_removed
+var_access_changed var_access_widened func_became_inline func_lost_inline func_deleted_elf_fallback
+template_param_type_changed template_return_type_changed typedef_version_sentinel symbol_elf_visibility_changed
+symbol_renamed_batch func_likely_renamed symbol_leaked_from_dependency_changed func_ref_qual_changed
+func_language_linkage_changed symbol_version_alias_changed tls_var_size_changed protected_visibility_changed
+glibcxx_dual_abi_flip_detected inline_namespace_moved vtable_symbol_identity_changed abi_surface_explosion
+symbol_version_node_removed symbol_moved_version_node soname_bump_recommended soname_bump_unnecessary
+version_script_missing sycl_implementation_changed sycl_pi_version_changed sycl_pi_entrypoint_removed
+sycl_pi_entrypoint_added sycl_plugin_removed sycl_plugin_added sycl_plugin_search_path_changed
+sycl_runtime_version_changed sycl_backend_driver_req_changed flexible_array_member_changed func_deleted_dwarf
+"""
+
+ESTABLISHED = tuple(_NAMES.split())
+"""The 145 names of the field's oldest catalogue, in its order."""
+
+EXCLUDED: dict[str, str] = {
+    "compat_version_changed": "a fact of Mach-O files, which no reader reads yet",
+    "frame_register_changed": (
+        "which register a frame is found by is a matter of debuggers and unwinders, which read it from the file; no"
+        " caller depends on it"
+    ),
+    "sycl_pi_version_changed": (
+        "the version of the plugin interface is returned by a function; tables and layouts do not hold it"
+    ),
+    "sycl_plugin_removed": "plugins are files beside the runtime; a snapshot is of one library",
+    "sycl_plugin_added": "plugins are files beside the runtime; a snapshot is of one library",
+    "sycl_plugin_search_path_changed": (
+        "the runtime finds plugins beside itself or by environment variables; what the file holds of paths is told by"
+        " rpath_changed and runpath_changed"
+    ),
+    "sycl_runtime_version_changed": (
+        "the runtime's version is its SONAME, told by soname_changed; that of a dependency by needed_version_changed"
+    ),
+    "sycl_backend_driver_req_changed": (
+        "drivers are opened at run time; the versions that a plugin is linked to are told by"
+        " symbol_version_required_added and needed_version_changed"
+    ),
+}
+"""Established names that no evidence of a library proves, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Established:
+    """One established name: the kinds that tell its fact, or the reason why none does."""
+
+    name: str
+    kinds: tuple[str, ...]
+    reason: str
+
+
+def established() -> Iterator[Established]:
+    """Every established name, in order."""
+    known = kinds()
+    for name in ESTABLISHED:
+        yield Established(name, known.get(name, ()), EXCLUDED.get(name, ""))

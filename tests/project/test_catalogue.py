@@ -1,0 +1,46 @@
+"""Each established name of a kind of change is told by a kind that has a case, or has a reason why none tells it."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from abistore.cli.main import cli
+from abistore.compare.established import ESTABLISHED, EXCLUDED
+from abistore.compare.rule import load
+from abistore.service.catalogue import EstablishedName, established
+
+NAMES = tuple(established())
+
+
+def test_the_catalogue_has_145_distinct_names() -> None:
+    assert len(set(ESTABLISHED)) == len(ESTABLISHED) == 145
+
+
+@pytest.mark.parametrize("one", NAMES, ids=lambda one: one.name)
+def test_an_established_name_has_a_kind_or_a_reason_and_never_both(one: EstablishedName) -> None:
+    assert bool(one.kinds) != bool(one.reason)
+
+
+@pytest.mark.parametrize("one", [one for one in NAMES if one.kinds], ids=lambda one: one.name)
+def test_the_kinds_of_an_established_name_exist_and_have_cases_and_near_misses(one: EstablishedName) -> None:
+    assert set(one.kinds) <= load().keys()
+    assert one.cases >= len(one.kinds)
+    assert one.near_misses >= len(one.kinds)
+
+
+def test_what_is_left_out_is_established() -> None:
+    assert EXCLUDED.keys() <= set(ESTABLISHED)
+
+
+def test_no_alias_is_the_name_of_a_kind() -> None:
+    rules = load()
+    assert not {alias for each in rules.values() for alias in each.aliases} & rules.keys()
+
+
+def test_one_command_prints_the_table() -> None:
+    done = CliRunner().invoke(cli, ["changes", "--established"])
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    assert len(lines) == 1 + len(NAMES) + 1
+    assert f"{len(NAMES) - len(EXCLUDED)} of {len(NAMES)} names have a kind" in lines[-1]
