@@ -125,14 +125,14 @@ def enum_reserved_removed(each: Removed[Enumerator]) -> Iterator[Note]:
         yield Note("the reserved enumerator is gone", str(each.old.value), None)
 
 
-@rule(Impact.RISK, evidence="layout", element="enums", action="removed")
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
 def enum_experimental_removed(each: Removed[Enumerator]) -> Iterator[Note]:
     """Enumeration lost a value that was experimental.
 
-    Its name promises nothing. Consumers that use it all the same go on passing the number, which the library does not
-    know.
+    Consumers that use it go on passing the number, which the library does not know. Its name promised nothing, so that
+    a policy may well accept this.
 
-    Fix: refuse the number with an error, and do not give it to anything else.
+    Fix: go on understanding the number for a while, or refuse it with an error and give it to nothing else.
     """
     if _departure(each) == "experimental":
         yield Note("the experimental enumerator is gone", str(each.old.value), None)
