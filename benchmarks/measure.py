@@ -37,6 +37,7 @@ def measure(command: Sequence[str | Path], limit: int, environment: Mapping[str,
 
     words = [str(word) for word in command]
     variables = {**os.environ, **(environment or {})}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed tool has its bytecode
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(words, stdin=quiet, stdout=quiet, stderr=quiet, env=variables, preexec_fn=bound)
     _, status, used = os.wait4(process.pid, 0)
