@@ -61,3 +61,9 @@ def test_an_installed_wheel_explains_kinds_by_their_cases_and_draws_pages(instal
 
     assert "int drop(void) { return 2; }" in printed("explain", "func_removed")
     assert "prefers-color-scheme" in printed("compare", library, library, "--format", "html")
+
+
+def test_the_reserved_program_says_that_it_is_reserved(installed: Path) -> None:
+    done = subprocess.run([installed / "abistore-mcp"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (64, "")
+    assert "no MCP server" in done.stderr
