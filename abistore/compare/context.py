@@ -123,6 +123,11 @@ class Context:
         """The new side's exports that no consumer can name."""
         return Internals(self.new)
 
+    def undeclared(self, name: Name) -> bool:
+        """Whether the old side's public headers are known and declare nothing of this name."""
+        known = self.old.evidence_of("source").state == "full" and "source" in self.old.entries
+        return known and not self.old.variants("source", name)
+
     def exported(self, name: Name) -> bool:
         """Whether both sides export ``name``: only then can a consumer use it before and after."""
         return bool(self.old.variants("symbol", name)) and bool(self.new.variants("symbol", name))

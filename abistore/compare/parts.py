@@ -125,6 +125,10 @@ class TagFlip(Batch, frozen=True):
     """Exports whose only difference is an ABI tag, e.g. ``[abi:cxx11]``."""
 
 
+class TagChange(Batch, frozen=True):
+    """Exports whose only difference is an ABI tag of the library's own."""
+
+
 class NodeMove(Batch, frozen=True):
     """Exports that moved from one version node to another."""
 

@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.entities import entity
-from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagFlip
+from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagChange, TagFlip
 from abistore.model.demangle import demangle
 from abistore.model.names import Name
 from abistore.model.reach import references
@@ -73,6 +73,20 @@ def _tag_flips(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
     if len(marked) >= FEWEST:
         before, after = ("cxx11", "") if _is_tagged(marked[0][0]) else ("", "cxx11")
         yield Found("ABI tag cxx11", TagFlip(tuple(sorted(marked)), before, after))
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for old, new in pairs:
+        tags = _tags(old), _tags(new)
+        if _is_tagged(old) == _is_tagged(new) and tags[0] != tags[1]:
+            groups.setdefault(tags, []).append((old, new))
+    for (before, after), found in sorted(groups.items()):
+        if len(found) >= FEWEST:
+            part = f"ABI tag {before or '(none)'} -> {after or '(none)'}"
+            yield Found(part, TagChange(tuple(sorted(found)), before, after))
+
+
+def _tags(symbol: str) -> str:
+    """The ABI tags in a symbol, each once, sorted."""
+    return " ".join(sorted({each[5:-1] for each in TAG.findall(demangle(symbol))}))
 
 
 def _is_tagged(symbol: str) -> bool:

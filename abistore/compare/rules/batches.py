@@ -12,6 +12,7 @@ from abistore.compare.parts import (
     NamespaceMove,
     NodeMove,
     Renaming,
+    TagChange,
     TagFlip,
 )
 from abistore.compare.rule import Note, rule
@@ -77,7 +78,7 @@ def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> I
     )
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", aliases=("abi_tag_changed",))
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def glibcxx_dual_abi_flip_detected(batch: Changed[TagFlip], context: Context) -> Iterator[Note]:
     """Library was built with the other ABI of libstdc++.
 
@@ -89,6 +90,23 @@ def glibcxx_dual_abi_flip_detected(batch: Changed[TagFlip], context: Context) ->
     pairs = batch.old.pairs
     yield Note(
         f"{len(pairs)} exports differ in the ABI tag cxx11 only",
+        *_before_and_after(pairs),
+        affected=_exports([old for old, _ in pairs], context),
+    )
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Note]:
+    """Many exports got, lost or changed an ABI tag.
+
+    The tag (``__attribute__((abi_tag))``) is part of every mangled name: sources compile as before, built consumers
+    ask for the old names and fail to load.
+
+    Fix: bump the SONAME with the tag, or export the old names as aliases.
+    """
+    pairs = batch.old.pairs
+    yield Note(
+        f"{len(pairs)} exports differ in an ABI tag only",
         *_before_and_after(pairs),
         affected=_exports([old for old, _ in pairs], context),
     )
@@ -183,7 +201,7 @@ def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Ite
     )
 
 
-@rule(Impact.RISK, evidence="layout", element="library", action="removed", aliases=("exported_not_public",))
+@rule(Impact.RISK, evidence="layout", element="library", action="removed")
 def internal_symbols_removed(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
     """Members of classes that no header defines are no longer exported.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.entities import CLASS_DATA
+from abistore.compare.fold import primary
 from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.sycl import is_entry_point
@@ -48,7 +49,7 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """
     name = symbol.subject.name
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
-    if own and not is_entry_point(name, context.old):
+    if own and not is_entry_point(name, context.old) and not context.undeclared(_declared(name)):
         yield Note("the function is no longer exported", _title(name))
 
 
@@ -79,7 +80,7 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     action="removed",
     aliases=("var_removed_elf_only", "var_visibility_changed"),
 )
-def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
+def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """Exported variable removed.
 
     A program that refers to it does not start: data references are resolved at load time.
@@ -87,8 +88,29 @@ def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     Fix: keep exporting the variable, even if the library no longer uses it, or bump the SONAME.
     """
     name = symbol.subject.name
-    if name.kind == "variable" and not name.spelling.startswith(CLASS_DATA):
+    own = name.kind == "variable" and not name.spelling.startswith(CLASS_DATA)
+    if own and not context.undeclared(name):
         yield Note("the variable is no longer exported", _title(name))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
+def undeclared_export_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Export that no public header declared removed.
+
+    Only consumers that declared it themselves, or looked it up by name (``dlsym``), used it; they fail to start, or at
+    the look-up. The old release's headers are known and do not mention it.
+
+    Fix: nothing, unless such consumers are known; hide what no header declares.
+    """
+    name = symbol.subject.name
+    compiled = name.spelling.startswith((*CLASS_DATA, *THUNKS)) or is_entry_point(name, context.old)
+    if not compiled and context.undeclared(_declared(name)):
+        yield Note("the export is gone, and no header declared it", _title(name))
+
+
+def _declared(name: Name) -> Name:
+    """The name under which a header's declaration is known: of several constructors of one, the first."""
+    return Name(name.kind, primary(name.spelling))
 
 
 @rule(
