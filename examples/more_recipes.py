@@ -115,12 +115,31 @@ YARA = Recipe(
     ),
     root="yara/libyara",
     sources=("*.c", "proc/linux.c", "modules/*.c", "modules/*/*.c", "tlshc/*.c"),
-    unwanted=("modules/cuckoo*", "modules/magic*", "modules/hash*", "modules/pb_tests/*", "modules/*/cuckoo.c")
-    + ("modules/*/magic.c", "modules/*/hash.c", "modules/demo.c", "modules/dotnet.c", "modules/macho.c")
-    + ("modules/dex.c",),
-    flags=("-I.", "-Iinclude", "-D_GNU_SOURCE", "-DUSE_LINUX_PROC", "-DHAVE_STDBOOL_H", "-DHAVE_MEMMEM", "-pthread")
-    + ("-DBUCKETS_128=1", "-DCHECKSUM_1B=1")
-    + ("-fvisibility=hidden",),
+    unwanted=(
+        "modules/cuckoo*",
+        "modules/magic*",
+        "modules/hash*",
+        "modules/pb_tests/*",
+        "modules/*/cuckoo.c",
+        "modules/*/magic.c",
+        "modules/*/hash.c",
+        "modules/demo.c",
+        "modules/dotnet.c",
+        "modules/macho.c",
+        "modules/dex.c",
+    ),
+    flags=(
+        "-I.",
+        "-Iinclude",
+        "-D_GNU_SOURCE",
+        "-DUSE_LINUX_PROC",
+        "-DHAVE_STDBOOL_H",
+        "-DHAVE_MEMMEM",
+        "-pthread",
+        "-DBUCKETS_128=1",
+        "-DCHECKSUM_1B=1",
+        "-fvisibility=hidden",
+    ),
     remark="The library of each release, without the modules that need other libraries.",
 )
 
@@ -187,8 +206,16 @@ MINIUPNPC = Recipe(
             "upnpreplyparse",
         )
     ),
-    flags=("-I.", "-Iinclude", f"-I{GENERATED}/miniupnpc", "-D_DEFAULT_SOURCE", "-D_GNU_SOURCE", "-DMINIUPNPC_SET_SOCKET_TIMEOUT")
-    + ("-DMINIUPNPC_GET_SRC_ADDR", "-fvisibility=hidden"),
+    flags=(
+        "-I.",
+        "-Iinclude",
+        f"-I{GENERATED}/miniupnpc",
+        "-D_DEFAULT_SOURCE",
+        "-D_GNU_SOURCE",
+        "-DMINIUPNPC_SET_SOCKET_TIMEOUT",
+        "-DMINIUPNPC_GET_SRC_ADDR",
+        "-fvisibility=hidden",
+    ),
     remark="All releases with sources.",
 )
 
@@ -207,13 +234,30 @@ CARES = Recipe(
         ("1.34.5", "4.9.0"),
     ),
     root="deps",
-    sources=("c-ares/src/ares_*.c", "c-ares/src/bitncmp.c", "c-ares/src/inet_*.c", "c-ares/src/windows_port.c")
-    + ("c-ares/src/lib/*.c", "c-ares/src/lib/*/*.c"),
+    sources=(
+        "c-ares/src/ares_*.c",
+        "c-ares/src/bitncmp.c",
+        "c-ares/src/inet_*.c",
+        "c-ares/src/windows_port.c",
+        "c-ares/src/lib/*.c",
+        "c-ares/src/lib/*/*.c",
+    ),
     unwanted=("c-ares/src/ares_getopt.c", "c-ares/src/lib/ares_getopt.c", "c-ares/src/lib/windows_port.c"),
-    flags=("-Ic-ares/include", "-Ic-ares/src", "-Ic-ares/src/lib", "-Ic-ares/src/lib/include")
-    + ("-Ic-ares/src/config_linux", "-Ibuild-config/config_linux", "-Ibuild-config/include")
-    + ("-DHAVE_CONFIG_H", "-D_GNU_SOURCE", "-DCARES_BUILDING_LIBRARY", "-DCARES_SYMBOL_HIDING")
-    + ("-fvisibility=hidden", "-pthread"),
+    flags=(
+        "-Ic-ares/include",
+        "-Ic-ares/src",
+        "-Ic-ares/src/lib",
+        "-Ic-ares/src/lib/include",
+        "-Ic-ares/src/config_linux",
+        "-Ibuild-config/config_linux",
+        "-Ibuild-config/include",
+        "-DHAVE_CONFIG_H",
+        "-D_GNU_SOURCE",
+        "-DCARES_BUILDING_LIBRARY",
+        "-DCARES_SYMBOL_HIDING",
+        "-fvisibility=hidden",
+        "-pthread",
+    ),
     remark="What the package's versions carry of c-ares.",
 )
 

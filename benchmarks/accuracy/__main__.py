@@ -14,11 +14,12 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 
 from benchmarks.accuracy.judging import Judged, judge
 from benchmarks.accuracy.page import write
 from benchmarks.accuracy.truth import Pair, pairs
-from examples.obtain import Missing
+from examples.obtain import PROJECT, Missing, require, run
 
 
 def judged(asked: Iterable[Pair], jobs: int) -> Iterator[Judged]:
@@ -43,7 +44,8 @@ def main() -> None:
     except Missing as problem:
         sys.exit(f"error: {problem}")
     if asked.document:
-        write(found)
+        tool = run([require("abidiff", "abigail-tools"), "--version"], PROJECT).split()[-1]
+        write(found, date.today().isoformat(), tool)
 
 
 if __name__ == "__main__":

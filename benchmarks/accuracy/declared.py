@@ -1,4 +1,4 @@
-"""Which exports the installed headers of a library declare, told from the words that they hold after preprocessing."""
+"""Which names the installed headers of a library declare, told from the words that they hold after preprocessing."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ from examples.obtain import run, source
 
 SETTINGS = Path(__file__).with_name("headers.toml")
 WORD = re.compile(r"[A-Za-z_]\w*")
+DEFINITIONS = (
+    re.compile(
+        r"\b(?:struct|union|class|enum)\s+(?:class\s+)?(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*(?:final\s*)?[:{]"
+    ),
+    re.compile(r"\}\s*(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*;"),
+    re.compile(r"\btypedef\b[^;{}]*?\b(\w+)\s*(?:\[[^;]*\])?;"),
+    re.compile(r"\btypedef\b[^;{}]*?\(\s*\*?\s*(\w+)\s*\)\s*\("),
+    re.compile(r"\btypedef\b[^;{}()]*?\b(\w+)\s*\("),
+)
+"""How headers define records, enumerations and aliases; an alias of a record that is only declared is defined too."""
+
 MARKER = re.compile(r'# \d+ "(?P<file>[^"]*)"')
 
 
@@ -23,10 +34,16 @@ def _settings() -> dict[str, Any]:
     return tomllib.loads(SETTINGS.read_text())
 
 
+def is_defined(type: str, library: str, version: str) -> bool:
+    """Whether an installed header defines a type of this name, as far as patterns can tell."""
+    return _parts(type) <= _words(library, version) and bool(_parts(type) & _defined(library, version))
+
+
 def undeclared(library: str, version: str, built: Path) -> list[str]:
     """The exported symbols of which some part of the name stands in no installed header, sorted."""
     words = _words(library, version)
-    symbols = [line.split()[-1].split("@")[0] for line in run(["nm", "-D", "--defined-only", built], built.parent).splitlines()]
+    listed = run(["nm", "-D", "--defined-only", built], built.parent).splitlines()
+    symbols = [line.split()[-1].split("@")[0] for line in listed]
     spelled = run(["c++filt", "-p", *symbols], built.parent).splitlines() if symbols else []
     return sorted({symbol for symbol, name in zip(symbols, spelled, strict=True) if not _parts(name) <= words})
 
@@ -41,22 +58,46 @@ def _parts(name: str) -> set[str]:
 
 @cache
 def _words(library: str, version: str) -> frozenset[str]:
-    recipe, settings = ALL[library], _settings()[library]
-    folder = source(recipe.origin, recipe.package, dict(recipe.releases)[version])
-    root = folder if recipe.root == "." else next(folder.glob(recipe.root))
+    return frozenset(WORD.findall(_text(library, version)))
+
+
+@cache
+def _defined(library: str, version: str) -> frozenset[str]:
+    """The types that the headers define, and do not only declare."""
+    text = _text(library, version)
+    return frozenset(name for pattern in DEFINITIONS for name in pattern.findall(text))
+
+
+@cache
+def _text(library: str, version: str) -> str:
+    """The library's own lines of its headers, preprocessed."""
+    recipe, root = ALL[library], _root(library, version)
+    settings = _settings()[library]
     headers = sorted({path for pattern in settings["headers"] for path in root.glob(pattern)})
     text = "".join(f'#include "{path}"\n' for path in headers)
     language = "c++" if recipe.compiler.endswith("++") else "c"
     command = [recipe.compiler, "-E", "-x", language, "-", *(f"-D{each}" for each in settings.get("macros", ()))]
-    command += [f"-I{root / each}" for each in settings.get("include", ())]
-    done = subprocess.run([*command, *(flag for flag in recipe.flags if flag[:2] == "-I")], input=text, text=True,
-                          capture_output=True, cwd=root)  # fmt: skip
+    done = subprocess.run([*command, *included(library, version)], input=text, text=True, capture_output=True, cwd=root)
     if done.returncode:
         raise RuntimeError(f"{library} {version}: {done.stderr.splitlines()[:3]}")
-    return frozenset(word for line in _own(done.stdout, root) for word in WORD.findall(line))
+    return "\n".join(_own(done.stdout))
 
 
-def _own(text: str, root: Path) -> Iterator[str]:
+def included(library: str, version: str) -> list[str]:
+    """The options with which a client of this release finds its headers."""
+    root = _root(library, version)
+    settings = _settings()[library]
+    folders = {str(path.parent) for pattern in settings["headers"] for path in root.glob(pattern)}
+    return [*(f"-I{root / each}" for each in settings.get("include", ())), *(f"-I{each}" for each in sorted(folders))]
+
+
+def _root(library: str, version: str) -> Path:
+    recipe = ALL[library]
+    folder = source(recipe.origin, recipe.package, dict(recipe.releases)[version])
+    return folder if recipe.root == "." else next(folder.glob(recipe.root))
+
+
+def _own(text: str) -> Iterator[str]:
     """The lines that come from below ``root`` or from where else no system header lies."""
     own = False
     for line in text.splitlines():

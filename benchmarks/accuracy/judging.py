@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.accuracy.declared import undeclared
+from benchmarks.accuracy.declared import is_defined, undeclared
 from benchmarks.accuracy.truth import Pair
 from examples.more_recipes import ALL
 from examples.obtain import Missing, require
@@ -21,11 +21,12 @@ INCOMPATIBLE = 8
 
 @dataclass(frozen=True)
 class Answer:
-    """What one tool says: its own word for it, whether that is a break, and what it leans on."""
+    """What one tool says: its own word for it, whether that is a break, its reasons, and the types that changed."""
 
     word: str
     breaks: bool
     causes: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,14 @@ def judge(pair: Pair) -> Judged:
     with TemporaryDirectory() as folder:
         names = undeclared(pair.library, pair.old, old)
         names += [each for each in undeclared(pair.library, pair.new, new) if each not in names]
-        accepted = Path(folder) / "undeclared.ini"
-        accepted.write_text("".join(_accepted(name) for name in names))
         plain = {"abistore": ask_abistore(old, new), "abidiff": ask_abidiff(old, new)}
-        if not names:
+        types = [each for each in plain["abistore"].types if not is_defined(each, pair.library, pair.old)]
+        if not names and not types:
             return Judged(pair, plain, plain)
+        accepted = Path(folder) / "undeclared.ini"
+        accepted.write_text(
+            "".join(_accepted(name) for name in names) + "".join(_accepted_type(name) for name in types)
+        )
         return Judged(
             pair, plain, {"abistore": ask_abistore(old, new, accepted), "abidiff": ask_abidiff(old, new, accepted)}
         )
@@ -70,6 +74,10 @@ def _accepted(symbol: str) -> str:
     )
 
 
+def _accepted_type(name: str) -> str:
+    return f"[suppress_type]\nlabel = no installed header defines it\nname = {name}\n\n"
+
+
 def ask_abistore(old: Path, new: Path, accepted: Path | None = None) -> Answer:
     """The verdict, and the kinds of its breaking changes."""
     words = [sys.executable, "-m", "abistore", "compare", "--json", old, new]
@@ -77,8 +85,10 @@ def ask_abistore(old: Path, new: Path, accepted: Path | None = None) -> Answer:
     if done.returncode not in (0, 2, 4):
         raise Missing(f"abistore compare {old} {new}: exit {done.returncode}\n{done.stdout.decode()[-800:]}")
     document = json.loads(done.stdout)
-    causes = {f"{each['kind']} {each['symbol']}" for each in document["changes"] if each["impact"] == "breaking"}
-    return Answer(document["verdict"], document["verdict"] == "BREAKING", tuple(sorted(causes)))
+    breaking = [each for each in document["changes"] if each["impact"] == "breaking"]
+    causes = {f"{each['kind']} {each['symbol']}" for each in breaking}
+    types = {each["symbol"] for each in document["changes"] if each["subject"] in ("record", "enum", "alias")}
+    return Answer(document["verdict"], document["verdict"] == "BREAKING", tuple(sorted(causes)), tuple(sorted(types)))
 
 
 def ask_abidiff(old: Path, new: Path, accepted: Path | None = None) -> Answer:
