@@ -9,6 +9,7 @@ import click
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
+from abistore.cli.words import library_words, reference_words
 
 if TYPE_CHECKING:
     from abistore.model.history import BaselineMove
@@ -25,7 +26,7 @@ channel_option = click.option("--channel", default="release", show_default=True,
 
 
 @baseline_command.command("set")
-@click.argument("reference")
+@click.argument("reference", shell_complete=reference_words)
 @channel_option
 @click.option("--clear", is_flag=True, help="Clear the channel; REFERENCE is then a library's name.")
 @click.option("--reason", default="", help="Why, for the history.")
@@ -62,7 +63,7 @@ def set_command(
 
 
 @baseline_command.command("list")
-@click.argument("library", required=False)
+@click.argument("library", required=False, shell_complete=library_words)
 @store_option
 @output_options
 @pass_settings
@@ -74,7 +75,7 @@ def list_command(settings: Settings, /, *, library: str | None) -> None:
 
 
 @baseline_command.command("history")
-@click.argument("library")
+@click.argument("library", shell_complete=library_words)
 @click.option("--channel", help="Only this baseline.")
 @store_option
 @output_options

@@ -13,6 +13,7 @@ import click
 from abistore.cli.options import Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer, width
 from abistore.cli.tables import table
+from abistore.cli.words import kind_words
 
 if TYPE_CHECKING:
     from abistore.service.catalogue import Explained
@@ -67,7 +68,7 @@ def _established(settings: Settings) -> None:
 
 
 @click.command("explain")
-@click.argument("what", metavar="KIND|FINDING")
+@click.argument("what", metavar="KIND|FINDING", shell_complete=kind_words)
 @store_option
 @output_options
 @pass_settings

@@ -10,6 +10,7 @@ from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
 from abistore.cli.ruling import ruling_options, show_only_option
+from abistore.cli.words import operand_words
 
 if TYPE_CHECKING:
     from abistore.service.filtering import Filter
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @click.command("compare")
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", shell_complete=operand_words)
+@click.argument("new", shell_complete=operand_words)
 @report_options
 @show_only_option
 @ruling_options

@@ -7,6 +7,9 @@ import click
 from abistore.cli.options import Settings, output_options, pass_settings
 from abistore.cli.output import answer
 
+UNBROKEN = 'COMP_WORDBREAKS="${COMP_WORDBREAKS//@/}"\n'
+"""Bash takes ``libfoo@1.2.0`` for three words unless told."""
+
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
@@ -24,4 +27,6 @@ def completion_command(settings: Settings, /, *, shell: str) -> None:
     complete = get_completion_class(shell)
     assert complete is not None
     script = complete(cli, {}, "abistore", COMPLETION).source()
+    if shell == "bash":
+        script += UNBROKEN
     answer(settings, {"shell": shell, "script": script}, lambda: script)

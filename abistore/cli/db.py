@@ -9,6 +9,7 @@ import click
 from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
+from abistore.cli.words import library_words
 from abistore.errors import StoreError
 
 
@@ -114,7 +115,7 @@ def audit_command(settings: Settings, /, *, limit: int) -> None:
 
 
 @db_command.command("scheme")
-@click.argument("library")
+@click.argument("library", shell_complete=library_words)
 @click.argument("scheme", required=False, type=click.Choice(("auto", "pep440", "semver", "debian", "plain")))
 @store_option
 @output_options

@@ -14,6 +14,7 @@ from abistore.cli.output import answer
 from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
+from abistore.cli.words import library_words
 
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
@@ -27,7 +28,7 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 
 
 @click.command("history")
-@click.argument("library")
+@click.argument("library", shell_complete=library_words)
 @click.option(
     "--channel", default="release", show_default=True, help="The baseline that each release is judged against."
 )
@@ -96,7 +97,7 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
 
 @click.command("log")
 @click.argument("name")
-@click.option("--library", help="Only this library; by default all that have the name.")
+@click.option("--library", shell_complete=library_words, help="Only this library; by default all that have the name.")
 @line_options
 @store_option
 @output_options

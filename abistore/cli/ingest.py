@@ -39,7 +39,8 @@ def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) 
 @click.option(
     "--version-from",
     type=click.Choice(SOURCES),
-    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME.",
+    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
+    "files whose paths tell their versions are taken oldest first.",
 )
 @click.option("--target", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
 @click.option("--profile", default="default", show_default=True, help="The build profile, e.g. debug or musl.")

@@ -51,7 +51,7 @@ def _text(card: PolicyCard) -> str:
 
 
 @policy_command.command("check")
-@click.argument("file")
+@click.argument("file", type=click.Path(readable=False))
 @output_options
 @pass_settings
 def check_command(settings: Settings, /, *, file: str) -> None:

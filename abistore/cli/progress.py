@@ -18,6 +18,10 @@ PATIENCE = 1.0
 STEPS = 1000
 
 
+def _label(what: str | None) -> str | None:
+    return what
+
+
 class Bar:
     """A bar that appears when the work turns out to be long."""
 
@@ -29,7 +33,7 @@ class Bar:
     def advance(self, what: str, done: float) -> None:
         """Show ``what`` is being done, and how much is done, from 0 to 1."""
         if self._bar is None and time.monotonic() - self._started >= PATIENCE:
-            bar = click.progressbar(length=STEPS, file=sys.stderr, item_show_func=str)
+            bar = click.progressbar(length=STEPS, file=sys.stderr, item_show_func=_label)
             self._bar = self._stack.enter_context(bar)
         if self._bar is not None:
             self._bar.update(int(done * STEPS) - self._bar.pos, what)

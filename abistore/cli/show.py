@@ -10,16 +10,20 @@ import click
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
+from abistore.cli.rendering import style_of
 from abistore.cli.tables import table
+from abistore.cli.words import library_words, operand_words
+from abistore.report.text import listed
+from abistore.report.wording import exports, shortened
 
 if TYPE_CHECKING:
     from abistore.model.shapes import Hardening
     from abistore.model.snapshot import Evidence
-    from abistore.service.declarations import Card, Declared
+    from abistore.service.declarations import Card, Declared, Users
 
 
 @click.command("show")
-@click.argument("operand")
+@click.argument("operand", shell_complete=operand_words)
 @click.argument("name", required=False)
 @line_options
 @extract_options
@@ -50,7 +54,7 @@ def show_command(
         answer(settings, {"snapshot": found}, lambda: "\n".join(_card(found)))
         return
     declared = declarations(operand, name, database=settings.database, selection=selection)
-    answer(settings, {"declarations": declared}, lambda: "\n\n".join(map(_declared, declared)))
+    answer(settings, {"declarations": declared}, lambda: "\n\n".join(_declared(settings, one) for one in declared))
 
 
 def _card(card: Card) -> Iterator[str]:
@@ -102,14 +106,24 @@ def _evidence(evidence: Evidence) -> str:
     return "; ".join(part for part in said if part)
 
 
-def _declared(declared: Declared) -> str:
+def _declared(settings: Settings, declared: Declared) -> str:
     where = f" at {declared.location}" if declared.location else ""
     head = f"// {declared.name.kind} {declared.display} ({declared.facet}){where}"
-    return "\n".join((head, *declared.texts))
+    return shortened("\n".join((head, *declared.texts, *_users(settings, declared.used)))) or ""
+
+
+def _users(settings: Settings, used: Users | None) -> Iterator[str]:
+    if used is None:
+        return
+    if not (used.by_value or used.by_pointer):
+        yield "// reached by no export"
+    for how, symbols in (("by value", used.by_value), ("by pointer", used.by_pointer)):
+        if symbols:
+            yield f"// reached {how} by {exports(len(symbols))}: {listed(symbols, style_of(settings, full=False))}"
 
 
 @click.command("list")
-@click.argument("library", required=False)
+@click.argument("library", required=False, shell_complete=library_words)
 @line_options
 @store_option
 @output_options

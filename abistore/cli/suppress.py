@@ -12,6 +12,7 @@ from abistore.cli.options import FILE, Settings, line_options, output_options, p
 from abistore.cli.output import answer, note, write_file
 from abistore.cli.ruling import ruling_options, strict_option
 from abistore.cli.tables import table
+from abistore.cli.words import operand_words
 
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
@@ -25,8 +26,8 @@ def suppress_command() -> None:
 
 
 @suppress_command.command("suggest")
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", shell_complete=operand_words)
+@click.argument("new", shell_complete=operand_words)
 @click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
 @click.option(
     "--least",
@@ -75,7 +76,7 @@ def suggest_command(
 
 
 @suppress_command.command("check")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
 @strict_option
 @output_options
 @pass_settings
@@ -95,7 +96,7 @@ def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppr
 
 
 @suppress_command.command("list")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
 @output_options
 @pass_settings
 def list_command(settings: Settings, /, *, files: tuple[str, ...]) -> None:

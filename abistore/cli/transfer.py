@@ -9,10 +9,11 @@ import click
 from abistore.cli.ingest import show_ingested
 from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, note, write_bytes, write_file
+from abistore.cli.words import reference_words
 
 
 @click.command("export")
-@click.argument("reference")
+@click.argument("reference", shell_complete=reference_words)
 @click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
 @line_options
 @store_option

@@ -9,6 +9,7 @@ import click
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
 from abistore.cli.ruling import ruling_options, show_only_option
+from abistore.cli.words import reference_words
 
 if TYPE_CHECKING:
     from abistore.service.filtering import Filter
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verdict")
-@click.argument("reference")
+@click.argument("reference", shell_complete=reference_words)
 @click.option(
     "--against",
     default="prev",

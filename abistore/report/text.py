@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
@@ -170,13 +171,23 @@ def _values(both: Sequence[str], style: Style) -> Iterator[str]:
 
 
 def listed(symbols: Sequence[str], style: Style) -> str:
-    """The first of ``symbols`` as a programmer calls them, and how many more there are; all with detail."""
-    if style.detail:
-        return ", ".join(map(named, symbols))
-    spelled = map(named, symbols[:NAMES_SHOWN])
-    names = [name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 3]}..." for name in spelled]
-    more = len(symbols) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+    """The first of ``symbols`` as a programmer calls them, and how many more there are; all with detail.
+
+    Symbols of one name, as a constructor has two, are one.
+    """
+    told: Counter[str] = Counter()
+    for name in map(named, symbols):
+        if name not in told and len(told) == NAMES_SHOWN and not style.detail:
+            break
+        told[name] += 1
+    width = None if style.detail else NAME_WIDTH
+    texts = (_bounded(name, width) + (f" ({count} symbols)" if count > 1 else "") for name, count in told.items())
+    more = len(symbols) - told.total()
+    return ", ".join(texts) + (f" and {more} more" if more else "")
+
+
+def _bounded(name: str, width: int | None) -> str:
+    return name if width is None or len(name) <= width else f"{name[: width - 3]}..."
 
 
 def _suppressed(changes: Sequence[Change], style: Style) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abistore.model.demangle import demangle
+from abistore.model.spelling import COMMENT_COLUMN
+from abistore.report.difference import COMMENT
 from abistore.report.outline import Change, Report, Unchecked
 
 STRINGS = tuple(
@@ -17,7 +19,16 @@ def shortened(text: str | None) -> str | None:
     if text is not None and "basic_string<char, " in text:
         for spelled in STRINGS:
             text = text.replace(spelled, "std::string")
+        return "\n".join(map(_aligned, text.split("\n")))
     return text
+
+
+def _aligned(line: str) -> str:
+    """The line of a member with its comment where those of others are."""
+    code, mark, comment = line.partition(COMMENT)
+    if not (mark and line.startswith(" ")):
+        return line
+    return f"{code.rstrip().ljust(COMMENT_COLUMN - 1)}{COMMENT}{comment}"
 
 
 def named(symbol: str) -> str:

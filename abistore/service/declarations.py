@@ -13,11 +13,12 @@ from abistore.model.digest import snapshot_digest
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
 from abistore.model.normal import normal_name
+from abistore.model.reach import Reach
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot
 from abistore.model.spelling import declaration
 from abistore.service.operands import Selection, operands
-from abistore.service.spelled import displays
+from abistore.service.spelled import LINKED, displays
 
 MATCHES_SHOWN = 10
 
@@ -51,14 +52,26 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Users:
+    """The exports, by their linker names, whose callers depend on a type's layout, and those that only point to it."""
+
+    by_value: tuple[str, ...]
+    by_pointer: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Declared:
-    """One declaration as one facet saw it, spelled in C or C++ with offsets: one text a variant."""
+    """One declaration as one facet saw it, spelled in C or C++ with offsets and holes: one text a variant.
+
+    ``used`` is ``None`` for what is not a type.
+    """
 
     name: Name
     display: str
     facet: Facet
     location: Location | None
     texts: tuple[str, ...]
+    used: Users | None
 
 
 def card(operand: str, *, database: str | Path | None = None, selection: Selection | None = None) -> Card:
@@ -91,18 +104,26 @@ def declarations(
         snapshot = reader.read(operand).snapshot
     names = find(snapshot, name)
     shown = displays(snapshot, names)
+    reach = Reach(snapshot)
     return tuple(
         Declared(
             name=one,
             display=shown[one],
             facet=facet,
             location=snapshot.locations.get(one),
-            texts=tuple(declaration(one, shape) for shape in snapshot.variants(facet, one)),
+            texts=tuple(declaration(one, shape, snapshot) for shape in snapshot.variants(facet, one)),
+            used=None if one.kind in LINKED else _users(reach, one),
         )
         for one in names
         for facet in FACETS
         if snapshot.variants(facet, one)
     )
+
+
+def _users(reach: Reach, name: Name) -> Users:
+    by_value = reach.exports_reaching(name, by_value=True)
+    others = set(reach.exports_reaching(name)) - set(by_value)
+    return Users(tuple(one.spelling for one in by_value), tuple(one.spelling for one in sorted(others)))
 
 
 def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:

@@ -14,6 +14,7 @@ from abistore.model.history import DEFAULT_CHANNEL, IngestRequest, Release
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
+from abistore.model.versions import scheme_for, sort_key
 from abistore.service.database import open_store, user
 from abistore.service.labels import check_label
 from abistore.service.ruling import Ruling
@@ -94,17 +95,29 @@ def ingest(
 ) -> tuple[Ingested, ...]:
     """Store each file as a release of its library; a file that fails leaves the others stored.
 
+    Files are taken as given, or in release order where ``plan.version_from`` finds every version in their paths.
+
     Raises :class:`AbistoreError` itself only where the whole call is wrong or the database cannot be opened.
     """
     for what in ("library", "version", "profile", "revision", "url", "actor"):
         check_label(what, getattr(plan, what))
     results = []
     with open_store(database, write=True, create=True) as store:
-        for number, path in enumerate(paths):
+        for number, path in enumerate(_in_release_order(paths, plan)):
             if progress:
                 progress(path.name, number / len(paths))
             results.append(_ingest_safely(store, path, plan))
     return tuple(results)
+
+
+def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]:
+    """Oldest first where the paths tell every version: a shell's ``*`` puts 1.10 before 1.9."""
+    versions = [_version_of_path(path, plan.version_from) or "" for path in paths]
+    if plan.version or not all(versions):
+        return paths
+    scheme = scheme_for(versions)
+    ordered = sorted(zip(versions, paths, strict=True), key=lambda pair: sort_key(pair[0], scheme))
+    return [path for _, path in ordered]
 
 
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:

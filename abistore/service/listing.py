@@ -55,12 +55,18 @@ def lines_of(store: Store, library: str, target: str | None, profile: str | None
         if key.library == library and wanted in {None, key.target} and profile in {None, key.profile}
     )
     if not found:
-        from difflib import get_close_matches
-
-        close = get_close_matches(library, sorted({key.library for key in keys}))
-        hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore list`"
-        raise SnapshotNotFound(f"no line of {library} is stored here", hint)
+        raise _not_stored(library, keys)
     return found
+
+
+def _not_stored(library: str, keys: tuple[LineKey, ...]) -> SnapshotNotFound:
+    if own := [str(key) for key in keys if key.library == library]:
+        return SnapshotNotFound(f"{library}: not stored for this target and profile", f"stored: {'; '.join(own)}")
+    from difflib import get_close_matches
+
+    close = get_close_matches(library, sorted({key.library for key in keys}))
+    hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore list`"
+    return SnapshotNotFound(f"{library}: no such library is stored", hint)
 
 
 def releases_of(store: Store, key: LineKey) -> tuple[Release, ...]:

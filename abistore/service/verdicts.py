@@ -57,6 +57,7 @@ def verdict(
 def counterpart(store: Store, release: Release, against: str) -> Release:
     """The release of the same line that another one is judged against. Raises :class:`SnapshotNotFound`."""
     line = release.line
+    against = against.removeprefix(f"{line.library}@")
     if against != "prev":
         return store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
     previous = store.previous(release)

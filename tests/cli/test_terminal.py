@@ -55,6 +55,7 @@ def test_long_work_shows_a_bar_and_short_work_none(monkeypatch: pytest.MonkeyPat
         with bar.progress(Settings()) as advance:
             assert advance is not None
             advance("libone.so", 0.25)
+            assert "None" not in terminal.getvalue()
             advance("libtwo.so", 0.5)
         return terminal.getvalue()
 

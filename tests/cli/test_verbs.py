@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,24 @@ def test_versions_are_taken_from_where_the_caller_says(
     assert done.json["files"][0]["release"]["version"] == version
 
 
+def test_releases_in_folders_are_taken_oldest_first(
+    abistore: Call, old: Path, added: Path, new: Path, tmp_path: Path
+) -> None:
+    paths = []
+    for version, library in (("1.10", new), ("1.8", old), ("1.9", added)):
+        paths.append(tmp_path / version / "libcase.so")
+        paths[-1].parent.mkdir()
+        shutil.copy(library, paths[-1])
+    done = abistore("ingest", *paths, "--version-from", "folder", "--against", "prev", "--set-baseline", "--json")
+    told = [(each["release"]["version"], each["exit_code"], each["baseline"]) for each in done.json["files"]]
+    assert told == [("1.8", 0, "release"), ("1.9", 0, "release"), ("1.10", 4, None)]
+
+
+def test_a_verdict_may_name_the_other_release_as_a_reference(stored: Call) -> None:
+    short, long = (stored("verdict", "libcase@2.0", "--against", f"{lib}1.0", "--json") for lib in ("", "libcase@"))
+    assert short.json["old"]["version"] == long.json["old"]["version"] == "1.0"
+
+
 @pytest.mark.parametrize("source", ["filename", "folder"])
 def test_a_version_that_is_not_there_is_asked_for(abistore: Call, old: Path, source: str) -> None:
     done = abistore("ingest", old, "--version-from", source)
@@ -282,6 +301,13 @@ def test_releases_that_arrive_late_take_their_place(stored: Call) -> None:
     assert [row["release"]["version"] for row in done.json["histories"][0]["rows"]] == ["0.9", "1.0", "1.1", "2.0"]
 
 
+def test_a_library_that_is_not_stored_for_a_target_is_told_from_an_unknown_one(stored: Call) -> None:
+    assert "no such library" in stored("history", "other").err
+    done = stored("history", "libcase", "--target", "aarch64")
+    assert done.code == 67
+    assert "stored: libcase (elf-x86_64-64-little" in done.err
+
+
 def test_log_tells_when_a_type_changed_with_its_declaration_before_and_after(stored: Call) -> None:
     done = stored("log", "point", "--json")
     events = done.json["events"]
@@ -306,6 +332,22 @@ def test_show_prints_a_record_with_its_offsets(stored: Call, new: Path) -> None:
         assert done.code == 0
         assert "int z;" in done.out
         assert "12 bytes" in done.out
+
+
+def test_show_tells_holes_and_which_exports_depend_on_a_type(abistore: Call) -> None:
+    library = build_library(
+        """
+        struct pair { char a; long b; };
+        long sum(struct pair p) { return p.a + p.b; }
+        long first(const struct pair *p) { return p->a; }
+        """
+    )
+    done = abistore("show", library, "pair")
+    assert "/* 7 bytes hole */" in done.out
+    assert "// reached by value by 1 export: sum" in done.out
+    assert "// reached by pointer by 1 export: first" in done.out
+    (declared,) = abistore("show", library, "pair", "--json").json["declarations"]
+    assert declared["used"] == {"by_value": ["sum"], "by_pointer": ["first"]}
 
 
 def test_show_finds_a_cxx_function_by_its_source_name(abistore: Call) -> None:
@@ -400,6 +442,36 @@ def test_completion_completes_commands_and_options(process: Call) -> None:
     assert "plain,baseline" in process(COMP_WORDS="abistore ba", **words).out
     words["COMP_CWORD"] = "2"
     assert "plain,--fail-on" in process(COMP_WORDS="abistore compare --fa", **words).out
+
+
+def test_completion_completes_what_is_stored_and_what_is_known(stored: Call, process: Call) -> None:
+    assert stored("baseline", "set", "libcase@1.0").code == 0
+
+    def offered(*words: str) -> list[str]:
+        line = {"COMP_WORDS": " ".join(("abistore", *words)), "COMP_CWORD": str(len(words))}
+        done = process(_ABISTORE_COMPLETE="bash_complete", **line)
+        assert done.err == ""
+        return done.out.split()
+
+    assert offered("history", "lib") == ["plain,libcase"]
+    assert offered("verdict", "libcase@1") == ["plain,libcase@1.0", "plain,libcase@1.1"]
+    assert offered("compare", "libcase@b") == ["plain,libcase@baseline:release"]
+    assert offered("compare", "build/lib") == ["file,build/lib"]
+    assert offered("explain", "func_remov") == ["plain,func_removed", *offered("explain", "func_removed_")]
+    assert offered("--db", "nowhere.db", "history", "lib") == []
+
+
+def test_bash_takes_a_reference_for_one_word(tmp_path: Path, stored: Call) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_text(stored("completion", "bash").out)
+    told = subprocess.run(
+        ["bash", "--norc", "-c", f'source {script}; echo "$COMP_WORDBREAKS"'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "@" not in told.stdout
+    assert ":" in told.stdout
 
 
 def test_every_answer_is_one_json_object(stored: Call, old: Path, tmp_path: Path) -> None:

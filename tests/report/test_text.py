@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from abistore.model.findings import Verdict
 from abistore.report.outline import outline
 from abistore.report.style import Style
-from abistore.report.text import render
+from abistore.report.text import listed, render
+from abistore.report.wording import shortened
 from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, many
 
 GOLDEN = """\
@@ -90,3 +91,14 @@ def test_long_values_are_wrapped_and_bounded_and_strings_have_their_short_name()
     assert "+ ... (-v shows all)" in bounded
     assert all(len(line) <= 80 for line in bounded.splitlines())
     assert render(outline(comparison(changed)), Style(width=80, detail=True)).count("std::string") == 201
+
+
+def test_symbols_of_one_name_are_told_once() -> None:
+    symbols = ("_ZN1AC1Ev", "_ZN1AC2Ev", "_ZN1AD1Ev", "f", "g", "h")
+    assert listed(symbols, Style()) == "A::A() (2 symbols), A::~A(), f and 2 more"
+    assert listed(symbols, Style(detail=True)) == "A::A() (2 symbols), A::~A(), f, g, h"
+
+
+def test_a_shortened_member_keeps_its_offset_in_the_column() -> None:
+    long = "    std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>> name; // 24"
+    assert shortened(long) == f"{'    std::string name;'.ljust(47)} // 24"

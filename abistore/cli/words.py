@@ -1,0 +1,62 @@
+"""Which words a shell offers for an argument, asked of the store and the registry only when TAB is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.options import Settings
+from abistore.errors import AbistoreError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def library_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The stored libraries."""
+    from abistore.service.completing import libraries
+
+    return _items(_stored(lambda: libraries(database=_database(ctx))), start)
+
+
+def reference_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The stored releases."""
+    from abistore.service.completing import references
+
+    return _items(_stored(lambda: references(start, database=_database(ctx))), start)
+
+
+def operand_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The stored releases, else files: Bash cannot be offered both."""
+    from click.shell_completion import CompletionItem
+
+    found = [] if "/" in start else reference_words(ctx, parameter, start)
+    return found or [CompletionItem(start, type="file")]
+
+
+def kind_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The kinds of change."""
+    from abistore.service.catalogue import changes
+
+    return _items((each.kind for each in changes()), start)
+
+
+def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(word) for word in words if word.startswith(start)]
+
+
+def _database(ctx: click.Context) -> str | None:
+    settings = ctx.find_object(Settings)
+    return settings.database if settings is not None else None
+
+
+def _stored(ask: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    """What the store answers; nothing where it cannot, for a message would land in the line being typed."""
+    try:
+        return ask()
+    except AbistoreError:
+        return ()

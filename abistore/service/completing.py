@@ -1,0 +1,40 @@
+"""Words that a shell may offer: what is stored, and how it is referred to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abistore.service.database import open_store
+from abistore.service.listing import channels_of, releases_of
+
+if TYPE_CHECKING:
+    from abistore.model.history import LineKey
+    from abistore.store.store import Store
+
+LABELS = ("latest", "prev")
+
+
+def libraries(*, database: str | Path | None = None) -> tuple[str, ...]:
+    """The names of all stored libraries, sorted. Raises :class:`StoreError`."""
+    with open_store(database) as store:
+        return tuple(sorted({key.library for key in store.lines()}))
+
+
+def references(start: str, *, database: str | Path | None = None) -> tuple[str, ...]:
+    """Every reference that begins with ``start``, as in ``libfoo@1.2.0``, in release order. Raises :class:`StoreError`.
+
+    Only libraries that ``start`` still allows are read.
+    """
+    library, marked, _ = start.partition("@")
+    with open_store(database) as store:
+        keys = [key for key in store.lines() if (key.library == library if marked else key.library.startswith(library))]
+        found = dict.fromkeys(f"{key.library}@{label}" for key in keys for label in _labels(store, key))
+    return tuple(each for each in found if each.startswith(start))
+
+
+def _labels(store: Store, key: LineKey) -> Iterator[str]:
+    yield from (release.version for release in releases_of(store, key))
+    yield from LABELS
+    yield from (f"baseline:{channel}" for channel in sorted(channels_of(store, key)))
