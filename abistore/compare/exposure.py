@@ -211,8 +211,13 @@ class Exposure:
         return frozenset(self._unseen(hidden, self._layout) | hidden)
 
     def _hidden(self, files: Mapping[Name, str]) -> set[Name]:
-        """The records that the library allocates and files define that consumers cannot include."""
+        """The records that the library allocates and files define that consumers cannot include.
+
+        A header with an alias or enum of which functions are said to take or return something is one that consumers
+        include. A tag tells nothing: any header may declare it ahead.
+        """
         shared = {files[name] for name in self._consumers_allocate if name in files}
+        named_in = {files[name] for name in self._mentioned() if name.kind != "record" and name in files}
         folder = any(is_own_header(file) and _in_include(file) for file in shared)
         named = not any("C++" in language or "plus_plus" in language for language in self._languages)
         return {
@@ -220,8 +225,19 @@ class Exposure:
             for name, file in files.items()
             if name.kind == "record" and file not in shared and self.library_allocates(name)
             if is_source(file)
-            or (is_own_header(file) and ((folder and not _in_include(file)) or (named and _says_internal(file))))
+            or (
+                is_own_header(file)
+                and file not in named_in
+                and ((folder and not _in_include(file)) or (named and _says_internal(file)))
+            )
         }
+
+    def _mentioned(self) -> Iterator[Name]:
+        """The names that the exports' own declarations write down, other than the class that they belong to."""
+        for export in self._exports:
+            for shape in self._layout.get(export, ()):
+                for each in _types(shape) if isinstance(shape, Function | Variable) else ():
+                    yield from _pointed_at(each)
 
     def _unseen(self, hidden: set[Name], layout: Mapping[Name, tuple[AnyShape, ...]]) -> set[Name]:
         """What the exports reach only through ``hidden`` types."""

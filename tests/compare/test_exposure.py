@@ -10,6 +10,7 @@ import pytest
 from abistore.compare.context import Context
 from abistore.model.names import Name
 from abistore.model.shapes import (
+    Alias,
     AnyShape,
     Field,
     Foreign,
@@ -102,6 +103,19 @@ def test_what_a_source_file_defines_behind_a_public_pointer_is_private() -> None
     side = located(layout, {S: "lib.h", P: "lib.c"})
     assert Context(side, side).exposure.is_private(P)
     assert not Context(side, side).exposure.is_private(S)
+
+
+@pytest.mark.parametrize(("alias", "expected"), [("lib.h", True), ("lib_internal.h", False)])
+def test_a_header_that_names_what_functions_return_is_one_that_consumers_include(alias: str, expected: bool) -> None:
+    handle = Name("alias", "handle")
+    layout: dict[Name, AnyShape] = {
+        OPEN: uses(to(S), result=Pointer(Named(handle))),
+        handle: Alias(Named(P)),
+        S: struct(INT),
+        P: struct(INT),
+    }
+    side = located(layout, {P: "lib_internal.h", S: "lib.h", handle: alias})
+    assert Context(side, side).exposure.is_private(P) is expected
 
 
 def test_what_callers_allocate_is_never_private() -> None:
