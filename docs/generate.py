@@ -94,7 +94,7 @@ def catalogue() -> str:
     lines = [
         "# The field's catalogue",
         "",
-        f"The {len(names)} established names of kinds of change, and what tells each fact: a kind of that name, or",
+        f"{len(names)} established names of kinds of change, and what tells each fact: a kind of that name, or",
         "others of which it is an alias that policies, suppressions and `abistore explain` accept. Each case and",
         "near-miss is run by the tests. `abistore changes --established` prints this table.",
         "",

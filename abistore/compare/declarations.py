@@ -11,7 +11,7 @@ from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
-from abistore.model.snapshot import Variants
+from abistore.model.snapshot import Snapshot, Variants
 
 TYPES = ("record", "enum", "alias")
 SIDES: tuple[Literal["old", "new"], ...] = ("old", "new")
@@ -122,14 +122,19 @@ def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
 
 
 def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
-    """Types that a side uses by value without showing their definition, which the language requires to be there."""
+    """Types whose definition one side does not show, although it may well be there.
+
+    The language requires it where they are used by value. Clang leaves the definition of a class out where no
+    constructor is compiled, so that its absence tells nothing about a library that another compiler built before.
+    """
     sides = (context.old, context.old_reach, context.new), (context.new, context.new_reach, context.old)
     for place, (own, reach, other) in zip(SIDES, sides, strict=True):
         entries = own.entries[facet]
         names = [
             name
             for name, variants in entries.items()
-            if name.kind in TYPES and all(isinstance(shape, Opaque) for shape in variants) and name in reach.by_value
+            if name.kind in TYPES and all(isinstance(shape, Opaque) for shape in variants)
+            if name in reach.by_value or _leaves_out(context, own)
             if any(isinstance(shape, Record | Enum) for shape in other.variants(facet, name))
         ]
         if names:
@@ -137,10 +142,14 @@ def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
                 facet,
                 place,
                 "type-not-described",
-                f"{len(names)} types are used by value and only declared in the debug information",
+                f"{len(names)} types are only declared in the debug information and defined on the other side",
                 "build with -fstandalone-debug (Clang), or with -g in the unit that defines them",
                 tuple(sorted(names)),
             )
+
+
+def _leaves_out(context: Context, side: Snapshot) -> bool:
+    return not context.same_toolchain and any("clang" in each for each in side.provenance.compilers)
 
 
 def _still_seen(context: Context, facet: Facet, name: Name) -> bool:

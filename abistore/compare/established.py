@@ -43,6 +43,36 @@ sycl_runtime_version_changed sycl_backend_driver_req_changed flexible_array_memb
 ESTABLISHED = tuple(_NAMES.split())
 """The 145 names of the field's oldest catalogue, in its order."""
 
+_LATER_NAMES = """
+executable_stack_removed relro_weakened stack_canary_removed fortify_source_weakened writable_executable_segment
+layer_coverage_asymmetric versioned_symbol_scheme_detected struct_return_convention_changed tag_type_renamed
+ctor_explicit_added ctor_explicit_removed type_became_final type_lost_final inline_namespace_version_bumped
+abi_tag_changed atomic_qualifier_changed handle_type_changed abi_relevant_build_flag_changed exceptions_mode_changed
+rtti_mode_changed tls_model_changed threadsafe_statics_mode_changed enum_size_flag_changed struct_packing_mode_changed
+char_signedness_changed float_abi_changed public_macro_value_changed default_argument_changed constexpr_value_changed
+uninstantiated_template_removed odr_source_conflict public_macro_removed inline_function_removed
+source_fact_coverage_incomplete exported_not_public odr_type_variant unversioned_exported_symbol
+rtti_for_internal_type stdlib_implementation_changed base_class_offset_changed vptr_introduced trivially_copyable_lost
+standard_layout_lost tail_padding_reuse_changed layout_unverifiable vtable_slot_count_changed rtti_inheritance_changed
+static_tls_introduced static_tls_removed cet_protection_weakened branch_protection_weakened cet_protection_improved
+branch_protection_improved symbol_binding_became_unique symbol_binding_lost_unique vtable_thunk_offset_changed
+vtable_thunk_set_changed vtt_slot_count_changed long_double_abi_changed runtime_floor_raised dt_relr_introduced
+dt_relr_removed rpath_type_changed time64_abi_changed imported_symbol_added imported_symbol_removed bind_now_disabled
+x86_isa_baseline_raised dynamic_loading_flags_changed allocator_replacement_added library_version_downgraded
+func_variadic_added func_variadic_removed func_contract_attribute_added func_contract_attribute_removed
+func_exception_spec_changed platform_baseline_floor_raised runtime_symbol_provider_changed
+runtime_weak_resolution_changed needed_order_changed symbolic_binding_mode_changed text_relocation_introduced
+text_relocation_removed declaration_renamed type_became_abstract type_lost_abstract enum_became_scoped
+func_deprecated_added func_deprecated_removed var_deprecated_added var_deprecated_removed type_deprecated_added
+type_deprecated_removed enum_deprecated_added enum_deprecated_removed func_added_elf_only var_added_elf_only
+var_visibility_changed func_export_added var_export_added param_pointee_qualifier_added
+param_pointee_qualifier_changed func_return_pointee_qualifier_added func_return_pointee_qualifier_removed
+func_return_pointee_qualifier_changed param_restrict_added var_removed_elf_only
+"""
+
+LATER = tuple(_LATER_NAMES.split())
+"""Names that the field found later, as far as a library's own evidence proves them."""
+
 EXCLUDED: dict[str, str] = {
     "compat_version_changed": "a fact of Mach-O files, which no reader reads yet",
     "frame_register_changed": (
@@ -79,7 +109,7 @@ class Established:
 
 
 def established() -> Iterator[Established]:
-    """Every established name, in order."""
+    """Every established name, in order, and the later ones after them."""
     known = kinds()
-    for name in ESTABLISHED:
+    for name in (*ESTABLISHED, *LATER):
         yield Established(name, known.get(name, ()), EXCLUDED.get(name, ""))

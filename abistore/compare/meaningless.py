@@ -14,12 +14,15 @@ from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
+    Array,
     Enum,
     Field,
     Foreign,
     Function,
+    Inline,
     Method,
     Opaque,
+    Qualified,
     Record,
     TypeRef,
     Variable,
@@ -55,12 +58,30 @@ def _record(record: Record, other: Record, context: Context) -> Record:
     return msgspec.structs.replace(
         record,
         passing=None if not_recorded(record.passing, other.passing) else record.passing,
-        fields=tuple(each for each in record.fields if not is_room(each)),
+        fields=tuple(_told_by_record(each) for each in record.fields if not is_room(each)),
         arguments=(),
         virtuals=_virtuals(record, other, context),
         alignment=None,
         deleted=tuple(sorted(each for each in record.deleted if not is_deleted_already(each, other))),
     )
+
+
+def _told_by_record(field: Field) -> Field:
+    """An anonymous member is passed with the record around it, which tells how."""
+    return msgspec.structs.replace(field, type=_unpassed(field.type))
+
+
+def _unpassed(type: TypeRef) -> TypeRef:
+    match type:
+        case Inline(shape=Record() as shape):
+            fields = tuple(_told_by_record(each) for each in shape.fields)
+            return Inline(msgspec.structs.replace(shape, passing=None, fields=fields))
+        case Array(element=element):
+            return msgspec.structs.replace(type, element=_unpassed(element))
+        case Qualified(target=target):
+            return msgspec.structs.replace(type, target=_unpassed(target))
+        case _:
+            return type
 
 
 def is_deleted_already(member: str, record: Record) -> bool:

@@ -72,6 +72,7 @@ class Layouts:
         self._target = snapshot.target
         self._pointer = snapshot.target.bits // 8
         self._alignments: dict[Name, int | None] = {}
+        self._known: dict[Name, bool] = {}
         self._depth = 0
 
     def _shape(self, name: Name) -> AnyShape | None:
@@ -193,6 +194,29 @@ class Layouts:
         while natural > 1 and not self._fits(record, natural):
             natural //= 2
         return natural
+
+    def knows_alignment(self, record: Record) -> bool:
+        """Whether the alignment of every member and base is described: an unknown one may ask for more."""
+        types = [field.type for field in record.fields] + [base.type for base in record.bases]
+        return all(map(self._knows, types))
+
+    def _knows(self, type: TypeRef) -> bool:
+        match type:
+            case Qualified(target=inner) | Array(element=inner):
+                return self._knows(inner)
+            case Inline(shape=Record() as shape):
+                return self.knows_alignment(shape)
+            case Named(name=name):
+                if name not in self._known:
+                    self._known[name] = True  # what embeds itself, as no compiler writes it, ends here
+                    found = self._resolved(type)
+                    known = (
+                        self.knows_alignment(found) if isinstance(found, Record) else self.alignment(type) is not None
+                    )
+                    self._known[name] = known
+                return self._known[name]
+            case _:
+                return self.alignment(type) is not None
 
     def _natural(self, record: Record) -> int:
         found = [alignment for _, alignment in self._parts(record)]

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from abistore.cli.main import cli
-from abistore.compare.established import ESTABLISHED, EXCLUDED
+from abistore.compare.established import ESTABLISHED, EXCLUDED, LATER
 from abistore.compare.rule import load
 from abistore.service.catalogue import EstablishedName, established
 
@@ -15,6 +15,10 @@ NAMES = tuple(established())
 
 def test_the_catalogue_has_145_distinct_names() -> None:
     assert len(set(ESTABLISHED)) == len(ESTABLISHED) == 145
+
+
+def test_later_names_are_at_least_forty_more() -> None:
+    assert len(set(LATER) - set(ESTABLISHED)) == len(LATER) >= 40
 
 
 @pytest.mark.parametrize("one", NAMES, ids=lambda one: one.name)

@@ -25,9 +25,13 @@ def _bytes(count: int) -> str:
 
 
 def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | None:
-    old = context.equivalence.old_side.layouts.record_alignment(record.old)
-    new = context.equivalence.new_side.layouts.record_alignment(record.new)
-    return None if record.within is not None or old == new else (_bytes(old), _bytes(new))
+    layouts = context.equivalence.old_side.layouts, context.equivalence.new_side.layouts
+    old, new = layouts[0].record_alignment(record.old), layouts[1].record_alignment(record.new)
+    if record.within is not None or old == new:
+        return None
+    known = layouts[0].knows_alignment(record.old) and layouts[1].knows_alignment(record.new)
+    asked = record.old.alignment != record.new.alignment
+    return (_bytes(old), _bytes(new)) if known or asked else None
 
 
 @rule(
