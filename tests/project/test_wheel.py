@@ -51,6 +51,19 @@ def test_an_installed_wheel_ingests_and_upgrades_from_another_folder(installed: 
     assert "libcase" in json.dumps(run("list"))
 
 
+def test_an_installed_wheel_reads_policies_and_suppressions(installed: Path, tmp_path: Path) -> None:
+    old, new = (
+        build_library(f"int answer(void) {{ return 42; }}\nint {name}(void) {{ return 1; }}\n") for name in "ab"
+    )
+
+    def code(*words: str | Path) -> int:
+        return subprocess.run([installed / "abistore", *words], cwd=tmp_path, capture_output=True).returncode
+
+    assert code("compare", old, new, "--policy", "sdk_vendor") == 4
+    assert code("suppress", "suggest", old, new, "-o", "accepted.yml") == 0
+    assert code("compare", old, new, "--suppress", "accepted.yml") == 0
+
+
 def test_an_installed_wheel_explains_kinds_by_their_cases_and_draws_pages(installed: Path, tmp_path: Path) -> None:
     library = build_library("int answer(void) { return 42; }\n")
 
