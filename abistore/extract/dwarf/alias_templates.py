@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.model.names import Name
 from abistore.model.normal import qualified
-from abistore.model.shapes import Alias, AnyShape, Enumerator, Named, Primitive, Qualified, TypeRef
+from abistore.model.shapes import Alias, AnyShape, Enumerator, Method, Named, Primitive, Qualified, TypeRef
 
 
 class Meaning(NamedTuple):
@@ -66,7 +66,7 @@ def distinct(shapes: Iterable[AnyShape]) -> list[AnyShape]:
     return found
 
 
-LEAVES: Final = frozenset({str, int, bool, type(None), Name, Primitive, Enumerator})
+LEAVES: Final = frozenset({str, int, bool, type(None), Name, Primitive, Enumerator, Method})
 """What mentions no type, by class."""
 
 
