@@ -113,7 +113,8 @@ def _kind(group: KindGroup, pending: Pending, style: Style) -> Iterator[str]:
         if not shared:
             yield from wrapped(change.description, DEEP, style)
         yield from facts(change, style)
-        if declared := pending.pop((change.subject, change.symbol), None):
+        declared = pending.pop((change.subject, change.symbol), None)
+        if declared and worth_drawing(declared, style):
             yield from compared(declared, style)
     if len(group.changes) > shown:
         yield f"      and {len(group.changes) - shown} more (--full shows all)"
@@ -143,6 +144,12 @@ def facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[st
     if affected and change.affected and change.affected != (change.symbol,):
         yield from wrapped(f"affects {exports(change.affected_count)}: {listed(change.affected, style)}", DEEP, style)
     yield from _consequences(change.consequences, style)
+
+
+def worth_drawing(declared: Declared, style: Style) -> bool:
+    """A type that came or went is told by its name; its members only with detail."""
+    text = declared.after if declared.before is None else declared.before if declared.after is None else ""
+    return style.detail or "\n" not in (text or "")
 
 
 def compared(declared: Declared, style: Style) -> Iterator[str]:

@@ -8,7 +8,7 @@ from itertools import islice
 from abistore.report.modes import Root, impacts, roots, stat
 from abistore.report.outline import Report
 from abistore.report.style import Style
-from abistore.report.text import compared, ending, facts, heading, listed, wrapped
+from abistore.report.text import compared, ending, facts, heading, listed, worth_drawing, wrapped
 from abistore.report.wording import exports, shortened
 
 NAME_COLUMN = 48
@@ -50,7 +50,7 @@ def _root(root: Root, style: Style) -> Iterator[str]:
         yield from facts(change, style, affected=False)
     if len(root.changes) > shown:
         yield f"    and {len(root.changes) - shown} more (--full shows all)"
-    if root.declared:
+    if root.declared and worth_drawing(root.declared, style):
         yield from compared(root.declared, style)
 
 

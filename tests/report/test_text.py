@@ -8,9 +8,9 @@ from textwrap import dedent
 from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
-from abistore.report.outline import outline
+from abistore.report.outline import Declared, outline
 from abistore.report.style import Style
-from abistore.report.text import listed, render
+from abistore.report.text import listed, render, worth_drawing
 from abistore.report.wording import shortened
 from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, many
 
@@ -91,6 +91,14 @@ def test_long_values_are_wrapped_and_bounded_and_strings_have_their_short_name()
     assert "+ ... (-v shows all)" in bounded
     assert all(len(line) <= 80 for line in bounded.splitlines())
     assert render(outline(comparison(changed)), Style(width=80, detail=True)).count("std::string") == 201
+
+
+def test_members_of_a_new_type_are_told_with_detail_only() -> None:
+    added = Declared("fresh", "record", None, "struct fresh {\n    int a; // 0\n};", None, None)
+    changed = Declared("kept", "record", "struct kept {\n};", "struct kept {\n    int a; // 0\n};", None, None)
+    assert not worth_drawing(added, Style())
+    assert worth_drawing(added, Style(detail=True))
+    assert worth_drawing(changed, Style())
 
 
 def test_symbols_of_one_name_are_told_once() -> None:
