@@ -60,12 +60,12 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
         if name in undefined or (name.kind in TYPES and not context.affected(name)):
             continue
         if name.kind not in TYPES and context.internals.has(name):
-            yield Changed(Subject(name), InternalExport(name, old[name][0]), InternalExport(name, new[name][0]))
+            yield Changed(Subject(name), InternalExport(name, _main(old[name])), InternalExport(name, _main(new[name])))
             continue
         yield from _paired(context, name, name, old[name], new[name])
     for name, other in sorted({**redefined, **renamed}.items()):
         wrap = TagName if name in renamed else Definition
-        yield Changed(Subject(name), wrap(name, old[name][0]), wrap(other, new[other][0]))
+        yield Changed(Subject(name), wrap(name, _main(old[name])), wrap(other, _main(new[other])))
         if name in renamed and old[name] != new[other]:
             yield from _paired(context, name, other, old[name], new[other])
     gone = {*renamed, *redefined}
@@ -73,10 +73,10 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     complete = context.new.evidence_of(facet).state == "full"
     for name in sorted(name for name in removed if name not in gone):
         if complete or _still_seen(context, facet, name):
-            yield Removed(Subject(name), old[name][0])
+            yield Removed(Subject(name), _main(old[name]))
     for name in sorted(name for name in added if name not in come):
         if name in context.new_reach.by_value or name in context.new_reach.by_pointer:
-            yield Added(Subject(name), new[name][0])
+            yield Added(Subject(name), _main(new[name]))
 
 
 def _one_sided(context: Context) -> Iterator[Delta[Any]]:
@@ -92,9 +92,17 @@ def _one_sided(context: Context) -> Iterator[Delta[Any]]:
 
 def _written(here: Mapping[Name, Variants], there: Mapping[Name, Variants]) -> Iterator[tuple[Name, Declared]]:
     for name in sorted(name for name in here if name not in there and name.kind not in TYPES):
-        for shape in here[name]:
-            if isinstance(shape, Declared):
-                yield name, shape
+        yield name, _text(here[name]) or Declared()
+
+
+def _main(variants: Variants) -> AnyShape:
+    """What a name stands for; what headers add to that comes beside it."""
+    return next((shape for shape in variants if not isinstance(shape, Declared)), variants[0])
+
+
+def _text(variants: Variants) -> Declared | None:
+    """What headers add."""
+    return next((shape for shape in variants if isinstance(shape, Declared)), None)
 
 
 def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
@@ -160,15 +168,18 @@ def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
 def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
     if name.kind in TYPES and context.exposure.is_private(name):
-        yield Changed(Subject(name), PrivateType(name, old[0]), PrivateType(other, new[0]))
+        yield Changed(Subject(name), PrivateType(name, _main(old)), PrivateType(other, _main(new)))
     else:
         yield from _compared(name, old, new)
 
 
 def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one name. Shapes that both sides have are equal whatever else the name stands for."""
-    before = [shape for shape in old if shape not in new]
-    after = [shape for shape in new if shape not in old]
+    first_text, second_text = _text(old), _text(new)
+    if first_text != second_text:
+        yield Changed(Subject(name), first_text or Declared(), second_text or Declared())
+    before: list[AnyShape] = [shape for shape in old if shape not in new and not isinstance(shape, Declared)]
+    after: list[AnyShape] = [shape for shape in new if shape not in old and not isinstance(shape, Declared)]
     if len(before) == len(after):
         for first, second in _closest(before, after):
             yield changed(name, first, second)

@@ -29,7 +29,7 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
     facets: tuple[Facet, ...] = ("layout", "source")
     for facet in facets:
         old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
-        if rank(old) != rank(new) or old.described != new.described:
+        if rank(old) != rank(new):
             yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
     old_options, new_options = recorded(context.old), recorded(context.new)
     if old_options is not None and new_options is not None and old_options != new_options:
