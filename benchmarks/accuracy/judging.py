@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks.accuracy.declared import is_defined, undeclared
 from benchmarks.accuracy.truth import Pair
@@ -87,8 +89,15 @@ def ask_abistore(old: Path, new: Path, accepted: Path | None = None) -> Answer:
     document = json.loads(done.stdout)
     breaking = [each for each in document["changes"] if each["impact"] == "breaking"]
     causes = {f"{each['kind']} {each['symbol']}" for each in breaking}
-    types = {each["symbol"] for each in document["changes"] if each["subject"] in ("record", "enum", "alias")}
+    types = {each["symbol"] for each in _all(document["changes"]) if each["subject"] in ("record", "enum", "alias")}
     return Answer(document["verdict"], document["verdict"] == "BREAKING", tuple(sorted(causes)), tuple(sorted(types)))
+
+
+def _all(changes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The changes and what follows from them."""
+    for each in changes:
+        yield each
+        yield from _all(each["consequences"])
 
 
 def ask_abidiff(old: Path, new: Path, accepted: Path | None = None) -> Answer:

@@ -1,0 +1,40 @@
+"""The table of pairs on which accuracy is measured holds together, without building any of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from benchmarks.accuracy.clients import clients
+from benchmarks.accuracy.declared import DEFINITIONS
+from benchmarks.accuracy.judging import Answer, Judged
+from benchmarks.accuracy.page import _figures
+from benchmarks.accuracy.truth import Pair, pairs
+from examples.more_recipes import ALL
+
+
+def test_every_pair_of_consecutive_releases_is_judged_once() -> None:
+    known = [(library, old, new) for library in ALL for old, new in pairwise(ALL[library].version_numbers())]
+    assert [(pair.library, pair.old, pair.new) for pair in pairs()] == known
+
+
+def test_a_client_shows_what_its_pair_is_said_to_be() -> None:
+    truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in pairs()}
+    for client in clients():
+        assert truth[client.library, client.old, client.new] == client.breaks, client.path.name
+
+
+def test_headers_define_types_in_each_of_the_ways_that_c_and_cpp_have() -> None:
+    text = "struct a { int x; }; typedef struct { int y; } b; typedef int (*c)(int); typedef long d; enum class e : int {}"
+    found = {name for pattern in DEFINITIONS for name in pattern.findall(text)}
+    assert {"a", "b", "c", "d", "e"} <= found
+    assert not {name for pattern in DEFINITIONS for name in pattern.findall("struct only_declared;")}
+
+
+def test_precision_and_recall_count_alarms_and_misses() -> None:
+    def judged(breaks: bool, said: bool) -> Judged:
+        answers = {"abistore": Answer("word", said), "abidiff": Answer("word", False)}
+        return Judged(Pair("lib", "1", "2", breaks, ""), answers, answers)
+
+    rows = list(_figures([judged(True, True), judged(True, True), judged(False, True), judged(True, False)]))
+    assert "| abistore | from the files | 2 | 1 | 1 | 0 | 0.67 | 0.67 |" in rows
+    assert "| abidiff | from the files | 0 | 0 | 3 | 1 | 0.00 | 0.00 |" in rows
