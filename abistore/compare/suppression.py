@@ -15,7 +15,7 @@ from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
 from abistore.compare.policies.facts import Facts
 from abistore.compare.policies.ranges import VersionRange
 from abistore.model.findings import Finding
-from abistore.model.names import Name
+from abistore.model.names import SELF, Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,20 @@ class Suppressions:
                 yield f"suppression {entry} gives no reason"
 
     def _match(self, facts: Facts) -> Suppression | None:
+        own = self._match_own(facts)
+        return own if own is not None or facts.finding.name != SELF else self._match_each(facts)
+
+    def _match_each(self, facts: Facts) -> Suppression | None:
+        """Of one finding about many exports: the entry that takes the first, if there is one for each of them."""
+        found: Suppression | None = None
+        for name in facts.finding.affected:
+            each = self._match_own(replace(facts, finding=msgspec.structs.replace(facts.finding, name=name)))
+            if each is None:
+                return None
+            found = found or each
+        return found
+
+    def _match_own(self, facts: Facts) -> Suppression | None:
         numbers = set(self._general)
         for name in (*facts.symbols, *facts.types):
             numbers.update(self._named.get(name, ()))

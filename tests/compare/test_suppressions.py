@@ -275,3 +275,13 @@ def test_thousands_of_names_are_looked_up_and_not_searched(tmp_path: Path) -> No
     comparison = compare(old, snapshot({}, symbols={Name("function", "z"): CODE}), suppressions=held)
     assert len(comparison.suppressed) == len(names)
     assert len(held._general) == 0
+
+
+@pytest.mark.parametrize(("accepted", "breaks"), [(3, True), (4, False)])
+def test_exports_renamed_together_are_accepted_one_by_one(accepted: int, breaks: bool, tmp_path: Path) -> None:
+    names = ["u_open", "u_close", "u_read", "u_write"]
+    sides = [snapshot({function(f"{each}_{number}"): uses() for each in names}) for number in (70, 71)]
+    entries = ", ".join(f"{{symbol: {each}_70, reason: r}}" for each in names[:accepted])
+    comparison = judged(tmp_path, entries, (sides[0], sides[1]))
+    assert ("symbol_renamed_batch" in {finding.kind for finding in comparison.findings}) is breaks
+    assert (comparison.verdict is Verdict.BREAKING) is breaks

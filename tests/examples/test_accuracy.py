@@ -24,7 +24,7 @@ def test_a_client_shows_what_its_pair_is_said_to_be() -> None:
 
 
 def test_headers_define_types_in_each_of_the_ways_that_c_and_cpp_have() -> None:
-    text = "struct a { int x; }; typedef struct { int y; } b; typedef int (*c)(int); typedef long d; enum class e : int {}"
+    text = "struct a { int x; }; typedef struct { int y; } b; typedef int (*c)(int); typedef long d; enum class e {}"
     found = {name for pattern in DEFINITIONS for name in pattern.findall(text)}
     assert {"a", "b", "c", "d", "e"} <= found
     assert not {name for pattern in DEFINITIONS for name in pattern.findall("struct only_declared;")}
