@@ -68,7 +68,11 @@ class Tables:
 
 def exports(snapshot: Snapshot) -> dict[str, Name]:
     """The exported functions and variables of ``snapshot`` by spelling."""
-    return {name.spelling: name for name in snapshot.entries.get("symbol", {}) if name.kind in EXPORTS}
+    found: dict[str, Name] = {}
+    for name in snapshot.entries.get("symbol", {}):
+        if name.kind == "function" or (name.kind == "variable" and name.spelling not in found):
+            found[name.spelling] = name
+    return found
 
 
 def export_deltas(context: Context) -> Iterator[Delta[Any]]:
