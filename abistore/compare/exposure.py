@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -218,7 +218,7 @@ class Exposure:
         """
         shared = {files[name] for name in self._consumers_allocate if name in files}
         named_in = {files[name] for name in self._mentioned() if name.kind != "record" and name in files}
-        folder = any(is_own_header(file) and _in_include(file) for file in shared)
+        roots = {root for file in shared if is_own_header(file) and (root := _include_root(file)) is not None}
         named = not any("C++" in language or "plus_plus" in language for language in self._languages)
         return {
             name
@@ -228,7 +228,7 @@ class Exposure:
             or (
                 is_own_header(file)
                 and file not in named_in
-                and ((folder and not _in_include(file)) or (named and _says_internal(file)))
+                and (_is_beside(file, roots) or (named and _says_internal(file)))
             )
         }
 
@@ -261,8 +261,18 @@ def _usable(shape: AnyShape) -> AnyShape:
     return msgspec.structs.replace(shape, fields=tuple(field for field in shape.fields if not is_forbidden(field)))
 
 
-def _in_include(file: str) -> bool:
-    return "include" in PurePosixPath(file).parts[:-1]
+def _include_root(file: str) -> tuple[str, ...] | None:
+    """The folders around the ``include`` folder that ``file`` lies in; ``None`` where it lies in none."""
+    folders = PurePosixPath(file).parts[:-1]
+    return folders[: folders.index("include")] if "include" in folders else None
+
+
+def _is_beside(file: str, roots: Iterable[tuple[str, ...]]) -> bool:
+    """Whether ``file`` lies outside an ``include`` folder and below one of ``roots``, the folders around such."""
+    path = PurePosixPath(file)
+    if _include_root(file) is not None:
+        return False
+    return any(path.parts[: len(root)] == root and path.is_absolute() == bool(root[:1] == ("/",)) for root in roots)
 
 
 def _says_internal(file: str) -> bool:
