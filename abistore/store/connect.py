@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import URL, create_engine, make_url
@@ -45,6 +46,12 @@ def _url(url_or_path: str | Path) -> URL:
 def _connect_sqlite(path: Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
     if not path.name or path.name == ":memory:":
         raise UsageError("a store needs a file", "give a path")
+    try:
+        with suppress(FileNotFoundError):
+            path.stat()
+    except OSError as error:
+        message = f"{path}: the database cannot be reached ({error.strerror})"
+        raise StoreError(message, "check the path and the permissions of its folders") from error
     if path.is_dir():
         raise StoreError(f"{path}: is a folder", "give the path of a database file")
     exists = path.exists()

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from abistore.errors import StoreError
-from abistore.store.failures import failure
+from abistore.store.failures import damaged, failure
 
 Row = Sequence[Any]
 
@@ -87,6 +87,8 @@ class Database:
             if known is None:
                 raise
             raise known from error
+        except UnicodeDecodeError as error:
+            raise damaged(self.where, "a text in it is not UTF-8") from error
 
     def close(self) -> None:
         """Release the connection."""

@@ -26,6 +26,13 @@ def failure(error: DBAPIError | sqlite3.Error, where: str) -> StoreError | None:
     return known
 
 
+def damaged(where: str, detail: str) -> StoreError:
+    """The error for a database whose content cannot be read."""
+    return StoreError(
+        f"{where}: the database is damaged ({detail})", "restore a backup; `abistore db check` tells what is wrong"
+    )
+
+
 def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
     match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -43,10 +50,7 @@ def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
                 f"{where}: not a database", "give the path of a store, or of a file yet to be created"
             )
         case sqlite3.SQLITE_CORRUPT:
-            return StoreError(
-                f"{where}: the database is damaged ({cause})",
-                "restore a backup; `abistore db check` tells what is wrong",
-            )
+            return damaged(where, str(cause))
         case sqlite3.SQLITE_TOOBIG:
             return StoreError(f"{where}: a value is larger than the database can hold ({cause})")
     return None

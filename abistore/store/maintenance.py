@@ -48,8 +48,15 @@ def check(database: Database) -> tuple[str, ...]:
 
     The database's own structure, the digest of every shape, and of every snapshot as it loads.
     """
-    structure = list(_structure(database))
-    return tuple(structure) if structure else (*_shapes(database), *_snapshots(database))
+    found: list[str] = []
+    try:
+        found += _structure(database)
+        if not found:
+            found += _shapes(database)
+            found += _snapshots(database)
+    except StoreError as error:
+        found.append(error.message)
+    return tuple(found)
 
 
 def vacuum(database: Database) -> tuple[int, int]:

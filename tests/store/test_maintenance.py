@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -114,3 +116,13 @@ def test_stats_check_and_vacuum_work_on_a_server(postgres_url: str) -> None:
         assert min(store.vacuum()) > 0
         store.database.run("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
         assert any("another digest" in sentence for sentence in store.check())
+
+
+def test_text_that_is_not_utf8_is_damage(filled: Path) -> None:
+    with closing(sqlite3.connect(filled)) as connection:
+        connection.execute("UPDATE name SET spelling = CAST(x'fffe' AS TEXT) WHERE id = 5")
+        connection.commit()
+    with Store.open(filled, write=False) as store:
+        assert any("damaged" in problem for problem in store.check())
+        with pytest.raises(StoreError, match="damaged"):
+            store.load(store.releases("liblarge")[0])
