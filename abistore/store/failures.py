@@ -34,6 +34,8 @@ def damaged(where: str, detail: str) -> StoreError:
 
 
 def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
+    if "decode to UTF-8" in str(cause):  # the driver's own error, without a code
+        return damaged(where, "a text in it is not UTF-8")
     match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreBusy(f"{where}: another process keeps the database locked", "wait for it, and run this again")
