@@ -33,9 +33,18 @@ opt-in macro count, private members do not, nor do exports that no installed hea
 """
 
 EVIDENCE = """
-"From the files": what debug information and export tables tell. "With headers": exports and types are set aside, for
-both tools through one suppression file in libabigail's format, that no installed header declares or defines. It is what
-tells internals apart that a library without a version script exports.
+"From the files": what debug information and export tables tell. "With headers": exports are set aside that no
+installed header declares, and of the types that abistore says changed those that none defines; for both tools through
+one suppression file in libabigail's format. It is what tells internals apart that a library without a version script
+exports.
+
+The goal, precision 0.97 at recall 1.00, is not met. Without headers nothing tells a function that consumers may call
+from one that is exported by oversight, and a removed export is said to break. With headers, the false alarms are
+members that only a comment calls private; the miss is a macro, which no debug information holds. Where abidiff loses
+true alarms with headers, it had raised them for internals that went in the same release.
+
+These pairs are not independent of the rules: some mechanisms (fields that are regrouped, retired or put into a union,
+what callbacks hand out) were added after looking at them, none is tied to a name of these libraries.
 """
 
 
