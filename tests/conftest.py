@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for new examples
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
