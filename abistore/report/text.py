@@ -13,7 +13,7 @@ from abistore.report.difference import difference
 from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindGroup, Report, Unchecked, groups
 from abistore.report.style import Style
-from abistore.report.wording import counts, exports, named, shortened, subject, unchecked, values
+from abistore.report.wording import counts, exports, named, ruled, shortened, subject, unchecked, values
 
 NAMES_SHOWN = 3
 CONSEQUENCES_SHOWN = 3
@@ -139,8 +139,8 @@ def facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[st
     """The values of a change, who is affected unless that is said elsewhere, and what follows from it."""
     if both := values(change):
         yield from _values(both, style)
-    if change.default_impact:
-        yield from wrapped(f"{change.default_impact} by default: {change.reason}", DEEP, style)
+    if policy := ruled(change):
+        yield from wrapped(policy, DEEP, style)
     if affected and change.affected and change.affected != (change.symbol,):
         yield from wrapped(f"affects {exports(change.affected_count)}: {listed(change.affected, style)}", DEEP, style)
     yield from _consequences(change.consequences, style)

@@ -13,7 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from abistore.errors import SchemaMismatch, StoreError, UsageError
 from abistore.store.database import Database
-from abistore.store.failures import failure
+from abistore.store.failures import damaged, failure
 
 _PRAGMAS = ("foreign_keys = ON", "trusted_schema = OFF", "synchronous = FULL", "cache_size = -65536")
 
@@ -118,6 +118,8 @@ def _open_sqlite(path: Path, mode: str, busy_seconds: float, *, writable: bool) 
         if known is None:
             raise
         raise known from error
+    except UnicodeDecodeError as error:  # SQLite quotes a damaged schema in its message, and the driver decodes that
+        raise damaged(where, "its schema is not UTF-8") from error
 
 
 def _connect_postgresql(url: URL, *, write: bool, busy_seconds: float) -> Database:

@@ -126,3 +126,12 @@ def test_text_that_is_not_utf8_is_damage(filled: Path) -> None:
         assert any("damaged" in problem for problem in store.check())
         with pytest.raises(StoreError, match="damaged"):
             store.load(store.releases("liblarge")[0])
+
+
+def test_bytes_that_are_flipped_all_over_are_damage(filled: Path) -> None:
+    content = bytearray(filled.read_bytes())
+    for place in range(8192, len(content), 997):
+        content[place] ^= 0xFF
+    filled.write_bytes(content)
+    with pytest.raises(StoreError, match="damaged"), Store.open(filled, write=False) as store:
+        store.load(store.releases("liblarge")[0])
