@@ -135,16 +135,12 @@ def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
     The language requires it where they are used by value. Clang leaves the definition of a class out where no
     constructor is compiled, so that its absence tells nothing about a library that another compiler built before.
     """
-    sides = (context.old, context.old_reach, context.new), (context.new, context.new_reach, context.old)
-    for place, (own, reach, other) in zip(SIDES, sides, strict=True):
-        entries = own.entries[facet]
-        names = [
-            name
-            for name, variants in entries.items()
-            if name.kind in TYPES and all(isinstance(shape, Opaque) for shape in variants)
-            if name in reach.by_value or _leaves_out(context, own)
-            if any(isinstance(shape, Record | Enum) for shape in other.variants(facet, name))
-        ]
+    sides = (context.old, context.new), (context.new, context.old)
+    for place, (own, other) in zip(SIDES, sides, strict=True):
+        names = [name for name in _only_declared(own, facet) if _is_defined(other, facet, name)]
+        if names and not _leaves_out(context, own):
+            reach = context.old_reach if own is context.old else context.new_reach
+            names = [name for name in names if name in reach.by_value]
         if names:
             yield NotChecked(
                 facet,
@@ -154,6 +150,16 @@ def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
                 "build with -fstandalone-debug (Clang), or with -g in the unit that defines them",
                 tuple(sorted(names)),
             )
+
+
+def _only_declared(side: Snapshot, facet: Facet) -> Iterator[Name]:
+    for name, variants in side.entries[facet].items():
+        if name.kind in TYPES and all(isinstance(shape, Opaque) for shape in variants):
+            yield name
+
+
+def _is_defined(side: Snapshot, facet: Facet, name: Name) -> bool:
+    return any(isinstance(shape, Record | Enum) for shape in side.variants(facet, name))
 
 
 def _leaves_out(context: Context, side: Snapshot) -> bool:

@@ -39,6 +39,8 @@ _RISKY: Final = re.compile(
 )
 """Where text that only resembles a name may not settle at once; such text is kept as it is."""
 
+_MARK: Final = re.compile(r"[<(\[{>)\]}]")
+
 
 def normal_name(text: str, constants: Mapping[str, str] = NO_CONSTANTS) -> str:
     """The normal form of a qualified name or built-in type as a compiler, debug information or demangler spells it.
@@ -93,6 +95,14 @@ def qualified(target: TypeRef, qualifiers: tuple[str, ...]) -> TypeRef:
 
 def last_component(name: str) -> str:
     """The part of a normal name after its last ``::``, without template arguments and parameters."""
+    tail = name[name.rfind(":") + 1 :]
+    if _MARK.search(tail) is None and sum(map(name.count, "<([{")) == sum(map(name.count, ">)]}")):
+        return tail
+    return _last_component(name)
+
+
+@lru_cache(1 << 10)
+def _last_component(name: str) -> str:
     depth = 0
     start = 0
     end = len(name)
