@@ -40,6 +40,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot
+from abistore.model.virtuals import inherited, qualifiers, signature, traits
 
 INDENT = "    "
 COMMENT_COLUMN = 48
@@ -149,7 +150,7 @@ def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None) -
         case Enum():
             return _enum(name.spelling, shape)
         case Alias():
-            return f"typedef {declare(shape.target, name.spelling)};"
+            return f"typedef {_tag(name, shape, snapshot)}{declare(shape.target, name.spelling)};"
         case Opaque():
             return f"{shape.sort} {name.spelling};"
         case Foreign():
@@ -166,6 +167,19 @@ def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None) -
             return _declared(name, shape)
         case _:
             assert_never(shape)
+
+
+def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
+    """The word that tells a C tag from an alias of the same spelling: ``typedef struct box box;``."""
+    target = shape.target
+    while isinstance(target, Pointer | Qualified):
+        target = target.target
+    if not (isinstance(target, Named) and target.name.spelling == name.spelling):
+        return ""
+    if target.name.kind == "enum":
+        return "enum "
+    found = snapshot.variants("layout", target.name) if snapshot is not None else ()
+    return next((f"{each.sort} " for each in found if isinstance(each, Record | Opaque | Foreign)), "")
 
 
 def _declared(name: Name, shape: Declared) -> str:
@@ -185,12 +199,15 @@ def _function(shape: Function) -> str:
     parameters = _parameters(shape.parameters, shape.variadic)
     if not (parameters or shape.prototyped):
         parameters = "/* not declared */"
-    signature = f"{shape.display}({parameters})"
+    called = f"{shape.display}({parameters})"
+    if shape.method is not None:
+        after = [*shape.method.qualifiers, *([shape.method.reference] if shape.method.reference else [])]
+        called = " ".join([called, *after])
     last = last_component(shape.display)
     bare = shape.method is not None and (
         last.startswith("~") or last == last_component(shape.method.owner.spelling) or _converts(shape.display)
     )
-    text = signature if bare else declare(shape.result, signature)
+    text = called if bare else declare(shape.result, called)
     marks = ["[[noreturn]]"] if shape.noreturn else []
     if shape.calling_convention:
         marks.append(f"__attribute__(({shape.calling_convention}))")
@@ -211,10 +228,9 @@ def _member(text: str, method: Method) -> str:
         *(["virtual"] if method.virtual != "no" else []),
         *(["explicit"] if method.explicit else []),
     ]
-    after = " ".join([*method.qualifiers, *([method.reference] if method.reference else [])])
     end = {"pure": " = 0"}.get(method.virtual, "")
     end += " = delete" if method.deleted else " = default" if method.defaulted else ""
-    return " ".join([*before, text, *([after] if after else [])]) + end
+    return " ".join([*before, text]) + end
 
 
 def _enum(name: str, shape: Enum) -> str:
@@ -265,17 +281,20 @@ def _record(name: str, shape: Record, snapshot: Snapshot | None) -> Iterator[str
         yield _commented(f"{INDENT}{'mutable ' if field.mutable else ''}{_field(field)};", _place(field))
     for start in sorted(gaps):
         yield f"{INDENT}/* {_hole(gaps[start])} */"
-    yield from _functions_of(shape, access)
+    yield from _functions_of(shape, access, snapshot)
     packed = ", packed" if snapshot is not None and is_packed(shape, snapshot) else ""
     yield f"}};  // {shape.size} bytes{packed}"
 
 
-def _functions_of(shape: Record, access: Access) -> Iterator[str]:
+def _functions_of(shape: Record, access: Access, snapshot: Snapshot | None) -> Iterator[str]:
+    overridden = inherited(shape, snapshot) if snapshot is not None else frozenset()
     for method in shape.virtuals:
         if method.access != access:
             access = method.access
             yield f"{access}:"
-        yield _commented(f"{INDENT}{_virtual(method)}", "" if method.slot is None else f"slot {method.slot}")
+        words = traits(method, snapshot) if snapshot is not None else ()
+        text = _virtual(method, words, overriding=signature(method) in overridden)
+        yield _commented(f"{INDENT}{text}", "" if method.slot is None else f"slot {method.slot}")
     for deleted in shape.deleted:
         yield f"{INDENT}{deleted} = delete;"
 
@@ -294,11 +313,11 @@ def _base(base: Base) -> str:
     return f"{'virtual ' if base.virtual else ''}{base.access} {spell(base.type)}{place}"
 
 
-def _virtual(method: VirtualMethod) -> str:
+def _virtual(method: VirtualMethod, words: Iterable[str], *, overriding: bool) -> str:
     last = method.display.rpartition("::")[2] if last_component(method.display).startswith("~") else method.display
-    signature = f"{last}({_parameters(method.parameters, False)})"
-    text = signature if last.startswith("~") else declare(method.result, signature)
-    return f"virtual {text}{' = 0' if method.pure else ''};"
+    called = " ".join([f"{last}({_parameters(method.parameters, False)})", *qualifiers(method.symbol), *words])
+    text = called if last.startswith("~") else declare(method.result, called)
+    return f"{f'{text} override' if overriding else f'virtual {text}'}{' = 0' if method.pure else ''};"
 
 
 def _commented(text: str, comment: str) -> str:

@@ -1,0 +1,62 @@
+"""What a virtual method is beside its types: how it may be called, and what it overrides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from abistore.model.names import Name
+from abistore.model.normal import last_component
+from abistore.model.shapes import Declared, Named, Record, TypeRef, VirtualMethod
+from abistore.model.snapshot import Snapshot
+
+THIS: Final = re.compile(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
+"""How a mangled member begins: the qualifiers of ``this`` (Itanium C++ ABI, section 5.1.4.1)."""
+
+WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__restrict"))
+REFERENCES: Final = {"R": "&", "O": "&&"}
+
+Signature: TypeAlias = tuple[str, tuple[TypeRef, ...], tuple[str, ...]]
+"""The name, the types of the parameters and the qualifiers."""
+
+
+def qualifiers(symbol: str) -> tuple[str, ...]:
+    """The qualifiers of ``this`` that a mangled name tells, as they are written: ``("const", "&")``."""
+    found = THIS.match(symbol)
+    if found is None:
+        return ()
+    words = [word for group, word in WORDS if found[group]]
+    return (*words, REFERENCES[found["reference"]]) if found["reference"] else tuple(words)
+
+
+def traits(method: VirtualMethod, snapshot: Snapshot) -> tuple[str, ...]:
+    """The words that only a header tells, in the order in which they are written: ``noexcept``, ``final``."""
+    shapes = snapshot.variants("source", Name("function", method.symbol)) if method.symbol else ()
+    said = {trait for shape in shapes if isinstance(shape, Declared) for trait in shape.traits}
+    return tuple(word for word in ("noexcept", "final") if word in said)
+
+
+def signature(method: VirtualMethod) -> Signature:
+    """What a method must have in common with one of a base class to override it; destructors do by themselves."""
+    last = last_component(method.display)
+    return ("~", (), ()) if last.startswith("~") else (last, method.parameters, qualifiers(method.symbol))
+
+
+def inherited(record: Record, snapshot: Snapshot) -> frozenset[Signature]:
+    """The signatures of all virtual methods that the base classes of ``record`` declare, however far."""
+    return frozenset(signature(method) for base in _bases(record, snapshot) for method in base.virtuals)
+
+
+def _bases(record: Record, snapshot: Snapshot) -> Iterator[Record]:
+    seen: set[Name] = set()
+    pending = [base.type for base in record.bases]
+    while pending:
+        type = pending.pop()
+        if not isinstance(type, Named) or type.name in seen:
+            continue
+        seen.add(type.name)
+        for shape in snapshot.variants("layout", type.name):
+            if isinstance(shape, Record):
+                yield shape
+                pending += [base.type for base in shape.bases]
