@@ -48,15 +48,16 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
         yield from _one_sided(context)
     else:
         yield from _undescribed(context, facet)
+    differing = sorted(name for name, shapes in old.items() if new.get(name, shapes) != shapes)
     undefined = set[Name]()
-    for reason in _undefined(context, facet):
+    for reason in _undefined(context, facet, differing):
         undefined.update(reason.names)
         yield reason
-    removed = [name for name in old if name not in new and name.kind in TYPES and context.affected(name)]
-    added = [name for name in new if name not in old and name.kind in TYPES]
+    removed = [name for name in sorted(old.keys() - new.keys()) if name.kind in TYPES and context.affected(name)]
+    added = [name for name in sorted(new.keys() - old.keys()) if name.kind in TYPES]
     renamed = {name: context.renames[name] for name in removed if name in context.renames}
     redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
-    for name in sorted(name for name in old if name in new and old[name] != new[name]):
+    for name in differing:
         if name in undefined or (name.kind in TYPES and not context.affected(name)):
             continue
         if name.kind not in TYPES and context.internals.has(name):
@@ -71,11 +72,11 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     gone = {*renamed, *redefined}
     come = {*renamed.values(), *redefined.values()}
     complete = context.new.evidence_of(facet).state == "full"
-    for name in sorted(name for name in removed if name not in gone):
-        if complete or _still_seen(context, facet, name):
+    for name in removed:
+        if name not in gone and (complete or _still_seen(context, facet, name)):
             yield Removed(Subject(name), _main(old[name]))
-    for name in sorted(name for name in added if name not in come):
-        if name in context.new_reach.by_value or name in context.new_reach.by_pointer:
+    for name in added:
+        if name not in come and context.new_reach.reaches(name):
             yield Added(Subject(name), _main(new[name]))
 
 
@@ -91,8 +92,9 @@ def _one_sided(context: Context) -> Iterator[Delta[Any]]:
 
 
 def _written(here: Mapping[Name, Variants], there: Mapping[Name, Variants]) -> Iterator[tuple[Name, Declared]]:
-    for name in sorted(name for name in here if name not in there and name.kind not in TYPES):
-        yield name, _text(here[name]) or Declared()
+    for name in sorted(here.keys() - there.keys()):
+        if name.kind not in TYPES:
+            yield name, _text(here[name]) or Declared()
 
 
 def _main(variants: Variants) -> AnyShape:
@@ -108,15 +110,8 @@ def _text(variants: Variants) -> Declared | None:
 def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
     """Exports of both sides that only one side's evidence describes."""
     old, new = context.old.entries[facet], context.new.entries[facet]
-    shared = [
-        name
-        for name in context.old.entries.get("symbol", {})
-        if name.kind in ("function", "variable") and context.exported(name)
-    ]
-    for side, missing in (
-        ("old", [name for name in shared if name in new and name not in old]),
-        ("new", [name for name in shared if name in old and name not in new]),
-    ):
+    for side, beside in (("old", new.keys() - old.keys()), ("new", old.keys() - new.keys())):
+        missing = [name for name in beside if name.kind in ("function", "variable") and context.exported(name)]
         if missing:
             evidence = (context.old if side == "old" else context.new).evidence_of(facet)
             yield NotChecked(
@@ -129,7 +124,7 @@ def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
             )
 
 
-def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
+def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Iterator[NotChecked]:
     """Types whose definition one side does not show, although it may well be there.
 
     The language requires it where they are used by value. Clang leaves the definition of a class out where no
@@ -137,7 +132,7 @@ def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
     """
     sides = (context.old, context.new), (context.new, context.old)
     for place, (own, other) in zip(SIDES, sides, strict=True):
-        names = [name for name in _only_declared(own, facet) if _is_defined(other, facet, name)]
+        names = [name for name in differing if _is_only_declared(own, facet, name) and _is_defined(other, facet, name)]
         if names and not _leaves_out(context, own):
             reach = context.old_reach if own is context.old else context.new_reach
             names = [name for name in names if name in reach.by_value]
@@ -152,10 +147,8 @@ def _undefined(context: Context, facet: Facet) -> Iterator[NotChecked]:
             )
 
 
-def _only_declared(side: Snapshot, facet: Facet) -> Iterator[Name]:
-    for name, variants in side.entries[facet].items():
-        if name.kind in TYPES and all(isinstance(shape, Opaque) for shape in variants):
-            yield name
+def _is_only_declared(side: Snapshot, facet: Facet, name: Name) -> bool:
+    return name.kind in TYPES and all(isinstance(shape, Opaque) for shape in side.variants(facet, name))
 
 
 def _is_defined(side: Snapshot, facet: Facet, name: Name) -> bool:

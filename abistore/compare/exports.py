@@ -91,10 +91,13 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
 
 def _shared(tables: Tables) -> Iterator[Delta[Any]]:
     moves: dict[tuple[str, str], list[Delta[Any]]] = {}
-    for spelling in sorted(tables.old.keys() & tables.new.keys()):
-        name = tables.old[spelling]
-        old = _symbols(tables.context.old.variants("symbol", name))
-        new = _symbols(tables.context.new.variants("symbol", tables.new[spelling]))
+    before, after = (side.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
+    shared = ((spelling, name, tables.new.get(spelling)) for spelling, name in tables.old.items())
+    differing = sorted(
+        (spelling, name, other) for spelling, name, other in shared if other and before[name] != after[other]
+    )
+    for _, name, other in differing:
+        old, new = _symbols(before[name]), _symbols(after[other])
         if old == new:
             continue
         yield from _same_versions(name, old, new)
@@ -261,10 +264,11 @@ def _library(tables: Tables) -> Iterator[Delta[Any]]:
 
 
 def _surface(snapshot: Snapshot, exported: Mapping[str, Name]) -> Surface:
-    versioned = sum(
-        any(symbol.version for symbol in _symbols(snapshot.variants("symbol", name))) for name in exported.values()
-    )
-    return Surface(len(exported), versioned)
+    symbols = snapshot.entries.get("symbol", {})
+    versioned = {
+        name for name in exported.values() for shape in symbols[name] if isinstance(shape, Symbol) and shape.version
+    }
+    return Surface(len(exported), len(versioned))
 
 
 def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -> Iterator[Delta[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from posixpath import splitext
 
 from abistore.compare.entities import CLASS_DATA, entity
 from abistore.model.demangle import demangle
@@ -30,8 +30,9 @@ class Internals:
     def __init__(self, snapshot: Snapshot) -> None:
         self._layout = snapshot.entries.get("layout", {})
         files = {name: place.file for name, place in snapshot.locations.items() if name.kind in ("record", "enum")}
-        headers = any(is_own_header(file) for file in files.values())
-        self.classes = frozenset(name for name, file in files.items() if headers and is_source(file))
+        known = set(files.values())
+        sources = {file for file in known if is_source(file)} if any(map(is_own_header, known)) else frozenset[str]()
+        self.classes = frozenset(name for name, file in files.items() if file in sources)
 
     def has(self, export: Name) -> bool:
         """Whether ``export`` is a member of such a class, or its vtable or type information."""
@@ -49,9 +50,9 @@ class Internals:
 
 def is_source(file: str) -> bool:
     """Whether nobody includes ``file``."""
-    return PurePosixPath(file).suffix.lower() in SOURCES
+    return splitext(file)[1].lower() in SOURCES
 
 
 def is_own_header(file: str) -> bool:
     """Whether ``file`` is a header of the library and not of the system."""
-    return PurePosixPath(file).suffix.lower() in HEADERS and SYSTEM.match(file) is None
+    return splitext(file)[1].lower() in HEADERS and SYSTEM.match(file) is None

@@ -12,6 +12,7 @@ library types, which are not walked into, count as by value, except for the temp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Final, TypeAlias, assert_never
 
 from abistore.model.names import Name
@@ -157,8 +158,7 @@ def _mentions(reference: TypeRef, by_value: bool) -> Iterator[Reference]:
 class Reach:
     """What the exported functions and variables of one snapshot reach through its layout and source facets.
 
-    ``by_value`` are the names reached along mentions by value alone; ``by_pointer`` all other names reached. Both hold
-    the exports themselves in neither. Building it is linear in the snapshot.
+    Neither ``by_value`` nor ``by_pointer`` holds the exports themselves. Building it is linear in the snapshot.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -172,8 +172,24 @@ class Reach:
                     for mentioned, by_value in references(shape, name):
                         edges[mentioned] = by_value or edges.get(mentioned, False)
         self.exports: tuple[Name, ...] = tuple(name for name in self._forward if name.kind in ("function", "variable"))
-        self.by_value: set[Name] = self._closure(by_value_only=True)
-        self.by_pointer: set[Name] = self._closure(by_value_only=False) - self.by_value
+
+    @cached_property
+    def by_value(self) -> set[Name]:
+        """The names reached along mentions by value alone."""
+        return self._closure(by_value_only=True)
+
+    @cached_property
+    def _reached(self) -> set[Name]:
+        return self._closure(by_value_only=False)
+
+    @cached_property
+    def by_pointer(self) -> set[Name]:
+        """All other names reached."""
+        return self._reached - self.by_value
+
+    def reaches(self, name: Name) -> bool:
+        """Whether an export reaches ``name`` at all."""
+        return name in self._reached
 
     def _closure(self, *, by_value_only: bool) -> set[Name]:
         reached: set[Name] = set()
