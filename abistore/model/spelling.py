@@ -40,7 +40,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.model.virtuals import inherited, qualifiers, signature, traits
+from abistore.model.virtuals import inherited, override_key, qualifiers, traits
 
 INDENT = "    "
 COMMENT_COLUMN = 48
@@ -195,19 +195,26 @@ def argument(shape: Argument) -> str:
     return named if shape.default is None else f"{named} = {shape.default}"
 
 
-def _function(shape: Function) -> str:
+def signature(shape: Function) -> str:
+    """A function as it is declared, without what stands before its result and behind its qualifiers.
+
+    Constructors, destructors and conversions have no result.
+    """
     parameters = _parameters(shape.parameters, shape.variadic)
     if not (parameters or shape.prototyped):
         parameters = "/* not declared */"
-    called = f"{shape.display}({parameters})"
-    if shape.method is not None:
-        after = [*shape.method.qualifiers, *([shape.method.reference] if shape.method.reference else [])]
-        called = " ".join([called, *after])
+    text = f"{shape.display}({parameters})"
+    method = shape.method
+    if method is None:
+        return declare(shape.result, text)
+    text = " ".join([text, *method.qualifiers, *([method.reference] if method.reference else [])])
     last = last_component(shape.display)
-    bare = shape.method is not None and (
-        last.startswith("~") or last == last_component(shape.method.owner.spelling) or _converts(shape.display)
-    )
-    text = called if bare else declare(shape.result, called)
+    bare = last.startswith("~") or last == last_component(method.owner.spelling) or _converts(shape.display)
+    return text if bare else declare(shape.result, text)
+
+
+def _function(shape: Function) -> str:
+    text = signature(shape)
     marks = ["[[noreturn]]"] if shape.noreturn else []
     if shape.calling_convention:
         marks.append(f"__attribute__(({shape.calling_convention}))")
@@ -293,7 +300,7 @@ def _functions_of(shape: Record, access: Access, snapshot: Snapshot | None) -> I
             access = method.access
             yield f"{access}:"
         words = traits(method, snapshot) if snapshot is not None else ()
-        text = _virtual(method, words, overriding=signature(method) in overridden)
+        text = _virtual(method, words, overriding=override_key(method) in overridden)
         yield _commented(f"{INDENT}{text}", "" if method.slot is None else f"slot {method.slot}")
     for deleted in shape.deleted:
         yield f"{INDENT}{deleted} = delete;"

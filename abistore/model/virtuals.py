@@ -17,7 +17,7 @@ THIS: Final = re.compile(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<r
 WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__restrict"))
 REFERENCES: Final = {"R": "&", "O": "&&"}
 
-Signature: TypeAlias = tuple[str, tuple[TypeRef, ...], tuple[str, ...]]
+OverrideKey: TypeAlias = tuple[str, tuple[TypeRef, ...], tuple[str, ...]]
 """The name, the types of the parameters and the qualifiers."""
 
 
@@ -37,15 +37,15 @@ def traits(method: VirtualMethod, snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(word for word in ("noexcept", "final") if word in said)
 
 
-def signature(method: VirtualMethod) -> Signature:
+def override_key(method: VirtualMethod) -> OverrideKey:
     """What a method must have in common with one of a base class to override it; destructors do by themselves."""
     last = last_component(method.display)
     return ("~", (), ()) if last.startswith("~") else (last, method.parameters, qualifiers(method.symbol))
 
 
-def inherited(record: Record, snapshot: Snapshot) -> frozenset[Signature]:
+def inherited(record: Record, snapshot: Snapshot) -> frozenset[OverrideKey]:
     """The signatures of all virtual methods that the base classes of ``record`` declare, however far."""
-    return frozenset(signature(method) for base in _bases(record, snapshot) for method in base.virtuals)
+    return frozenset(override_key(method) for base in _bases(record, snapshot) for method in base.virtuals)
 
 
 def _bases(record: Record, snapshot: Snapshot) -> Iterator[Record]:

@@ -11,18 +11,9 @@ from abistore.compare.signatures import Difference, difference
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Access, Function, Variable
-from abistore.model.spelling import declare, spell
+from abistore.model.spelling import declare, signature, spell
 
 WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
-
-
-def signature(function: Function) -> str:
-    """``function`` as C or C++ declares it."""
-    parameters = [spell(each) for each in function.parameters] + ["..."] * function.variadic
-    text = f"{function.display}({', '.join(parameters)})"
-    if function.method is not None and function.method.qualifiers:
-        text += " " + " ".join(function.method.qualifiers)
-    return declare(function.result, text)
 
 
 def _instance(function: Function) -> bool:
