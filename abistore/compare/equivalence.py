@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 
@@ -65,9 +65,11 @@ MOST_ALIASES = 64
 
 @dataclass(frozen=True)
 class TypeSide:
-    """One snapshot's named types, resolved."""
+    """One snapshot's named types, resolved. Answers are kept."""
 
     snapshot: Snapshot
+    _bare: dict[TypeRef, tuple[TypeRef, frozenset[str]]] = field(default_factory=dict, repr=False)
+    _pointees: dict[tuple[TypeRef, int], Name | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def layouts(self) -> Layouts:
@@ -100,22 +102,27 @@ class TypeSide:
 
     def bare(self, type: TypeRef) -> tuple[TypeRef, frozenset[str]]:
         """``type`` without outermost aliases and qualifiers, and these qualifiers."""
-        qualifiers: set[str] = set()
-        type = self.resolve(type)
-        while isinstance(type, Qualified):
-            qualifiers.update(type.qualifiers)
-            type = self.resolve(type.target)
-        return type, frozenset(qualifiers)
+        known = self._bare.get(type)
+        if known is None:
+            qualifiers: set[str] = set()
+            target = self.resolve(type)
+            while isinstance(target, Qualified):
+                qualifiers.update(target.qualifiers)
+                target = self.resolve(target.target)
+            known = self._bare[type] = target, frozenset(qualifiers)
+        return known
 
     def pointee(self, type: TypeRef, levels: int) -> Name | None:
         """The record or enum behind exactly ``levels`` pointers of ``type``."""
-        for _ in range(levels):
-            type, _ = self.bare(type)
-            if not isinstance(type, Pointer):
-                return None
-            type = type.target
-        type, _ = self.bare(type)
-        return type.name if isinstance(type, Named) else None
+        if (type, levels) not in self._pointees:
+            self._pointees[type, levels] = self._pointee(type, levels)
+        return self._pointees[type, levels]
+
+    def _pointee(self, type: TypeRef, levels: int) -> Name | None:
+        bare, _ = self.bare(type)
+        if levels:
+            return self.pointee(bare.target, levels - 1) if isinstance(bare, Pointer) else None
+        return bare.name if isinstance(bare, Named) else None
 
     def record_behind(self, name: Name) -> Name | None:
         """The record or enum that ``name`` is, or is an alias or array of."""
@@ -173,7 +180,9 @@ class Equivalence:
 
     def same_record(self, old: Record, new: Record) -> Sameness:
         """How far two records of different names have the same content."""
-        if (old.size, old.passing, old.sort == "union") != (new.size, new.passing, new.sort == "union"):
+        if (old.size, old.sort == "union") != (new.size, new.sort == "union"):
+            return Sameness.DIFFERENT
+        if None not in (old.passing, new.passing) and old.passing != new.passing:
             return Sameness.DIFFERENT
         if len(old.virtuals) != len(new.virtuals) or old.has_vptr != new.has_vptr:
             return Sameness.DIFFERENT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
@@ -83,7 +84,8 @@ def special_member_added(symbol: Added[Symbol], context: Context) -> Iterator[No
     """Class that is passed by value got a destructor, copy or move constructor of its own in the library.
 
     If the class had none before, not even an inline one, objects that went into registers are passed by the address of
-    a copy: callers and the library disagree on where they are. Debug information of GCC does not tell which it is.
+    a copy: callers and the library disagree on where they are. Debug information does not tell which it is where the
+    class holds objects of the standard library.
 
     Fix: keep these members defaulted in the class; where the class had them inline before, nothing.
     """
@@ -136,10 +138,20 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
 def value_abi_trait_drifted(record: Changed[Record], context: Context) -> Iterator[Note]:
     """Class that no exported function takes or returns by value would be passed in another way.
 
-    Built consumers that pass it among themselves, or to callbacks, disagree with those that are compiled anew.
+    Built consumers that pass it among themselves, or to callbacks, disagree with those that are compiled anew. They do
+    not run a destructor that is new.
 
     Fix: keep destructor, copy and move constructor as they were, defaulted in the class or not.
     """
     passing = _passing(record)
-    if passing is not None and not _is_passed(record.subject.name, context):
+    if passing is not None and not _is_passed(record.subject.name, context) and not _is_uncopied(record.old):
         yield Note("objects would be passed in another way", *passing)
+
+
+COPY = re.compile(r"(\w+)\(const (?:.*::)?\1(?:<.*>)?&\)")
+"""A copy constructor, as members that are ``= delete`` are spelled."""
+
+
+def _is_uncopied(record: Record) -> bool:
+    """Whether nobody could copy objects of ``record``, so that no consumer passes any."""
+    return any(COPY.fullmatch(member) for member in record.deleted)

@@ -18,6 +18,7 @@ from abistore.extract.dwarf.functions import Declarations, Shapes, alias, own
 from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
+from abistore.extract.dwarf.special_members import settle_passing
 from abistore.extract.dwarf.types import Types
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name, by_name
@@ -61,6 +62,7 @@ def read_layout(
         _read_reached(types)
         resolve_alias_templates(types.entries, types.aliases)
         place_destructors(types.entries)
+        settle_passing(types.entries, compilers(info.units))
         return Layout(
             entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},
             locations=types.locations,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.signatures import parts, read_signature
+from abistore.extract.dwarf.special_members import SpecialMembers, tells_defaulted
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
 
@@ -50,6 +51,8 @@ class Members:
         self.arguments: list[TypeRef] = []
         self.alignment = die[3].get(dw.AT_ALIGNMENT, 0)
         self.has_vptr = False
+        named = dw.AT_NAME in die[3]
+        self.special = SpecialMembers(types, die) if named and tells_defaulted(die[0].producer) else None
 
     def read(self) -> None:
         """Reads all children, each as far as it concerns the layout."""
@@ -62,7 +65,8 @@ class Members:
             if tag == dw.TAG_MEMBER:
                 self._member(child.decode(data, after, unit)[1])
             elif tag == dw.TAG_SUBPROGRAM:
-                if WANTED_OF_METHODS & child.attributes:
+                wanted = WANTED_OF_METHODS & child.attributes
+                if wanted or (self.special is not None and dw.AT_TYPE not in child.attributes):
                     end, attributes = child.decode(data, after, unit)
                     self._method((unit, child, end, attributes))
             elif tag == dw.TAG_INHERITANCE:
@@ -82,11 +86,18 @@ class Members:
             bases=tuple(self.bases),
             virtuals=tuple(self.virtuals),
             alignment=self.alignment or None,
-            passing=PASSING.get(attributes.get(dw.AT_CALLING_CONVENTION, 0)),
+            passing=self._passing(),
             deleted=tuple(sorted(self.deleted)),
             arguments=tuple(self.arguments),
             has_vptr=self.has_vptr,
         )
+
+    def _passing(self) -> Literal["value", "reference"] | None:
+        """How the class goes by value, where that is recorded or follows; what it embeds is not looked at."""
+        if self.special is None:
+            return PASSING.get(self.die[3].get(dw.AT_CALLING_CONVENTION, 0))
+        polymorphic = self.has_vptr or self.virtuals or any(base.virtual for base in self.bases)
+        return "reference" if polymorphic or self.special.by_reference else "value"
 
     def _member(self, attributes: Attributes) -> None:
         if dw.AT_EXTERNAL in attributes or dw.AT_DECLARATION in attributes:  # a static member, before DWARF 5
@@ -134,6 +145,8 @@ class Members:
 
     def _method(self, die: Die) -> None:
         attributes = die[3]
+        if self.special is not None:
+            self.special.add(die)
         name = attributes.get(dw.AT_NAME, "")
         if dw.AT_DELETED in attributes:
             from abistore.model.spelling import spell  # C has nothing to delete
