@@ -131,8 +131,7 @@ class Exposure:
     def _given(self) -> set[Name]:
         """What functions hand out, other than what they were handed."""
         found: set[Name] = set()
-        for function in self._functions():
-            taken = set(self._parameters(function))
+        for function, taken in self._functions:
             found |= {name for name in self._results(function) if name not in taken}
             found |= {name for each in function.parameters if (name := self._filled_in(each)) is not None}
         return found
@@ -169,8 +168,7 @@ class Exposure:
     def _taken(self) -> set[Name]:
         """What functions take by address. To be freed is no use of its own for what callbacks were given."""
         found: set[Name] = set()
-        for function in self._functions():
-            taken = set(self._parameters(function))
+        for function, taken in self._functions:
             found |= taken - self._called_back if _disposes(function) else taken
         for shapes in self._layout.values():
             for shape in shapes:
@@ -195,10 +193,15 @@ class Exposure:
                 for each in _types(shape):
                     yield from _parameter_lists(each)
 
-    def _functions(self) -> Iterator[Function]:
-        for name, shapes in self._layout.items():
-            if name.kind == "function" and not self._internals.has(name):
-                yield from (shape for shape in shapes if isinstance(shape, Function))
+    @cached_property
+    def _functions(self) -> list[tuple[Function, set[Name]]]:
+        """The exported functions that consumers can name, each with what it takes by address."""
+        return [
+            (shape, set(self._parameters(shape)))
+            for name in self._exports
+            for shape in self._layout[name]
+            if isinstance(shape, Function) and name.kind == "function"
+        ]
 
     # who can see
 

@@ -60,35 +60,38 @@ HANDLES: Final[frozenset[str]] = frozenset(
 """Standard templates whose users do not depend on the layout of what they are a template of."""
 
 
-def references(shape: AnyShape, name: Name | None = None) -> Iterator[Reference]:
+def references(shape: AnyShape, name: Name | None = None) -> list[Reference]:
     """Every name that ``shape`` mentions, with whether it does so by value; a name may come more than once.
 
     ``name`` is the declaration's own name; it matters for standard library templates only.
     """
+    found: list[Reference] = []
     match shape:
         case Function():
-            yield from _each((shape.result, *shape.parameters), True)
+            _add_all((shape.result, *shape.parameters), True, found)
             if shape.method is not None and not shape.method.static:
-                yield shape.method.owner, _constructs(shape.display, shape.method.owner)
+                found.append((shape.method.owner, _constructs(shape.display, shape.method.owner)))
         case Variable():
-            yield from _mentions(shape.type, True)
+            _add(shape.type, True, found)
         case Record():
-            yield from _each((field.type for field in shape.fields), True)
-            yield from _each((base.type for base in shape.bases), True)
+            _add_all((field.type for field in shape.fields), True, found)
+            _add_all((base.type for base in shape.bases), True, found)
             for method in shape.virtuals:
-                yield from _each((method.result, *method.parameters), True)
-            yield from _each(shape.arguments, False)
+                _add_all((method.result, *method.parameters), True, found)
+            _add_all(shape.arguments, False, found)
         case Foreign():
-            yield from _each(shape.arguments, name is None or last_component(name.spelling) not in HANDLES)
+            by_value = name is None or last_component(name.spelling) not in HANDLES
+            _add_all(shape.arguments, by_value, found)
         case Enum():
             if shape.underlying is not None:
-                yield from _mentions(shape.underlying, True)
+                _add(shape.underlying, True, found)
         case Alias():
-            yield from _mentions(shape.target, True)
+            _add(shape.target, True, found)
         case Symbol() | Import() | Library() | Opaque() | Declared():
-            return
+            pass
         case _:
             assert_never(shape)
+    return found
 
 
 def embedded(shape: AnyShape) -> Iterator[Name]:
@@ -126,31 +129,30 @@ def _constructs(display: str, owner: Name) -> bool:
     return last_component(display) == last_component(owner.spelling)
 
 
-def _each(types: Iterable[TypeRef], by_value: bool) -> Iterator[Reference]:
+def _add_all(types: Iterable[TypeRef], by_value: bool, found: list[Reference]) -> None:
     for reference in types:
-        yield from _mentions(reference, by_value)
+        _add(reference, by_value, found)
 
 
-def _mentions(reference: TypeRef, by_value: bool) -> Iterator[Reference]:
+def _add(reference: TypeRef, by_value: bool, found: list[Reference]) -> None:
     match reference:
         case Named():
-            yield reference.name, by_value
+            found.append((reference.name, by_value))
         case Primitive() | Special():
-            return
+            pass
         case Pointer():
-            yield from _mentions(reference.target, False)
+            _add(reference.target, False, found)
         case Array():
-            yield from _mentions(reference.element, by_value)
+            _add(reference.element, by_value, found)
         case Qualified():
-            yield from _mentions(reference.target, by_value)
+            _add(reference.target, by_value, found)
         case Procedure():
-            yield from _each((reference.result, *reference.parameters), True)
+            _add_all((reference.result, *reference.parameters), True, found)
         case MemberPointer():
-            yield from _mentions(reference.owner, False)
-            yield from _mentions(reference.target, False)
+            _add(reference.owner, False, found)
+            _add(reference.target, False, found)
         case Inline():
-            for name, inner in references(reference.shape):
-                yield name, inner and by_value
+            found += ((name, inner and by_value) for name, inner in references(reference.shape))
         case _:
             assert_never(reference)
 
