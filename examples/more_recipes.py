@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from examples.independent_recipes import INDEPENDENT
 from examples.obtain import PROJECT
 from examples.recipes import RECIPES, Recipe
 
@@ -262,4 +263,4 @@ CARES = Recipe(
 )
 
 MORE = (HIREDIS, UV, HTTP_PARSER, LLHTTP, XXHASH, YARA, TREE_SITTER, LEVELDB, YOGA, MINIUPNPC, CARES)
-ALL = RECIPES | {recipe.library: recipe for recipe in MORE}
+ALL = RECIPES | {recipe.library: recipe for recipe in (*MORE, *INDEPENDENT)}

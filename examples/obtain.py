@@ -56,7 +56,7 @@ def _pypi(package: str, version: str, work: Path) -> Path:
     python = _pip_environment()
     pip = [python, "-m", "pip", "download", "-q", "--no-binary", ":all:", "--no-deps", "--no-build-isolation"]
     run([*pip, f"{package}=={version}"], work)
-    return _unpack(next(path for path in work.iterdir() if path.name.endswith(".tar.gz")))
+    return _unpack(next(path for path in work.iterdir() if path.name.endswith((".tar.gz", ".zip"))))
 
 
 def _pip_environment() -> Path:
@@ -76,6 +76,6 @@ def _npm(package: str, version: str, work: Path) -> Path:
 
 def _unpack(archive: Path) -> Path:
     folder = archive.with_name("unpacked")
-    shutil.unpack_archive(archive, folder, "gztar")
+    shutil.unpack_archive(archive, folder, "zip" if archive.suffix == ".zip" else "gztar")
     inner = list(folder.iterdir())
     return inner[0] if len(inner) == 1 else folder
