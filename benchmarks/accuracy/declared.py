@@ -88,7 +88,8 @@ def included(library: str, version: str) -> list[str]:
     root = _root(library, version)
     settings = _settings()[library]
     folders = {str(path.parent) for pattern in settings["headers"] for path in root.glob(pattern)}
-    return [*(f"-I{root / each}" for each in settings.get("include", ())), *(f"-I{each}" for each in sorted(folders))]
+    searched = [*(str(root / each) for each in settings.get("include", ())), *sorted(folders)]
+    return [*settings.get("options", ()), *(f"-I{each}" for each in searched)]
 
 
 def _root(library: str, version: str) -> Path:
