@@ -15,7 +15,20 @@ from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindCard, KindGroup, Report, SideCard, groups
 from abistore.report.style import Style
 from abistore.report.text import HEADINGS, TONES, Pending
-from abistore.report.wording import consequence, counts, exports, named, ruled, shortened, subject, unchecked, values
+from abistore.report.wording import (
+    affects,
+    by_itself,
+    consequences,
+    counts,
+    distinct,
+    ruled,
+    several,
+    shortened,
+    subject,
+    unchecked,
+    value_lines,
+    values,
+)
 
 OPEN = 60
 """A kind with more changes than this is folded at first."""
@@ -145,7 +158,7 @@ def _change(change: Change, declared: Declared | None, anchor: str | None) -> st
             f'<div class="change" id="{change.id}"><p class="name">{_subject(change)}{where}',
             f'<a class="where" href="#{change.id}">{change.id}</a></p>',
             f"<p>{escape(change.description)}</p>",
-            _values(change),
+            _values(change, drawn=declared is not None),
             f'<p class="aside">{escape(ruled(change))}</p>' if ruled(change) else "",
             _affected(change),
             _consequences(change),
@@ -160,30 +173,31 @@ def _subject(change: Change) -> str:
     return f"{name} · {code(change.part)}" if change.part else name
 
 
-def _values(change: Change) -> str:
-    both = values(change)
+def _values(change: Change, drawn: bool) -> str:
+    both, lines = values(change), value_lines(change)
+    if len(lines) > 1:
+        return "" if drawn else f"<pre>{''.join(_line(line[:1], line[2:]) for line in lines)}</pre>"
     if sum(map(len, both)) > WIDE:
         return f"<pre>{''.join(_line(sign, value) for sign, value in zip('-+', both, strict=False))}</pre>"
     return f'<p class="values">{"<i>→</i>".join(map(code, both))}</p>' if both else ""
 
 
 def _affected(change: Change) -> str:
-    if not change.affected or change.affected == (change.symbol,):
+    if by_itself(change):
         return ""
-    more = change.affected_count - NAMES_SHOWN
-    rest = f"<li>and {more} more, all in the JSON report</li>" if more > 0 else ""
-    names = "".join(f"<li>{code(named(symbol))}</li>" for symbol in change.affected[:NAMES_SHOWN])
-    said = f"affects {exports(change.affected_count)}"
-    return f'<details class="aside"><summary>{said}</summary><ul class="names">{names}{rest}</ul></details>'
+    told, more = distinct(change.affected, NAMES_SHOWN)
+    rest = f"<li>and {more} more, all in the JSON report</li>" if more else ""
+    names = "".join(f"<li>{code(name)}{several(count)}</li>" for name, count in told.items())
+    return f'<details class="aside"><summary>{affects(change)}</summary><ul class="names">{names}{rest}</ul></details>'
 
 
 def _consequences(change: Change) -> str:
-    if not change.consequences:
+    told = consequences(change)
+    if not told:
         return ""
-    items = "".join(f"<li>{code(consequence(each))}</li>" for each in change.consequences)
-    count = len(change.consequences)
-    opened = " open" if count <= CONSEQUENCES_OPEN else ""
-    said = f"{count} consequence{'s' if count > 1 else ''}"
+    items = "".join(f"<li>{code(text)}</li>" for text in told)
+    opened = " open" if len(told) <= CONSEQUENCES_OPEN else ""
+    said = f"{len(told)} consequence{'s' if len(told) > 1 else ''}"
     return f'<details class="aside"{opened}><summary>{said}</summary><ul>{items}</ul></details>'
 
 
@@ -212,9 +226,9 @@ def _ending(report: Report) -> Iterator[str]:
         yield '<ul class="plain">'
         for item in report.not_checked:
             hint = f"<small>{escape(item.hint)}</small>" if item.hint else ""
-            names = ", ".join(code(named(symbol)) for symbol in item.names[:NAMES_SHOWN])
-            more = len(item.names) - NAMES_SHOWN
-            listed = f"<small>{names}{f' and {more} more' if more > 0 else ''}</small>" if names else ""
+            told, more = distinct(item.names, NAMES_SHOWN)
+            names = ", ".join(code(name) + several(count) for name, count in told.items())
+            listed = f"<small>{names}{f' and {more} more' if more else ''}</small>" if names else ""
             yield f"<li>{escape(unchecked(item))}{hint}{listed}</li>"
         yield "</ul></section>"
     if report.suppressed:

@@ -11,7 +11,21 @@ from abistore.report.modes import Root, declarations, impacts, roots, stat
 from abistore.report.outline import Change, Declared, KindCard, KindGroup, Report, groups
 from abistore.report.style import Style
 from abistore.report.text import HEADINGS, Pending
-from abistore.report.wording import consequence, counts, exports, named, ruled, shortened, subject, unchecked, values
+from abistore.report.wording import (
+    affects,
+    by_itself,
+    consequences,
+    counts,
+    distinct,
+    exports,
+    ruled,
+    several,
+    shortened,
+    subject,
+    unchecked,
+    value_lines,
+    values,
+)
 
 NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
@@ -80,37 +94,42 @@ def _kind(group: KindGroup, card: KindCard | None, pending: Pending, style: Styl
 def _change(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
     where = f" ({plain(change.source_location)})" if change.source_location else ""
     yield f"- {code(subject(change))}{where}: {plain(change.description)}"
-    yield from _facts(change, style)
+    yield from _facts(change, style, drawn=declared is not None)
     if declared:
         yield from _compared(declared, "  ")
 
 
-def _facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[str]:
-    both = values(change)
-    if both:
-        yield f"  - {' → '.join(map(code, both))}"
+def _facts(change: Change, style: Style, *, affected: bool = True, drawn: bool = False) -> Iterator[str]:
+    lines = value_lines(change)
+    if len(lines) == 1:
+        yield f"  - {' → '.join(map(code, values(change)))}"
     if ruled(change):
         yield f"  - {plain(ruled(change))}"
-    if affected and change.affected and change.affected != (change.symbol,):
-        yield f"  - affects {exports(change.affected_count)}: {_names(change.affected)}"
-    shown = len(change.consequences) if style.limit is None else style.limit
-    yield from (f"  - hence {code(consequence(each))}" for each in change.consequences[:shown])
-    if len(change.consequences) > shown:
-        yield f"  - and {len(change.consequences) - shown} more consequences"
+    if affected and affects(change):
+        yield f"  - {affects(change)}: {_names(change.affected)}"
+    told = consequences(change)
+    shown = len(told) if style.limit is None else style.limit
+    yield from (f"  - hence {code(text)}" for text in told[:shown])
+    if len(told) > shown:
+        yield f"  - and {len(told) - shown} more consequences"
+    if len(lines) > 1 and not drawn:
+        yield from _differing(lines, "  ")
 
 
 def _compared(declared: Declared, indent: str) -> Iterator[str]:
-    lines = [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)]
+    return _differing([f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)], indent)
+
+
+def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
     more = ["  …"] if len(lines) > DIFFERENCES_SHOWN else []
     yield ""
     yield from (f"{indent}{line}" for line in ("```diff", *lines[:DIFFERENCES_SHOWN], *more, "```"))
 
 
 def _names(symbols: Sequence[str]) -> str:
-    more = len(symbols) - NAMES_SHOWN
-    return ", ".join(code(named(symbol)) for symbol in symbols[:NAMES_SHOWN]) + (
-        f" and {more} more" if more > 0 else ""
-    )
+    told, more = distinct(symbols, NAMES_SHOWN)
+    names = ", ".join(code(name) + several(count) for name, count in told.items())
+    return names + (f" and {more} more" if more else "")
 
 
 # --- by declaration -----------------------------------------------------------------------------------------------
@@ -130,13 +149,13 @@ def _root(root: Root, style: Style) -> Iterator[str]:
     where = f" ({plain(root.location)})" if root.location else ""
     yield f"### {MARKS[label]} {code(shortened(root.display) or '')}{where}"
     yield ""
-    if root.affected and root.affected != (root.symbol,):
+    if not by_itself(root):
         yield from (f"Affects {exports(len(root.affected))}: {_names(root.affected)}", "")
     shown = len(root.changes) if style.limit is None else style.limit
     for change in root.changes[:shown]:
         part = f" {code(change.part)}" if change.part else ""
         yield f"- {code(change.kind)}{part}: {plain(change.description)}"
-        yield from _facts(change, style, affected=False)
+        yield from _facts(change, style, affected=False, drawn=root.declared is not None)
     if len(root.changes) > shown:
         yield f"- and {len(root.changes) - shown} more"
     if root.declared:

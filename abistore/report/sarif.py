@@ -12,7 +12,7 @@ from abistore import __version__
 from abistore.report.documentation import page
 from abistore.report.outline import Change, KindCard, Report, Unchecked
 from abistore.report.style import Style
-from abistore.report.wording import affects, consequence, place, ruled, subject, unchecked, values
+from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"breaking": "error", "api_break": "error", "risk": "warning", "compatible": "note", "notice": "note"}
@@ -108,17 +108,19 @@ def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[st
             "evidence": change.facet,
             "affected": list(change.affected[:NAMES_SHOWN]),
             "affectedCount": change.affected_count,
-            "consequences": [consequence(each) for each in change.consequences],
+            "consequences": list(consequences(change)),
         },
     }
 
 
 def _message(change: Change) -> str:
     """The sentence that viewers show in lists, then the rest."""
-    both = f" ({' -> '.join(values(change))})" if values(change) else ""
+    lines = value_lines(change)
+    both = f" ({lines[0]})" if len(lines) == 1 else ""
     affected = f"; {affects(change)}" if affects(change) else ""
     policy = f" ({ruled(change)})" if ruled(change) else ""
-    return f"{subject(change)}: {change.description}{both}{affected}.{policy}"
+    text = f"{subject(change)}: {change.description}{both}{affected}.{policy}"
+    return "\n".join([text, *lines]) if len(lines) > 1 else text
 
 
 def _physical(change: Change, artifact: str) -> dict[str, Any]:

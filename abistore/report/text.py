@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
@@ -13,13 +12,26 @@ from abistore.report.difference import difference
 from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindGroup, Report, Unchecked, groups
 from abistore.report.style import Style
-from abistore.report.wording import counts, exports, named, ruled, shortened, subject, unchecked, values
+from abistore.report.wording import (
+    abbreviated,
+    affects,
+    consequences,
+    counts,
+    distinct,
+    ruled,
+    several,
+    shortened,
+    subject,
+    unchecked,
+    value_lines,
+    values,
+)
 
 NAMES_SHOWN = 3
 CONSEQUENCES_SHOWN = 3
-LINES_SHOWN = 4
 NAME_WIDTH = 80
 DIFFERENCES_SHOWN = 14
+LINES_SHOWN = 4
 TONES = {
     "NO_CHANGE": "compatible",
     "COMPATIBLE": "compatible",
@@ -28,6 +40,9 @@ TONES = {
     "BREAKING": "breaking",
 }
 DEEP = " " * 10
+SIGNS = frozenset("-+!")
+"""What begins a line that is painted."""
+
 Pending: TypeAlias = dict[tuple[Kind, str], Declared]
 """Declarations that were not shown yet: each is shown with its first change."""
 
@@ -112,9 +127,10 @@ def _kind(group: KindGroup, pending: Pending, style: Style) -> Iterator[str]:
         yield from wrapped(f"{subject(change)}{_where(change, style)}", "      ", style)
         if not shared:
             yield from wrapped(change.description, DEEP, style)
-        yield from facts(change, style)
         declared = pending.pop((change.subject, change.symbol), None)
-        if declared and worth_drawing(declared, style):
+        drawn = declared is not None and worth_drawing(declared, style)
+        yield from facts(change, style, drawn=drawn)
+        if declared and drawn:
             yield from compared(declared, style)
     if len(group.changes) > shown:
         yield f"      and {len(group.changes) - shown} more (--full shows all)"
@@ -130,20 +146,22 @@ def finding(change: Change, declared: Declared | None, style: Style) -> Iterator
     """One change on its own."""
     yield from wrapped(f"{subject(change)}{_where(change, style)}", "  ", style)
     yield from wrapped(f"{change.kind}, {change.impact}: {change.description}", "    ", style)
-    yield from facts(change, style)
+    yield from facts(change, style, drawn=declared is not None)
     if declared:
         yield from compared(declared, style)
 
 
-def facts(change: Change, style: Style, *, affected: bool = True) -> Iterator[str]:
-    """The values of a change, who is affected unless that is said elsewhere, and what follows from it."""
-    if both := values(change):
-        yield from _values(both, style)
+def facts(change: Change, style: Style, *, affected: bool = True, drawn: bool = False) -> Iterator[str]:
+    """The values of a change, who is affected, and what follows from it.
+
+    Who is affected is left out where that is said elsewhere, and values of several lines where they are ``drawn``.
+    """
+    yield from _values(change, style, drawn)
     if policy := ruled(change):
         yield from wrapped(policy, DEEP, style)
-    if affected and change.affected and change.affected != (change.symbol,):
-        yield from wrapped(f"affects {exports(change.affected_count)}: {listed(change.affected, style)}", DEEP, style)
-    yield from _consequences(change.consequences, style)
+    if affected and affects(change):
+        yield from wrapped(f"{affects(change)}: {listed(change.affected, style)}", DEEP, style)
+    yield from _consequences(consequences(change), style)
 
 
 def worth_drawing(declared: Declared, style: Style) -> bool:
@@ -154,47 +172,41 @@ def worth_drawing(declared: Declared, style: Style) -> bool:
 
 def compared(declared: Declared, style: Style) -> Iterator[str]:
     """The lines in which a declaration differs, the first of them only unless detail is wanted."""
-    lines = difference(declared)
+    yield from _differing([f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)], style)
+
+
+def _differing(lines: Sequence[str], style: Style) -> Iterator[str]:
     shown = len(lines) if style.detail else DIFFERENCES_SHOWN
-    for sign, text in lines[:shown]:
-        for line in wrapped(f"{sign} {shortened(text)}".rstrip(), DEEP, style):
-            yield style.paint(line, sign) if sign in "-+!" else line
+    for text in lines[:shown]:
+        for line in wrapped(text, DEEP, style):
+            yield style.paint(line, text[0]) if text[:1] in SIGNS else line
     if len(lines) > shown:
         yield f"{DEEP}… (-v shows all)"
 
 
-def _values(both: Sequence[str], style: Style) -> Iterator[str]:
-    """In one line where they fit, else one below the other."""
-    line = " -> ".join(both)
-    if "\n" not in line and len(line) + len(DEEP) <= style.width:
-        yield f"{DEEP}{line}"
-        return
-    for sign, value in zip("-+", both, strict=False):
-        lines = [part for text in value.splitlines() for part in wrapped(f"{sign} {text}", DEEP, style)]
-        shown = len(lines) if style.detail else LINES_SHOWN
-        yield from lines[:shown]
-        if len(lines) > shown:
-            yield f"{DEEP}{sign} ... (-v shows all)"
+def _values(change: Change, style: Style, drawn: bool) -> Iterator[str]:
+    """In one line where they fit, else one below the other; of declarations the lines that differ."""
+    lines = value_lines(change)
+    if len(lines) > 1:
+        yield from () if drawn else _differing(lines, style)
+    elif lines and len(lines[0]) + len(DEEP) <= style.width:
+        yield f"{DEEP}{lines[0]}"
+    elif lines:
+        both = values(change)
+        for sign, value in zip("-+", both, strict=False):
+            told = list(wrapped(f"{sign} {value}" if len(both) > 1 else value, DEEP, style))
+            shown = len(told) if style.detail else LINES_SHOWN
+            yield from told[:shown]
+            if len(told) > shown:
+                yield f"{DEEP}{sign} ... (-v shows all)"
 
 
 def listed(symbols: Sequence[str], style: Style) -> str:
-    """The first of ``symbols`` as a programmer calls them, and how many more there are; all with detail.
-
-    Symbols of one name, as a constructor has two, are one.
-    """
-    told: Counter[str] = Counter()
-    for name in map(named, symbols):
-        if name not in told and len(told) == NAMES_SHOWN and not style.detail:
-            break
-        told[name] += 1
+    """The first of ``symbols`` as a programmer calls them, and how many more there are; all with detail."""
+    told, more = distinct(symbols, None if style.detail else NAMES_SHOWN)
     width = None if style.detail else NAME_WIDTH
-    texts = (_bounded(name, width) + (f" ({count} symbols)" if count > 1 else "") for name, count in told.items())
-    more = len(symbols) - told.total()
+    texts = (abbreviated(name, width) + several(count) for name, count in told.items())
     return ", ".join(texts) + (f" and {more} more" if more else "")
-
-
-def _bounded(name: str, width: int | None) -> str:
-    return name if width is None or len(name) <= width else f"{name[: width - 3]}..."
 
 
 def _suppressed(changes: Sequence[Change], style: Style) -> Iterator[str]:
@@ -207,15 +219,12 @@ def _suppressed(changes: Sequence[Change], style: Style) -> Iterator[str]:
         yield f"  and {len(changes) - shown} more (--full shows all)"
 
 
-def _consequences(consequences: Sequence[Change], style: Style) -> Iterator[str]:
-    shown = len(consequences) if style.detail else CONSEQUENCES_SHOWN
-    for change in consequences[:shown]:
-        values = (
-            f" {shortened(change.old_value)} -> {shortened(change.new_value)}" if change.old_value is not None else ""
-        )
-        yield from wrapped(f"hence {change.kind}: {subject(change)}{values}", DEEP, style)
-    if len(consequences) > shown:
-        yield f"{DEEP}and {len(consequences) - shown} more consequences (-v shows all)"
+def _consequences(told: Sequence[str], style: Style) -> Iterator[str]:
+    shown = len(told) if style.detail else CONSEQUENCES_SHOWN
+    for text in told[:shown]:
+        yield from wrapped(f"hence {text}", DEEP, style)
+    if len(told) > shown:
+        yield f"{DEEP}and {len(told) - shown} more consequences (-v shows all)"
 
 
 def _unchecked(item: Unchecked, style: Style) -> Iterator[str]:

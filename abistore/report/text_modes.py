@@ -9,7 +9,7 @@ from abistore.report.modes import Root, impacts, roots, stat
 from abistore.report.outline import Report
 from abistore.report.style import Style
 from abistore.report.text import compared, ending, facts, heading, listed, worth_drawing, wrapped
-from abistore.report.wording import exports, shortened
+from abistore.report.wording import by_itself, exports, shortened
 
 NAME_COLUMN = 48
 
@@ -41,16 +41,17 @@ def _root(root: Root, style: Style) -> Iterator[str]:
     first, *rest = wrapped(f"{label}  {shortened(root.display)}{where}", "", style)
     yield first.replace(label, style.paint(label, label), 1)
     yield from rest
-    if root.affected and root.affected != (root.symbol,):
+    if not by_itself(root):
         yield from wrapped(f"affects {exports(len(root.affected))}: {listed(root.affected, style)}", "    ", style)
+    drawn = root.declared is not None and worth_drawing(root.declared, style)
     shown = len(root.changes) if style.limit is None else style.limit
     for change in islice(root.changes, shown):
         part = f"{change.part}: " if change.part else ""
         yield from wrapped(f"{change.kind}: {part}{change.description}", "    ", style)
-        yield from facts(change, style, affected=False)
+        yield from facts(change, style, affected=False, drawn=drawn)
     if len(root.changes) > shown:
         yield f"    and {len(root.changes) - shown} more (--full shows all)"
-    if root.declared and worth_drawing(root.declared, style):
+    if root.declared and drawn:
         yield from compared(root.declared, style)
 
 

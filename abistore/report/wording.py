@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from abistore.model.demangle import demangle
 from abistore.model.spelling import COMMENT_COLUMN
-from abistore.report.difference import COMMENT
-from abistore.report.outline import Change, Report, Unchecked
+from abistore.report.difference import COMMENT, difference
+from abistore.report.outline import Change, Declared, Report, Unchecked
+
+if TYPE_CHECKING:
+    from abistore.report.modes import Root
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
 )
+
+
+TOKEN = re.compile(r"operator *(?:<=>|->\*?|[<>]{1,2}=?)|[^<>]|[<>]")
+"""A mark of template arguments, an operator that is spelled with one, or any other character."""
+
+SORTS = ("class", "enum", "enum class", "struct", "union")
+MOST_SYMBOLS = 4
+"""As many symbols one declaration has at most: constructors and destructors (Itanium C++ ABI, section 5.1.4.3)."""
 
 
 def shortened(text: str | None) -> str | None:
@@ -43,18 +57,48 @@ def subject(change: Change) -> str:
 
 
 def values(change: Change) -> tuple[str, ...]:
-    """The old and the new value; one where they are the same, none where they say no more than the name does."""
-    if not {change.old_value, change.new_value} - {None, change.symbol, change.display}:
+    """The old and the new value; one where they are the same, none where they say no more than the rest does.
+
+    Of a declaration that came or went, what its name does not say: ``enum class``. Of several, which the affected
+    exports are, nothing.
+    """
+    known = {None, change.symbol, change.display}
+    if not {change.old_value, change.new_value} - known:
         return ()
+    if None in (change.old_value, change.new_value):
+        value = change.old_value or change.new_value or ""
+        if change.part.endswith(f" {value}") or _lists_affected(change, value):
+            return ()
+        if value in {f"{sort} {change.display}" for sort in SORTS}:
+            return (value.removesuffix(f" {change.display}"),)
     both = (change.old_value,) if change.old_value == change.new_value else (change.old_value, change.new_value)
     return tuple(value if value is not None else "(none)" for value in map(shortened, both))
 
 
+def value_lines(change: Change) -> list[str]:
+    """The values in one line, and declarations of several lines by the lines in which they differ."""
+    both = values(change)
+    if not any("\n" in value for value in both):
+        return [" -> ".join(both)] if both else []
+    declared = Declared(change.symbol, change.subject, shortened(change.old_value), shortened(change.new_value))
+    return [f"{sign} {text}".rstrip() for sign, text in difference(declared)]
+
+
+def _lists_affected(change: Change, value: str) -> bool:
+    return not change.symbol and bool(change.affected) and value.startswith(demangle(change.affected[0]))
+
+
+def by_itself(changed: Change | Root) -> bool:
+    """Whether consumers meet a change through what changed alone, under any of its symbols, or not at all."""
+    affected = changed.affected
+    if affected in {(), (changed.symbol,)}:
+        return True
+    return len(affected) <= MOST_SYMBOLS and {demangle(symbol) for symbol in affected} == {changed.display}
+
+
 def affects(change: Change) -> str:
     """How many exports meet the change; empty where that is the changed one alone, or none."""
-    if not change.affected or change.affected == (change.symbol,):
-        return ""
-    return f"affects {exports(change.affected_count)}"
+    return "" if by_itself(change) else f"affects {exports(change.affected_count)}"
 
 
 def exports(count: int) -> str:
@@ -62,10 +106,50 @@ def exports(count: int) -> str:
     return f"{count} export{'' if count == 1 else 's'}"
 
 
+def distinct(symbols: Sequence[str], most: int | None) -> tuple[dict[str, int], int]:
+    """The first names of ``symbols`` as a programmer calls them, each with its number of symbols; how many are left.
+
+    A constructor is exported as two symbols, a destructor as three: each is one name.
+    """
+    told: Counter[str] = Counter()
+    for name in map(named, symbols):
+        if name not in told and len(told) == most:
+            break
+        told[name] += 1
+    return told, len(symbols) - told.total()
+
+
+def abbreviated(name: str, width: int | None) -> str:
+    """``name`` in ``width`` columns: without its outermost template arguments, then without its end."""
+    if width is None or len(name) <= width:
+        return name
+    short = _without_arguments(name)
+    return short if len(short) <= width else f"{short[: width - 3]}..."
+
+
+def _without_arguments(name: str) -> str:
+    parts, depth = [], 0
+    for part in TOKEN.findall(name):
+        if part == "<":
+            depth += 1
+        if depth == 0:
+            parts.append(part)
+        if part == ">" and depth:
+            depth -= 1
+            if depth == 0:
+                parts.append("<...>")
+    return "".join(parts)
+
+
+def several(count: int) -> str:
+    """What follows a name that ``count`` symbols share; empty for one."""
+    return f" ({count} symbols)" if count > 1 else ""
+
+
 def names(symbols: Sequence[str], most: int) -> str:
     """The first of ``symbols`` as a programmer calls them, and how many more there are."""
-    more = len(symbols) - most
-    return ", ".join(map(named, symbols[:most])) + (f" and {more} more" if more > 0 else "")
+    told, more = distinct(symbols, most)
+    return ", ".join(name + several(count) for name, count in told.items()) + (f" and {more} more" if more else "")
 
 
 def place(change: Change) -> tuple[str, int] | None:
@@ -83,15 +167,21 @@ def ruled(change: Change) -> str:
 
 def told(change: Change) -> list[str]:
     """The change in plain lines, for formats that show it in one place."""
-    lines = [text for text in (change.description, " -> ".join(values(change)), ruled(change)) if text]
+    lines = [text for text in (change.description, *value_lines(change), ruled(change)) if text]
     if affects(change):
         lines.append(f"{affects(change)}: {names(change.affected, 5)}")
-    return [*lines, *(f"hence {consequence(each)}" for each in change.consequences)]
+    return [*lines, *(f"hence {text}" for text in consequences(change))]
+
+
+def consequences(change: Change) -> tuple[str, ...]:
+    """What follows from a change, each in one line once; the same of its other symbols is none."""
+    return tuple(dict.fromkeys(text for text in map(consequence, change.consequences) if text != consequence(change)))
 
 
 def consequence(change: Change) -> str:
-    """A change that follows from another, in one line."""
-    return f"{change.kind}: {subject(change)} {' -> '.join(values(change))}".rstrip()
+    """A change in one line."""
+    said = " -> ".join(" ".join(value.split()) for value in values(change))
+    return f"{change.kind}: {subject(change)} {said}".rstrip()
 
 
 def unchecked(item: Unchecked) -> str:
