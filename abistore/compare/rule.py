@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
-import types
-import typing
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from inspect import getdoc
 from pkgutil import iter_modules
 from typing import Any
 
@@ -40,8 +38,9 @@ Check = Callable[..., Iterator[Note]]
 class Rule(msgspec.Struct, frozen=True):
     """One kind of change. ``subjects`` are the deltas it looks at, e.g. ``(Changed, Record)``.
 
-    An ``effect`` often follows from another change of the same declaration or of one that it embeds, and is then folded
-    under it: a size, an alignment, an offset.
+    ``check`` is the function that finds it; its docstring says what the kind means. An ``effect`` often follows from
+    another change of the same declaration or of one that it embeds, and is then folded under it: a size, an alignment,
+    an offset.
     """
 
     kind: str
@@ -50,9 +49,6 @@ class Rule(msgspec.Struct, frozen=True):
     element: Element
     action: Action
     subjects: tuple[tuple[type, type], ...]
-    title: str
-    why: str
-    fix: str
     aliases: tuple[str, ...]
     effect: bool
     takes_context: bool
@@ -61,6 +57,21 @@ class Rule(msgspec.Struct, frozen=True):
     def notes(self, delta: Delta[Any], context: Context) -> Iterator[Note]:
         """What this rule has to say about ``delta``."""
         return self.check(delta, context) if self.takes_context else self.check(delta)
+
+    @property
+    def title(self) -> str:
+        """What happened, in one line."""
+        return _sections(self.check)[0]
+
+    @property
+    def why(self) -> str:
+        """What that does to a built consumer."""
+        return _sections(self.check)[1]
+
+    @property
+    def fix(self) -> str:
+        """How to avoid it."""
+        return _sections(self.check)[2]
 
 
 RULES: dict[str, Rule] = {}
@@ -85,21 +96,19 @@ def rule(
     """
 
     def register(check: Check) -> Check:
-        title, why, fix = _sections(check)
         subjects, takes_context = _subscriptions(check)
         kind = check.__name__
         if kind in RULES:
             raise ValueError(f"two rules are called {kind}")
-        RULES[kind] = Rule(
-            kind, impact, evidence, element, action, subjects, title, why, fix, aliases, effect, takes_context, check
-        )
+        RULES[kind] = Rule(kind, impact, evidence, element, action, subjects, aliases, effect, takes_context, check)
         return check
 
     return register
 
 
+@cache
 def _sections(check: Check) -> tuple[str, str, str]:
-    text = inspect.getdoc(check) or ""
+    text = getdoc(check) or ""
     match = re.fullmatch(r"(?P<title>[^\n]+)\n\n(?P<why>.+)\n\nFix: (?P<fix>.+)", text, re.DOTALL)
     if match is None:
         raise ValueError(f"{check.__name__}: the docstring needs a title, a reason and a last paragraph 'Fix: ...'")
@@ -118,20 +127,13 @@ def _subscriptions(check: Check) -> tuple[tuple[tuple[type, type], ...], bool]:
 
 @cache
 def _named_subjects(module: str, annotation: str) -> tuple[tuple[type, type], ...]:
-    """The deltas that a rule module's annotation names. It is text there, and few rules have one of their own."""
-    return tuple(_subjects(eval(annotation, vars(sys.modules[module]))))
+    """The deltas that a rule module's annotation names: ``Added[Field] | Changed[Field | InnerField]`` are three.
 
-
-def _subjects(annotation: Any) -> Iterator[tuple[type, type]]:
-    """The deltas that an annotation names: ``Added[Field] | Changed[Field | InnerField]`` are three."""
-    origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
-        for each in typing.get_args(annotation):
-            yield from _subjects(each)
-    else:
-        (subject,) = typing.get_args(annotation)
-        of = typing.get_args(subject) if isinstance(subject, types.UnionType) else (subject,)
-        yield from ((origin, each) for each in of)
+    It is text there, and few rules have one of their own.
+    """
+    known = vars(sys.modules[module])
+    parts = (part.removesuffix("]").partition("[") for part in annotation.split("] | "))
+    return tuple((known[delta], known[shape]) for delta, _, shapes in parts for shape in shapes.split(" | "))
 
 
 @cache

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import cast
 
 from abistore.errors import UsageError
 from abistore.model.findings import Action, Element, Impact
 from abistore.model.names import Facet
-from abistore.report.outline import ImpactLabel, KindCard
 from abistore.service.examples import case, counts
 
 
@@ -89,25 +87,6 @@ def established() -> Iterator[EstablishedName]:
         found = [counts(kind) for kind in one.kinds]
         cases, near_misses = (sum(each[side] for each in found) for side in (0, 1))
         yield EstablishedName(one.name, one.kinds, cases, near_misses, one.reason)
-
-
-def cards() -> Iterator[KindCard]:
-    """All kinds, as reports carry them."""
-    from abistore.compare.rule import load
-
-    return (
-        KindCard(
-            rule.kind,
-            rule.title,
-            rule.why,
-            rule.fix,
-            cast(ImpactLabel, rule.impact.label),
-            rule.evidence,
-            rule.element,
-            rule.action,
-        )
-        for rule in load().values()
-    )
 
 
 def explain(kind: str) -> Explained:

@@ -46,13 +46,14 @@ def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
     """The judged difference of two snapshots, by a ruling or the strict policy. Raises :class:`Incomparable`."""
     from abistore.compare.comparison import compare as compare_snapshots
     from abistore.report.declared import declared
-    from abistore.service.catalogue import cards
+    from abistore.service.kinds import cards
 
     if by is None:
         comparison = compare_snapshots(old, new)
     else:
         comparison = compare_snapshots(old, new, policy=by.policy, suppressions=by.suppressions)
-    return outline(comparison, churn=churn(old, new), kinds=cards(), declarations=declared(comparison, old, new))
+    kinds, declarations = cards(comparison), declared(comparison, old, new)
+    return outline(comparison, churn=churn(old, new), kinds=kinds, declarations=declarations)
 
 
 def gated(report: Report, fail_on: FailOn) -> Report:
