@@ -30,7 +30,7 @@ DEFINED_TWICE = normal_name(f"std::{PLAIN_NAME}")
 Bases = tuple[tuple[str, int | None], ...]
 
 
-def _abidw(path: Path) -> ElementTree.Element:
+def abidw(path: Path) -> ElementTree.Element:
     """What abidw writes about a library, cached by the library's content."""
     key = hashlib.sha256(path.read_bytes()).hexdigest()[:24]
     cached = CACHE / f"abidw-{key}.xml"
@@ -42,7 +42,7 @@ def _abidw(path: Path) -> ElementTree.Element:
     return ElementTree.parse(cached).getroot()
 
 
-def _classes(root: ElementTree.Element) -> dict[str, set[tuple[int, Bases]]]:
+def classes(root: ElementTree.Element) -> dict[str, set[tuple[int, Bases]]]:
     """Size in bits and bases of each class definition with a name, by qualified name; several where units disagree."""
     names: dict[str, str] = {}
     definitions: list[tuple[str, ElementTree.Element]] = []
@@ -79,18 +79,18 @@ def _records(path: Path) -> dict[str, set[tuple[int, Bases]]]:
     for name, shapes in read(path, ExtractOptions()).entries["layout"].items():
         for shape in shapes:
             if isinstance(shape, Record):
-                bases = tuple((_spelled(base.type), base.offset) for base in shape.bases)
+                bases = tuple((spelled(base.type), base.offset) for base in shape.bases)
                 found[name.spelling].add((8 * shape.size, bases))
     return found
 
 
-def _spelled(type: object) -> str:
+def spelled(type: object) -> str:
     assert isinstance(type, Named)
     return type.name.spelling
 
 
 def _mismatches(path: Path) -> tuple[int, list[str]]:
-    theirs, ours = _classes(_abidw(path)), _records(path)
+    theirs, ours = classes(abidw(path)), _records(path)
     common = theirs.keys() & ours.keys()
     return len(common), [name for name in sorted(common) if not ours[name] & theirs[name]]
 
