@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abistore.compare.context import Context
 from abistore.compare.declarations import comparable, declarations, observed
@@ -25,6 +25,10 @@ from abistore.model.digest import snapshot_digest
 from abistore.model.findings import Comparison, Finding, NotChecked, Side
 from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.snapshot import Snapshot
+if TYPE_CHECKING:
+    from abistore.compare.policy import Policy
+    from abistore.compare.suppression import Suppressions
+
 
 DECLARING: tuple[Facet, ...] = ("layout", "source")
 
@@ -33,11 +37,12 @@ JUDGING = ("compare", "model")
 
 
 def compare(
-    old: Snapshot, new: Snapshot, *, policy: Policy = STRICT, suppressions: Suppressions = NOTHING
+    old: Snapshot, new: Snapshot, *, policy: Policy | None = None, suppressions: Suppressions | None = None
 ) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
 
-    The policy gives each finding its impact; suppressed findings have no part in the verdict.
+    The policy gives each finding its impact, by default that of its kind; suppressed findings have no part in the
+    verdict.
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
@@ -47,25 +52,34 @@ def compare(
             "compare builds for the same machine, word size and byte order",
         )
     context = Context(old, new)
-    terms = Terms(context, load(), policy, suppressions.between(old.version, new.version))
-    findings, skipped = _findings(terms)
+    rules, terms = load(), _terms(context, policy, suppressions)
+    findings, skipped = _findings(context, rules, terms)
     return Comparison(
         old=_side(old),
         new=_side(new),
         verdict=verdict_of(findings),
         findings=tuple(sorted(findings, key=order)),
         not_checked=skipped,
-        suppressed=tuple(sorted(fold(terms.suppressed, terms.rules, context), key=order)),
-        policy=policy.name,
+        suppressed=tuple(sorted(fold(terms.suppressed, rules, context), key=order)),
+        policy=terms.policy,
         engine=engine_digest(),
         notes=terms.notes(),
-        policy_digest=policy.digest,
-        suppression_digest=terms.suppressions.digest,
+        policy_digest=terms.policy_digest,
+        suppression_digest=terms.suppression_digest,
     )
 
 
-def _findings(terms: Terms) -> tuple[list[Finding], tuple[NotChecked, ...]]:
-    context, rules = terms.context, terms.rules
+def _terms(context: Context, policy: Policy | None, suppressions: Suppressions | None) -> Terms:
+    if policy is None and suppressions is None:
+        return Terms()
+    from abistore.compare.policies.terms import Ruled  # expressions, conditions: not always needed
+
+    return Ruled(context, policy, suppressions)
+
+
+def _findings(
+    context: Context, rules: Mapping[str, Rule], terms: Terms
+) -> tuple[list[Finding], tuple[NotChecked, ...]]:
     tables = {facet: dispatch(rules, facet) for facet in FACETS}
     found: list[Finding] = []
     written: list[Finding] = []
