@@ -15,10 +15,8 @@ from abistore.compare.exports import EXPORTS, export_deltas
 from abistore.compare.fold import fold, order
 from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, verdict_of, worst_of
 from abistore.compare.parts import Outcome
-from abistore.compare.policies.terms import Terms
-from abistore.compare.policy import STRICT, Policy
-from abistore.compare.rule import load
-from abistore.compare.suppression import NOTHING, Suppressions
+from abistore.compare.rule import Rule, load
+from abistore.compare.terms import Terms
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.digest import snapshot_digest
