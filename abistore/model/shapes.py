@@ -59,6 +59,7 @@ class Array(Node, frozen=True, array_like=True, tag="a"):
 class Qualified(Node, frozen=True, array_like=True, tag="q"):
     """A qualified type. ``qualifiers`` is a sorted subset of ``atomic``, ``const``, ``restrict``, ``volatile``.
 
+    The type of a member function may also have ``&`` or ``&&``: the objects that it can be called on.
     Never nested directly: ``const (volatile T)`` is one node. Arrays carry their qualifiers on the element.
     """
 

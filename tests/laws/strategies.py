@@ -275,14 +275,18 @@ def _declarable(inner: st.SearchStrategy[TypeRef]) -> st.SearchStrategy[TypeRef]
     """Pointers, arrays, functions as the language allows them: no array of references or functions."""
     values = inner.filter(lambda type: not isinstance(type, Procedure) and not _is_reference(type))
     returned = values.filter(lambda type: not isinstance(type, Array | Qualified))
+    functions = st.builds(
+        Procedure, returned, _tuples(values.filter(lambda type: not isinstance(type, Array))), st.booleans()
+    )
+    owner = st.just(Named(Name("record", "geo::P")))
+    called_on = st.sampled_from([("&",), ("&&",), ("const",), ("&", "const"), ("&&", "const", "volatile")])
     return st.one_of(
         st.builds(Pointer, inner.filter(lambda type: not _is_reference(type)), st.sampled_from(["*", "&", "&&"])),
         st.builds(Array, values, st.none() | st.integers(1, 9)),
         st.builds(qualified, values, st.sampled_from([("const",), ("const", "volatile"), ("volatile",)])),
-        st.builds(Procedure, returned, _tuples(values.filter(lambda type: not isinstance(type, Array))), st.booleans()),
-        st.builds(
-            MemberPointer, st.just(Named(Name("record", "geo::P"))), inner.filter(lambda t: not _is_reference(t))
-        ),
+        functions,
+        st.builds(MemberPointer, owner, inner.filter(lambda type: not _is_reference(type))),
+        st.builds(MemberPointer, owner, st.builds(Qualified, functions, called_on)),
     )
 
 

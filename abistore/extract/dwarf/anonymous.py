@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.records import read_enum, read_record
-from abistore.model.shapes import Inline, TypeRef
+from abistore.model.shapes import Inline, Record, TypeRef
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.types import Attributes, Die, Types
@@ -66,7 +68,10 @@ class Anonymous:
         self._open.add(handle)
         try:
             read = read_enum if die[1].tag == dw.TAG_ENUMERATION_TYPE else read_record
-            return self._types.references.inline(Inline(read(self._types, die)))
+            shape = read(self._types, die)
+            if isinstance(shape, Record) and shape.sort == "class":  # of a closure, where GCC writes a structure
+                shape = replace(shape, sort="struct")
+            return self._types.references.inline(Inline(shape))
         finally:
             self._open.discard(handle)
 

@@ -91,7 +91,11 @@ class Declarations:
 
     def display(self) -> str:
         """The qualified source name."""
-        return self.types.spellings.join(self.scope, self.attributes.get(dw.AT_NAME, ""))
+        spellings = self.types.spellings
+        for handle, die in zip(self.handles, self.dies, strict=True):
+            if dw.AT_NAME in die[3]:
+                return spellings.join(self.scope, spellings.complete(handle, die[3][dw.AT_NAME]))
+        return spellings.join(self.scope, "")
 
     def owner(self) -> tuple[Name, Access] | None:
         """The class that it is a member of, and its access there; ``None`` at namespace scope."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from abistore.extract.dwarf import codes as dw
@@ -11,10 +12,15 @@ from abistore.extract.dwarf.templates import TemplateNames
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.info import DebugInfo
+    from abistore.extract.dwarf.instances import Instances
     from abistore.extract.dwarf.scopes import Scope
 
 SOURCE_NAME: Final = re.compile(r"[1-9][0-9]{0,3}")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
+CPP: Final = frozenset({0x04, 0x19, 0x1A, 0x21, 0x2A, 0x2B, 0x3A})
+"""DW_LANG_C_plus_plus, and its standards of 2003, 2011, 2014, 2017, 2020 and 2023."""
+ARGUMENT_LISTS: Final = {"typedef __va_list_tag __va_list_tag": "__va_list_tag", "std::__va_list": "__va_list"}
+"""What g++ calls the record behind ``va_list``, and Clang on Arm, by what C calls it."""
 
 
 class Spellings:
@@ -29,6 +35,7 @@ class Spellings:
         self._templates = TemplateNames()
         self._scopes: dict[Scope, str] = {(): ""}
         self._parts: dict[int, str] = {}
+        self._clang: dict[int, bool] = {}
 
     def of(self, handle: int, attributes: dict[int, Any]) -> str | None:
         """The qualified name of ``handle``; ``None`` where it has no name."""
@@ -39,7 +46,33 @@ class Spellings:
                 name = last_source_name(attributes.get(dw.AT_LINKAGE_NAME, ""))
                 return self.qualify(handle, name) if name else None
             return self.of(specification, self._info.die(specification)[3])
-        return self.qualify(handle, name)
+        found = self.qualify(handle, self.complete(handle, name))
+        return ARGUMENT_LISTS.get(found, found)
+
+    def complete(self, handle: int, name: str) -> str:
+        """The name of ``handle`` that is spelled ``name``, with template arguments that the spelling does not tell."""
+        by_clang = self._by_clang(handle)
+        return self._instances.name(handle, name, by_clang=by_clang) if by_clang or "<lambda(" in name else name
+
+    def _by_clang(self, handle: int) -> bool:
+        """Whether Clang made a C++ unit; type units do not tell their producer."""
+        unit = self._info.unit(handle)
+        found = self._clang.get(unit.handle)
+        if found is None:
+            unit.load()
+            clang = unit.producer is None or "clang" in unit.producer
+            found = self._clang[unit.handle] = clang and unit.language in CPP
+        return found
+
+    @cached_property
+    def _instances(self) -> Instances:
+        from abistore.extract.dwarf.instances import Instances  # few libraries need it
+
+        return Instances(self._info, self)
+
+    def normal(self, name: str) -> str:
+        """The normal form of an unqualified name."""
+        return name if name.isidentifier() else self._templates.normal(name)
 
     def qualify(self, handle: int, name: str) -> str:
         """``name`` in the scope of ``handle``."""

@@ -8,7 +8,7 @@ from typing import Final
 from abistore.model.normal import normal_name
 
 _MARKS: Final = re.compile(r"[<>,(){}]")
-_UNUSUAL: Final = re.compile(r"operator|->|['\"]|(?<!\w)<", re.ASCII)
+_UNUSUAL: Final = re.compile(r"operator(?!\(\))|->|['\"]|(?<!\w)<", re.ASCII)
 """Where ``<``, ``>`` and ``,`` may be something else than those of argument lists, even outside parentheses."""
 
 

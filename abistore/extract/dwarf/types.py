@@ -47,6 +47,8 @@ DECLARATORS: Final[dict[int, Declarator]] = {
     dw.TAG_REFERENCE_TYPE: "&",
     dw.TAG_RVALUE_REFERENCE_TYPE: "&&",
 }
+REFERENCES: Final = {dw.AT_REFERENCE: "&", dw.AT_RVALUE_REFERENCE: "&&"}
+"""What says on which objects a member function may be called."""
 TRANSPARENT: Final = frozenset({*QUALIFIERS, dw.TAG_TYPEDEF})
 SIGNED: Final = frozenset({0x05, 0x06, 0x0D})
 """DW_ATE_signed, DW_ATE_signed_char and DW_ATE_signed_fixed."""
@@ -257,7 +259,7 @@ class Types:
     def _procedure(self, handle: int, die: Die) -> TypeRef:
         signature = read_signature(self, die)
         found: TypeRef = self.references.procedure(self.of(die[3]), signature.parameters, signature.variadic)
-        for qualifier in signature.this_qualifiers:
+        for qualifier in (*signature.this_qualifiers, *(REFERENCES[each] for each in REFERENCES if each in die[3])):
             found = self.references.qualified(found, qualifier)
         return found
 
