@@ -19,6 +19,8 @@ BODY: Final = frozenset(
      dw.TAG_GNU_CALL_SITE}
 )  # fmt: skip
 """What comes after a function's parameters."""
+POINTED: Final = frozenset("PKVr")
+"""What stands in a mangled name before a ``void`` that a parameter points to."""
 
 
 class Signature(NamedTuple):
@@ -58,7 +60,6 @@ def read_signature(types: Types, die: Die) -> Signature:
         return NOTHING
     parameters: list[TypeRef] = []
     variadic, this = False, None
-    ellipsis: bool | None = None
     data, table, limit = unit.data, unit.table, unit.limit
     while position < limit:
         start = position
@@ -86,7 +87,7 @@ def read_signature(types: Types, die: Die) -> Signature:
             variadic = True
         elif tag == dw.TAG_GNU_FORMAL_PARAMETER_PACK:
             parameters.extend(read_signature(types, types.info.die(unit.base + start)).parameters)
-        elif tag in BODY and ellipsis is None:
+        elif tag in BODY and (parameters or this is not None or _takes_nothing(types, die)):
             ellipsis = _ends_in_ellipsis(types, die)
             if ellipsis is not None:
                 variadic = variadic or ellipsis
@@ -95,20 +96,34 @@ def read_signature(types: Types, die: Die) -> Signature:
     return Signature(tuple(parameters), variadic, this)
 
 
+def _takes_nothing(types: Types, die: Die) -> bool:
+    """Whether no parameter may follow a function's body; LLVM writes static variables of the body before parameters."""
+    if (die[0].producer or "").startswith("GNU"):
+        return True
+    symbol = _symbol(types, die)
+    return symbol.endswith("v") and symbol[-2:-1] not in POINTED
+
+
 def _ends_in_ellipsis(types: Types, die: Die) -> bool | None:
     """Whether ``...`` may still follow a function's body; ``None`` where only its entries can tell.
 
     GCC writes it among the parameters, LLVM behind the body. A mangled name tells too: ``z`` is the ellipsis, and
     nothing but a parameter can end the name of a function (Itanium C++ ABI 5.1.5.3).
     """
-    unit, _, _, attributes = die
-    if (unit.producer or "").startswith("GNU"):
+    if (die[0].producer or "").startswith("GNU"):
         return False
+    symbol = _symbol(types, die)
+    return symbol.endswith("z") if symbol else None
+
+
+def _symbol(types: Types, die: Die) -> str:
+    """The mangled name of a C++ function; empty where it has none."""
+    attributes = die[3]
     symbol = attributes.get(dw.AT_LINKAGE_NAME)
     declared = attributes.get(dw.AT_SPECIFICATION, attributes.get(dw.AT_ABSTRACT_ORIGIN))
     if symbol is None and declared is not None:
         symbol = types.info.die(declared)[3].get(dw.AT_LINKAGE_NAME)
-    return None if symbol is None or not symbol.startswith("_Z") else symbol.endswith("z")
+    return symbol if symbol is not None and symbol.startswith("_Z") else ""
 
 
 def _as_parameter(found: Qualified) -> TypeRef:
