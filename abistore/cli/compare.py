@@ -8,7 +8,8 @@ import click
 
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
-from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
+from abistore.cli.output import note
+from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report, tells_notes
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import operand_words
 
@@ -52,8 +53,11 @@ def compare_command(
     Exits with 0 (no break), 2 (source break), 4 (binary break), or 64 and above where there is no verdict.
     """
     from abistore.service.judging import compare
+    from abistore.service.kinship import strangers
     from abistore.service.operands import Selection
 
     selection = Selection(target, profile, extracting.options())
     report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on, by=by)
+    if (said := strangers(report)) and not tells_notes(rendering):
+        note(settings, f"note: {said}")
     return show_report(settings, shown(report), rendering)

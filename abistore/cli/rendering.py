@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -93,6 +94,11 @@ def show_report(settings: Settings, report: Report, rendering: Rendering) -> int
 
         click.echo(stat(report))
     return report.exit_code
+
+
+def tells_notes(rendering: Rendering) -> bool:
+    """Whether the report itself shows its notes to who looks at this terminal."""
+    return rendering.output is None and sys.stdout.isatty() and rendering.mode != "stat"
 
 
 def _print(settings: Settings, report: Report, rendering: Rendering, style: Style) -> None:

@@ -30,6 +30,7 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
     for item in report.not_checked:
         text = ". ".join(filter(None, (unchecked(item), item.hint)))
         yield f"::notice title={_property(f'Not checked: {item.facet} ({item.side})')}::{_data(text)}"
+    yield from (f"::notice title=Note::{_data(remark)}" for remark in report.notes)
 
 
 def _level(report: Report, change: Change) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from abistore.model.findings import Impact
@@ -32,6 +33,8 @@ def render(report: Report, style: Style) -> str:
         _suite(root, "not_checked", [_unchecked(item) for item in report.not_checked])
     if not report.changes:
         _suite(root, "compatible", [Element("testcase", classname="abistore", name="no change")])
+    if report.notes:
+        _properties(root[0], report.notes)
     for attribute in ("tests", "failures", "skipped"):
         root.set(attribute, str(sum(int(suite.get(attribute, "0")) for suite in root)))
     indent(root)
@@ -49,6 +52,13 @@ def _suite(root: Element, name: str, cases: list[Element]) -> None:
         skipped=str(sum(case.find("skipped") is not None for case in cases)),
     )
     suite.extend(cases)
+
+
+def _properties(suite: Element, notes: Iterable[str]) -> None:
+    properties = Element("properties")
+    for remark in notes:
+        SubElement(properties, "property", name="note", value=_clean(remark))
+    suite.insert(0, properties)
 
 
 def _named(change: Change) -> Element:

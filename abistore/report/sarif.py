@@ -49,7 +49,10 @@ def _run(report: Report) -> dict[str, Any]:
             {
                 "executionSuccessful": True,
                 "exitCode": report.exit_code,
-                "toolExecutionNotifications": [_notification(item) for item in report.not_checked],
+                "toolExecutionNotifications": [
+                    *map(_notification, report.not_checked),
+                    *({"level": "note", "message": {"text": f"Note: {remark}."}} for remark in report.notes),
+                ],
             }
         ],
         "results": [

@@ -11,6 +11,7 @@ from abistore.model.findings import Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from abistore.report.outline import Churn, Report, outline, verdict_of
+from abistore.service.kinship import strangers
 from abistore.service.operands import Selection, operands
 from abistore.service.ruling import Ruling
 
@@ -39,7 +40,10 @@ def compare(
     """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
     with operands(database, selection) as reader:
         first, second = reader.pair(old, new)
-    return gated(judge(first.snapshot, second.snapshot, by), fail_on)
+    report = judge(first.snapshot, second.snapshot, by)
+    if said := strangers(report):
+        report = msgspec.structs.replace(report, notes=(*report.notes, said))
+    return gated(report, fail_on)
 
 
 def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:

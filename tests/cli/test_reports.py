@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from abistore.report import formats
-from tests.cli.conftest import Call
+from tests.build import build_library
+from tests.cli.conftest import OLD, Call
 
 FILES = {
     "report.html": "<!doctype html>",
@@ -97,3 +98,14 @@ def test_a_report_has_the_gate_that_was_asked_for(abistore: Call, old: Path, new
     done = abistore("compare", old, new, "--format", "junit", "--fail-on", "never")
     assert done.code == 0
     assert "<failure" not in done.out
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html", "github", "junit", "sarif", "json"])
+def test_every_report_tells_that_two_different_libraries_were_compared(abistore: Call, old: Path, format: str) -> None:
+    other = build_library(OLD, soname="libother.so.1")
+    done = abistore("compare", old, other, "--format", format)
+    said = "by their names these are two different libraries, libcase.so.1 and libother.so.1"
+    assert said in done.out
+    assert done.err == ("" if format == "json" else f"note: {said}\n")
+    assert abistore("compare", old, other, "-q").err == ""
+    assert said not in abistore("compare", old, old, "--format", format).out

@@ -1,0 +1,34 @@
+"""Whether two sides of a comparison are releases of one library, as far as their names tell."""
+
+from __future__ import annotations
+
+import re
+
+from abistore.report.outline import Report, SideCard
+
+VERSION = re.compile(r"(?<=[^\d.\-_])[-_.]?\d+([-_.]\d+)*$")
+"""A version behind a name: ``libpng12`` and ``libpng16`` are one library, and ``libglib-1.2`` and ``libglib-2.0``."""
+
+
+def strangers(report: Report) -> str:
+    """The sentence that tells that the sides are different libraries; empty where they are one, or may be.
+
+    A file without a SONAME that nobody gave a version has no name but its file's, which tells nothing.
+    """
+    old, new = report.old, report.new
+    if not (_is_named(old) and _is_named(new)) or _names(old) & _names(new):
+        return ""
+    return f"by their names these are two different libraries, {_name(old)} and {_name(new)}"
+
+
+def _is_named(side: SideCard) -> bool:
+    return side.soname is not None or side.version is not None
+
+
+def _name(side: SideCard) -> str:
+    return side.soname or side.library
+
+
+def _names(side: SideCard) -> set[str]:
+    """The library's name and the SONAME's, without versions."""
+    return {VERSION.sub("", name.partition(".so")[0]) for name in (side.library, _name(side))}
