@@ -8,6 +8,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.extract.dwarf.special_members import SpecialMembers, tells_defaulted
+from abistore.model.builtins import INTEGERS
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
 
@@ -230,7 +231,7 @@ def read_arguments(types: Types, die: Die) -> list[TypeRef]:
         case dw.TAG_TEMPLATE_TYPE_PARAMETER:
             return [types.of(attributes)]
         case dw.TAG_TEMPLATE_VALUE_PARAMETER:
-            return [types.references.special(spell_value(attributes, types.of(attributes)))]
+            return [types.references.special(spell_value(attributes, types.of(attributes), die[0].order))]
         case dw.TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER:
             return [types.references.special(normal_name(attributes.get(dw.AT_GNU_TEMPLATE_NAME, "template")))]
     found: list[TypeRef] = []
@@ -243,13 +244,15 @@ def read_arguments(types: Types, die: Die) -> list[TypeRef]:
     return found
 
 
-def spell_value(attributes: Attributes, type: TypeRef) -> str:
+def spell_value(attributes: Attributes, type: TypeRef, order: Literal["little", "big"]) -> str:
     """A template argument that is a value. Addresses change with every link and are only said to be addresses."""
     value: Any = attributes.get(dw.AT_CONST_VALUE)
     if value is None:
         return "address" if dw.AT_LOCATION in attributes else "value"
     if isinstance(value, bytes):
-        return f"0x{value.hex()}"
+        if not isinstance(type, Primitive) or type.spelling not in INTEGERS:
+            return f"0x{value.hex()}"
+        value = int.from_bytes(value, order, signed=not type.spelling.startswith("unsigned"))
     if isinstance(type, Primitive) and type.spelling == "bool":
         return "true" if value else "false"
     return str(value)
