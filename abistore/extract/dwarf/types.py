@@ -9,6 +9,7 @@ from abistore.errors import LimitExceeded
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.alias_templates import Meanings, meaning_of
 from abistore.extract.dwarf.anonymous import Anonymous
+from abistore.extract.dwarf.base_types import spelling_of_base
 from abistore.extract.dwarf.foreign import is_foreign
 from abistore.extract.dwarf.references import Declarator, References
 from abistore.extract.dwarf.signatures import parts, read_signature
@@ -53,9 +54,7 @@ TRANSPARENT: Final = frozenset({*QUALIFIERS, dw.TAG_TYPEDEF})
 SIGNED: Final = frozenset({0x05, 0x06, 0x0D})
 """DW_ATE_signed, DW_ATE_signed_char and DW_ATE_signed_fixed."""
 NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
-COMPLEX_PARTS: Final = {8: "float", 16: "double"}
 ALL_ONES: Final = frozenset({(1 << 32) - 1, (1 << 64) - 1})
-ENDIANITIES: Final = {1: "big-endian", 2: "little-endian"}
 MOST_COPIES: Final = 3
 """How many copies of one definition are read, as macros may make them differ; those of a template hardly do."""
 MAX_DEPTH: Final = 150
@@ -232,14 +231,8 @@ class Types:
         return self.references.pointer(self.of(die[3]), DECLARATORS[die[1].tag])
 
     def _base_type(self, handle: int, die: Die) -> TypeRef:
-        attributes = die[3]
-        spelling = attributes.get(dw.AT_NAME, "unnamed base type")
-        size = attributes.get(dw.AT_BYTE_SIZE, 0)
-        if spelling == "complex":  # clang, for all of them
-            spelling = f"_Complex {COMPLEX_PARTS.get(size, 'long double')}"
-        if dw.AT_ENDIANITY in attributes:
-            spelling = f"{spelling} {ENDIANITIES.get(attributes[dw.AT_ENDIANITY], 'foreign-endian')}"
-        return self.references.primitive(spelling, size)
+        unit, _, _, attributes = die
+        return self.references.primitive(spelling_of_base(unit, attributes), attributes.get(dw.AT_BYTE_SIZE, 0))
 
     def _unspecified(self, handle: int, die: Die) -> TypeRef:
         unit, _, _, attributes = die
