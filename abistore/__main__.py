@@ -1,5 +1,5 @@
 """``python -m abistore``: the command line."""
 
-from abistore.cli.main import main
+from abistore.cli.entry import main
 
 main()

@@ -1,0 +1,79 @@
+"""Ctrl-C ends a call with 130 and without a word, whenever it comes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+INTERRUPTED = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == wanted:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+wanted = sys.argv.pop(1)
+sys.meta_path.insert(0, Interrupt())
+from abistore.cli.entry import main
+main()
+"""
+
+
+def interrupted_at(module: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """A call that is interrupted when it is about to import a module."""
+    call = [sys.executable, "-c", INTERRUPTED, module, *map(str, words)]
+    return subprocess.run(call, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "abistore.cli.main",
+        "click",
+        "abistore.errors",
+        "abistore.cli.compare",
+        "abistore.service.judging",
+        "msgspec",
+        "abistore.extract.elf.reader",
+        "abistore.compare.comparison",
+        "abistore.report.text",
+    ],
+)
+def test_an_interrupt_during_an_import_is_silent(module: str, old: Path, new: Path) -> None:
+    done = interrupted_at(module, "compare", old, new)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("delay", [0.001, 0.01, 0.03, 0.06, 0.1, 0.2, 0.4])
+def test_an_interrupt_at_any_time_after_the_start_is_silent(delay: float, old: Path, new: Path) -> None:
+    call = [sys.executable, "-X", "importtime", "-m", "abistore", "compare", str(old), str(new)]
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.rstrip().endswith("abistore.cli.entry"):
+            break
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    rest = "".join(line for line in process.stderr if not line.startswith("import time:"))
+    process.communicate()
+    assert process.returncode in {130, 4}
+    assert rest == ""
+
+
+def test_an_ignored_interrupt_stays_ignored(old: Path) -> None:
+    call = [sys.executable, "-m", "abistore", "dump", str(old)]
+    process = subprocess.Popen(
+        call, stdout=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+    )
+    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 0
