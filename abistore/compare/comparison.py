@@ -17,16 +17,17 @@ from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, v
 from abistore.compare.parts import Outcome
 from abistore.compare.rule import Rule, load
 from abistore.compare.terms import Terms
+from abistore.compare.undescribed import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.digest import snapshot_digest
 from abistore.model.findings import Comparison, Finding, NotChecked, Side
 from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.snapshot import Snapshot
+
 if TYPE_CHECKING:
     from abistore.compare.policy import Policy
     from abistore.compare.suppression import Suppressions
-
 
 DECLARING: tuple[Facet, ...] = ("layout", "source")
 
@@ -115,7 +116,12 @@ def _observed(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked
             continue
         for reason in observed(context, facet):
             yield facet, reason
-        if comparable(context, facet) and context.old.entries[facet] != context.new.entries[facet]:
+        if not comparable(context, facet):
+            continue
+        if facet == "layout":
+            for unknown in not_described(context.old_undescribed, context.new_undescribed, facet):
+                yield facet, unknown
+        if context.old.entries[facet] != context.new.entries[facet]:
             for found in declarations(context, facet):
                 yield facet, found
 

@@ -11,6 +11,7 @@ from abistore.compare.equivalence import Equivalence, Sameness
 from abistore.compare.exposure import Exposure
 from abistore.compare.internal import Internals
 from abistore.compare.renames import find_renames
+from abistore.compare.undescribed import undescribed_classes
 from abistore.compare.vtables import Tables
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
@@ -76,6 +77,16 @@ class Context:
     def new_tables(self) -> Tables:
         """The vtables of the new side's classes."""
         return Tables(self.equivalence.new_side)
+
+    @cached_property
+    def old_undescribed(self) -> frozenset[Name]:
+        """The old side's classes whose layout the evidence leaves out."""
+        return undescribed_classes(self.old_tables)
+
+    @cached_property
+    def new_undescribed(self) -> frozenset[Name]:
+        """The new side's classes whose layout the evidence leaves out."""
+        return undescribed_classes(self.new_tables)
 
     def old_shape(self, name: Name, facet: Facet = "layout") -> AnyShape | None:
         """The old side's one shape of ``name``; ``None`` where it has none or several."""

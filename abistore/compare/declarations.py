@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Definition, InternalExport, PrivateType, TagName, Variant
+from abistore.compare.parts import Definition, Described, InternalExport, PrivateType, TagName, Variant
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
@@ -49,7 +49,7 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     else:
         yield from _undescribed(context, facet)
     differing = sorted(name for name, shapes in old.items() if new.get(name, shapes) != shapes)
-    undefined = set[Name]()
+    undefined = {*context.old_undescribed, *context.new_undescribed} if facet == "layout" else set[Name]()
     for reason in _undefined(context, facet, differing):
         undefined.update(reason.names)
         yield reason
@@ -58,7 +58,10 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     renamed = {name: context.renames[name] for name in removed if name in context.renames}
     redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
     for name in differing:
-        if name in undefined or (name.kind in TYPES and not context.affected(name)):
+        if name in undefined:
+            yield from _became_dynamic(context, name)
+            continue
+        if name.kind in TYPES and not context.affected(name):
             continue
         if name.kind not in TYPES and context.internals.has(name):
             yield Changed(Subject(name), InternalExport(name, _main(old[name])), InternalExport(name, _main(new[name])))
@@ -78,6 +81,23 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
     for name in added:
         if name not in come and context.new_reach.reaches(name):
             yield Added(Subject(name), _main(new[name]))
+
+
+def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
+    """The class ``name`` that got or lost its vtable, if GCC describes it on one side only, where it has none.
+
+    Instances of templates that are declared ``extern`` are left out too.
+    """
+    old, new = context.old_shape(name), context.new_shape(name)
+    if "<" in name.spelling or not context.affected(name):
+        return
+    hidden = name in context.old_undescribed, name in context.new_undescribed
+    if hidden == (False, True) and context.new_tables.hides_only_dynamic:
+        if isinstance(old, Record) and not context.old_tables.is_polymorphic(old):
+            yield Changed(Subject(name), Described(old), Described(None))
+    elif hidden == (True, False) and context.old_tables.hides_only_dynamic:  # noqa: SIM102
+        if isinstance(new, Record) and not context.new_tables.is_polymorphic(new):
+            yield Changed(Subject(name), Described(None), Described(new))
 
 
 def _one_sided(context: Context) -> Iterator[Delta[Any]]:
@@ -132,7 +152,12 @@ def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Ite
     """
     sides = (context.old, context.new), (context.new, context.old)
     for place, (own, other) in zip(SIDES, sides, strict=True):
-        names = [name for name in differing if _is_only_declared(own, facet, name) and _is_defined(other, facet, name)]
+        told = context.old_undescribed if own is context.old else context.new_undescribed
+        names = [
+            name
+            for name in differing
+            if name not in told and _is_only_declared(own, facet, name) and _is_defined(other, facet, name)
+        ]
         if names and not _leaves_out(context, own):
             reach = context.old_reach if own is context.old else context.new_reach
             names = [name for name in names if name in reach.by_value]

@@ -378,7 +378,8 @@ def _number(spelling: str) -> str:
 
 
 def _enums(old: Enum, new: Enum) -> Sameness:
-    if old.size != new.size:
+    values = {each.name: each.value for each in new.enumerators}
+    if old.size != new.size or any(values.get(each.name, each.value) != each.value for each in old.enumerators):
         return Sameness.DIFFERENT
     return Sameness.SPELLING if set(old.enumerators) <= set(new.enumerators) else Sameness.REINTERPRETED
 

@@ -92,8 +92,8 @@ def plain(field: Field | InnerField) -> Field:
     return field.field if isinstance(field, InnerField) else field
 
 
-def nameless(type: TypeRef) -> tuple[tuple[int | None, ...], Record] | None:
-    """The anonymous record that ``type`` is, or is an array of, behind the array's bounds; ``None`` for other types."""
+def nameless(type: TypeRef) -> tuple[tuple[int | None, ...], Record | Enum] | None:
+    """The anonymous type that ``type`` is, or is an array of, behind the array's bounds; ``None`` for other types."""
     bounds: list[int | None] = []
     while isinstance(type, Array | Qualified):
         if isinstance(type, Array):
@@ -101,18 +101,19 @@ def nameless(type: TypeRef) -> tuple[tuple[int | None, ...], Record] | None:
             type = type.element
         else:
             type = type.target
-    if isinstance(type, Inline) and isinstance(type.shape, Record):
-        return tuple(bounds), type.shape
-    return None
+    return (tuple(bounds), type.shape) if isinstance(type, Inline) else None
 
 
 def told_by_parts(old: Field, new: Field) -> bool:
-    """Whether both fields are of anonymous record types whose members can be compared one by one."""
+    """Whether both fields are of anonymous types whose members or enumerators can be compared one by one."""
     before, after = nameless(old.type), nameless(new.type)
-    if before is None or after is None or before[0] != after[0]:
+    if before is None or after is None or before[0] != after[0] or _sort(before[1]) != _sort(after[1]):
         return False
-    same_sort = (before[1].sort == "union") == (after[1].sort == "union")
-    return same_sort and (not before[0] or before[1].size == after[1].size)
+    return not before[0] or before[1].size == after[1].size
+
+
+def _sort(shape: Record | Enum) -> str:
+    return "enum" if isinstance(shape, Enum) else "union" if shape.sort == "union" else "struct"
 
 
 def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:

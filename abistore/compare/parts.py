@@ -6,7 +6,7 @@ import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Field, Import, Symbol, TypeRef
+from abistore.model.shapes import AnyShape, Field, Import, Record, Symbol, TypeRef
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -63,6 +63,15 @@ class PrivateType(msgspec.Struct, frozen=True):
 
     name: Name
     shape: AnyShape
+
+
+class Described(msgspec.Struct, frozen=True):
+    """A class that the debug information of GCC describes on one side only: it leaves out none but those with vtables.
+
+    ``shape`` is ``None`` where it does not.
+    """
+
+    shape: Record | None
 
 
 class Unexplained(msgspec.Struct, frozen=True):

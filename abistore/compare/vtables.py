@@ -27,6 +27,12 @@ class Tables:
         """Whether the debug information tells pure methods; that of GCC calls all of them just virtual."""
         return not any("GNU" in compiler for compiler in self.side.snapshot.provenance.compilers)
 
+    @property
+    def hides_only_dynamic(self) -> bool:
+        """Whether a class that is not described has a vtable: GCC describes all others, and Clang leaves out more."""
+        compilers = self.side.snapshot.provenance.compilers
+        return bool(compilers) and all("GNU" in compiler for compiler in compilers)
+
     def record(self, base: Base) -> tuple[Name, Record] | None:
         """The class that ``base`` derives from; ``None`` where it is not described."""
         type, _ = self.side.bare(base.type)

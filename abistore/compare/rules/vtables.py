@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
+from abistore.compare.parts import Described
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.functions import WIDTH
 from abistore.compare.vtables import Tables, is_destructor, plainly, same_method, spelled
@@ -336,25 +337,33 @@ def virtual_access_widened(method: Changed[VirtualMethod], context: Context) -> 
 # --- the table as a whole -----------------------------------------------------------------------------------------
 
 
+def _has_vptr(record: Changed[Record] | Changed[Described], context: Context) -> tuple[bool, bool]:
+    """Whether objects hold a vtable pointer, on both sides."""
+    old, new = record.old, record.new
+    if isinstance(old, Record) and isinstance(new, Record):
+        return context.old_tables.is_polymorphic(old), context.new_tables.is_polymorphic(new)
+    return getattr(old, "shape", old) is None, getattr(new, "shape", new) is None
+
+
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
-def vptr_introduced(record: Changed[Record], context: Context) -> Iterator[Note]:
+def vptr_introduced(record: Changed[Record] | Changed[Described], context: Context) -> Iterator[Note]:
     """Class without virtual methods got a vtable pointer.
 
     Objects are larger and their members lie elsewhere; consumers create objects whose pointer nobody sets.
 
     Fix: keep the class free of virtual methods and virtual bases.
     """
-    if not context.old_tables.is_polymorphic(record.old) and context.new_tables.is_polymorphic(record.new):
+    if _has_vptr(record, context) == (False, True):
         yield Note("objects hold a vtable pointer", "no vtable", "vtable")
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
-def vptr_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
+def vptr_removed(record: Changed[Record] | Changed[Described], context: Context) -> Iterator[Note]:
     """Class lost its vtable pointer.
 
     Objects are smaller and their members lie elsewhere; consumers call methods through a table that is not there.
 
     Fix: keep at least a virtual destructor.
     """
-    if context.old_tables.is_polymorphic(record.old) and not context.new_tables.is_polymorphic(record.new):
+    if _has_vptr(record, context) == (True, False):
         yield Note("objects hold no vtable pointer", "vtable", "no vtable")
