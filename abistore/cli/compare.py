@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 import click
@@ -52,6 +53,7 @@ def compare_command(
 
     Exits with 0 (no break), 2 (source break), 4 (binary break), or 64 and above where there is no verdict.
     """
+    gc.disable()  # nearly all that is made is kept until the process ends: looking for cycles in it costs a tenth
     from abistore.service.judging import compare
     from abistore.service.kinship import strangers
     from abistore.service.operands import Selection
