@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from abistore.service.snapshots import ExtractOptions
 
 
-@dataclass(frozen=True, slots=True)
-class Extracting:
+class Extracting(NamedTuple):
     """What the options say about reading files."""
 
     debug_dirs: tuple[Path, ...]

@@ -78,6 +78,8 @@ def colour_wanted() -> bool:
 
 def width() -> int:
     """How many columns a line of text may have."""
+    if not sys.stdout.isatty():
+        return 100
     import shutil
 
-    return max(60, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
+    return max(60, shutil.get_terminal_size((100, 24)).columns)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -24,8 +23,7 @@ SUFFIXES = {".html": "html", ".json": "json", ".md": "markdown", ".sarif": "sari
 """The format that a file's name asks for; others are text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rendering:
+class Rendering(NamedTuple):
     """What the options say about showing a report; ``output`` is a file, ``None`` standard output."""
 
     format: str
@@ -76,16 +74,16 @@ def style_of(settings: Settings, full: bool) -> Style:
     """How reports look on this output."""
     detail = settings.verbosity > 0
     style = Style(colour=colour_wanted(), width=width(), detail=detail)
-    return replace(style, limit=None) if full else style
+    return style._replace(limit=None) if full else style
 
 
 def show_report(settings: Settings, report: Report, rendering: Rendering) -> int:
     """Print the report, or write it to a file and print its one line; return its exit code."""
-    style = replace(style_of(settings, rendering.full), mode=rendering.mode)
+    style = style_of(settings, rendering.full)._replace(mode=rendering.mode)
     if rendering.output is None:
         _print(settings, report, rendering, style)
         return report.exit_code
-    text = render(report, rendering.format, replace(style, colour=False, width=100))
+    text = render(report, rendering.format, style._replace(colour=False, width=100))
     write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
     if settings.json:
         click.echo(render(report, "json", Style()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -22,16 +21,16 @@ RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s
 """Libraries for which the standard library's names are their own."""
 
 
-@dataclass(frozen=True)
 class Context:
     """The two snapshots that are being compared, and questions about them that cost more than a look-up.
 
     Everything that takes types takes the old side's first; a name is looked up on the side that the method names.
     """
 
-    old: Snapshot
-    new: Snapshot
-    _affected: dict[Name, tuple[Name, ...]] = field(default_factory=dict, repr=False)
+    def __init__(self, old: Snapshot, new: Snapshot) -> None:
+        self.old = old
+        self.new = new
+        self._affected: dict[Name, tuple[Name, ...]] = {}
 
     @cached_property
     def old_reach(self) -> Reach:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 
@@ -63,13 +62,13 @@ MOST_ALIASES = 64
 """A chain of typedefs longer than this is malformed input."""
 
 
-@dataclass(frozen=True)
 class TypeSide:
     """One snapshot's named types, resolved. Answers are kept."""
 
-    snapshot: Snapshot
-    _bare: dict[TypeRef, tuple[TypeRef, frozenset[str]]] = field(default_factory=dict, repr=False)
-    _pointees: dict[tuple[TypeRef, int], Name | None] = field(default_factory=dict, repr=False)
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._bare: dict[TypeRef, tuple[TypeRef, frozenset[str]]] = {}
+        self._pointees: dict[tuple[TypeRef, int], Name | None] = {}
 
     @cached_property
     def layouts(self) -> Layouts:

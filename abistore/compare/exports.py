@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -39,11 +38,11 @@ BATCH = 3
 """So many exports that move between the same two version nodes are one move."""
 
 
-@dataclass(frozen=True)
 class Tables:
     """Both export tables by spelling, and which spellings only one side has."""
 
-    context: Context
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     @cached_property
     def old(self) -> dict[str, Name]:

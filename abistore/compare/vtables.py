@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from abistore.compare.equivalence import TypeSide
 from abistore.model.names import Name
@@ -14,13 +13,13 @@ DEEPEST = 64
 """Classes that derive through more levels than this are malformed input."""
 
 
-@dataclass(frozen=True)
 class Tables:
     """The classes of one side as callers of virtual methods see them."""
 
-    side: TypeSide
-    _slots: dict[Name, Mapping[int, VirtualMethod]] = field(default_factory=dict, repr=False)
-    _methods: dict[Name, list[Function]] = field(default_factory=dict, repr=False)
+    def __init__(self, side: TypeSide) -> None:
+        self.side = side
+        self._slots: dict[Name, Mapping[int, VirtualMethod]] = {}
+        self._methods: dict[Name, list[Function]] = {}
 
     @property
     def records_pure(self) -> bool:

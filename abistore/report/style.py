@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 CODES = {
     "breaking": "1;31",
@@ -26,8 +25,7 @@ affected, or one line."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """``limit`` is how many changes of one kind are shown (``None``: all); ``width`` is in columns."""
 
     colour: bool = False

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import InputError, SnapshotNotFound
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.database import line_target, open_store
-from abistore.service.snapshots import ExtractOptions, capture
+from abistore.service.snapshots import PLAIN, ExtractOptions, capture
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -21,21 +20,19 @@ if TYPE_CHECKING:
 DIGEST_PREFIX = re.compile(r"[0-9a-fA-F]{6,32}")
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """One side: its snapshot, and its release where it is a stored one."""
 
     snapshot: Snapshot
     release: Release | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """How operands are read: the line meant where a library has several, and how files are extracted."""
 
     target: str | None = None
     profile: str | None = None
-    options: ExtractOptions = field(default_factory=ExtractOptions)
+    options: ExtractOptions = PLAIN
 
 
 def is_reference(text: str) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from abistore.compare.policy import Policy
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 DEFAULT = "strict_abi"
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """A policy and suppressions, read and checked."""
 
     policy: Policy
