@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import library_words
 from abistore.errors import StoreError
+
+if TYPE_CHECKING:
+    from abistore.service.administration import Vacuumed
 
 
 @click.group("db")
@@ -93,11 +97,22 @@ def backup_command(settings: Settings, /, *, destination: Path) -> None:
 @output_options
 @pass_settings
 def vacuum_command(settings: Settings, /) -> None:
-    """Give free space back to the disk."""
+    """Give free space back to the disk, as far as the database has any.
+
+    A PostgreSQL server keeps free space within its tables for later rows, and so gives little back.
+    """
     from abistore.service.administration import db_vacuum
 
     done = db_vacuum(database=settings.database)
-    answer(settings, {"vacuum": done}, lambda: f"{done.before:,} bytes before, {done.after:,} after")
+    answer(settings, {"vacuum": done}, lambda: freed(done))
+
+
+def freed(done: Vacuumed) -> str:
+    """What a vacuum gave back, in words."""
+    if done.freed:
+        return f"{done.freed:,} bytes freed: {done.before:,} before, {done.after:,} after"
+    grown = f", {done.after - done.before:,} more than before" if done.after > done.before else ""
+    return f"nothing to free: {done.after:,} bytes{grown}"
 
 
 @db_command.command("audit")

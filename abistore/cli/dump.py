@@ -34,11 +34,13 @@ def dump_command(
 
     The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
     """
+    from abistore.cli.progress import progress
     from abistore.model.codec import to_json
     from abistore.service.snapshots import capture
 
     gc.disable()  # all that is made is kept until the process ends: looking for cycles in it costs a tenth
-    snapshot = capture(path, options=extracting.options(library, version))
+    with progress(settings) as advance:
+        snapshot = capture(path, options=extracting.options(library, version, advance))
     data = to_json(snapshot)
     if output is None or str(output) == "-":
         write_bytes(data + b"\n")

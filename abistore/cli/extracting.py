@@ -12,6 +12,7 @@ import click
 from abistore.cli.options import FILE
 
 if TYPE_CHECKING:
+    from abistore.cli.progress import Advance
     from abistore.service.snapshots import ExtractOptions
 
 
@@ -22,7 +23,9 @@ class Extracting(NamedTuple):
     debuginfod: bool
     symbols_only: bool
 
-    def options(self, library: str | None = None, version: str | None = None) -> ExtractOptions:
+    def options(
+        self, library: str | None = None, version: str | None = None, progress: Advance | None = None
+    ) -> ExtractOptions:
         """The extraction that is asked for."""
         from abistore.service.snapshots import ExtractOptions
 
@@ -32,6 +35,7 @@ class Extracting(NamedTuple):
             debug_dirs=self.debug_dirs,
             debuginfod=self.debuginfod,
             layout=not self.symbols_only,
+            progress=progress,
         )
 
 

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
@@ -16,6 +16,9 @@ PATIENCE = 1.0
 """Seconds before a bar appears: shorter work needs none."""
 
 STEPS = 1000
+
+Advance: TypeAlias = Callable[[str, float], None]
+"""Told what is being done, and how much is done, from 0 to 1."""
 
 
 def _label(what: str | None) -> str | None:
@@ -40,8 +43,8 @@ class Bar:
 
 
 @contextmanager
-def progress(settings: Settings) -> Iterator[Callable[[str, float], None] | None]:
-    """A function of (what is being done, how much is done from 0 to 1); ``None`` where nobody watches."""
+def progress(settings: Settings) -> Iterator[Advance | None]:
+    """What to tell about the work; ``None`` where nobody watches."""
     if settings.json or settings.verbosity < 0 or not sys.stderr.isatty():
         yield None
         return

@@ -45,15 +45,19 @@ def show_command(
     OPERAND is a stored release (libfoo@1.2.0), a digest, a library or a JSON snapshot. NAME is a symbol as the
     linker spells it, or a function, variable or type as the source does.
     """
+    from abistore.cli.progress import progress
     from abistore.service.declarations import card, declarations
     from abistore.service.operands import Selection
 
-    selection = Selection(target, profile, extracting.options())
+    with progress(settings) as advance:
+        selection = Selection(target, profile, extracting.options(progress=advance))
+        if name is None:
+            found = card(operand, database=settings.database, selection=selection)
+        else:
+            declared = declarations(operand, name, database=settings.database, selection=selection)
     if name is None:
-        found = card(operand, database=settings.database, selection=selection)
         answer(settings, {"snapshot": found}, lambda: "\n".join(_card(found)))
         return
-    declared = declarations(operand, name, database=settings.database, selection=selection)
     answer(settings, {"declarations": declared}, lambda: "\n\n".join(_declared(settings, one) for one in declared))
 
 

@@ -58,13 +58,15 @@ def suggest_command(
 
     Every reason is left empty: --strict-suppressions refuses the file until somebody has written them.
     """
+    from abistore.cli.progress import progress
     from abistore.model.findings import Impact
     from abistore.service.judging import compare
     from abistore.service.operands import Selection
     from abistore.service.suppressing import suggest
 
-    selection = Selection(target, profile, extracting.options())
-    report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
+    with progress(settings) as advance:
+        selection = Selection(target, profile, extracting.options(progress=advance))
+        report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
     text, count = suggest(report, least=Impact[least.upper()])
     if output is not None and str(output) != "-":
         write_file(output, text.encode())

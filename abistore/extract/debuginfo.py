@@ -15,7 +15,10 @@ SYSTEM_DIRS = (Path("/usr/lib/debug"),)
 
 Source = Literal["", "file", "build-id", "debuglink", "debug-dir", "debuginfod"]
 
-_HINT = "build with -g, pass --debug-dir, install the -dbgsym package, or allow --debuginfod"
+_HINT = (
+    "build it with -g; for a packaged library install its debug package (-dbgsym on Debian, -debuginfo on Fedora), "
+    "name the folder of its debug file with --debug-dir, or set DEBUGINFOD_URLS and pass --debuginfod"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ class ExtractOptions:
 
     ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``; ``debuginfod`` allows asking the
     servers of ``DEBUGINFOD_URLS``; ``layout=False`` reads the binary's tables only. ``max_bytes`` bounds every file
-    read and every section after decompression.
+    read and every section after decompression. ``progress`` is told what is read and which part of its units are, from
+    0 to 1.
     """
 
     library: str | None = None

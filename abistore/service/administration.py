@@ -20,10 +20,11 @@ class Initialised:
 
 @dataclass(frozen=True, slots=True)
 class Vacuumed:
-    """The database's size in bytes before and after."""
+    """The database's size in bytes before and after, and how many of them the disk has back."""
 
     before: int
     after: int
+    freed: int
 
 
 def db_init(*, database: str | Path | None = None) -> Initialised:
@@ -60,9 +61,10 @@ def db_backup(destination: str | Path, *, database: str | Path | None = None) ->
 
 
 def db_vacuum(*, database: str | Path | None = None) -> Vacuumed:
-    """Give free space back to the disk."""
+    """Give free space back to the disk; a server keeps what it may need again, and may have grown."""
     with open_store(database, write=True) as store:
-        return Vacuumed(*store.vacuum())
+        before, after = store.vacuum()
+    return Vacuumed(before, after, max(0, before - after))
 
 
 def db_audit(*, limit: int = 100, database: str | Path | None = None) -> tuple[AuditRecord, ...]:

@@ -18,7 +18,7 @@ from abistore.model.versions import scheme_for, sort_key
 from abistore.service.database import open_store, user
 from abistore.service.labels import check_label
 from abistore.service.ruling import Ruling
-from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, read_head
+from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, one_of, read_head
 
 if TYPE_CHECKING:
     from abistore.report.outline import Report
@@ -101,12 +101,13 @@ def ingest(
     """
     for what in ("library", "version", "profile", "revision", "url", "actor"):
         check_label(what, getattr(plan, what))
+    options = replace(plan.options, progress=progress)
     results = []
     with open_store(database, write=True, create=True) as store:
         for number, path in enumerate(_in_release_order(paths, plan)):
             if progress:
                 progress(path.name, number / len(paths))
-            results.append(_ingest_safely(store, path, plan))
+            results.append(_ingest_safely(store, path, replace(plan, options=one_of(options, number, len(paths)))))
     return tuple(results)
 
 

@@ -12,7 +12,7 @@ from abistore.errors import InputError, SnapshotNotFound
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.database import line_target, open_store
-from abistore.service.snapshots import PLAIN, ExtractOptions, capture
+from abistore.service.snapshots import PLAIN, ExtractOptions, capture, one_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -86,7 +86,7 @@ class Operands:
             case False, True:
                 first = Operand(self._captured(old))
                 return first, self._beside(new, first)
-        return Operand(self._captured(old)), Operand(self._captured(new))
+        return Operand(self._captured(old, 0, 2)), Operand(self._captured(new, 1, 2))
 
     def release(self, text: str, target: str | None = None) -> Release:
         """The stored release that ``text`` names."""
@@ -100,13 +100,14 @@ class Operands:
             release = self.release(text)
         return Operand(self.store.load(release), release)
 
-    def _captured(self, text: str) -> Snapshot:
+    def _captured(self, text: str, number: int = 0, count: int = 1) -> Snapshot:
+        """The snapshot of a file, one of ``count`` that are read."""
         if not os_path_exists(text) and "/" not in text:
             raise InputError(
                 f"{text}: no such file, and not a reference",
                 f"name a file, a stored release ({text}@latest) or six digits of a digest; see `abistore list`",
             )
-        return capture(Path(text), options=self._selection.options)
+        return capture(Path(text), options=one_of(self._selection.options, number, count))
 
 
 @contextmanager

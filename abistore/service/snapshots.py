@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
 from abistore.model.snapshot import Snapshot
 from abistore.service.labels import check_label
 
-__all__ = ["ExtractOptions", "capture", "file_digest", "is_json"]
+__all__ = ["ExtractOptions", "capture", "file_digest", "is_json", "one_of"]
 
 
 PLAIN = ExtractOptions()
@@ -32,6 +33,14 @@ def capture(path: Path, *, options: ExtractOptions = PLAIN) -> Snapshot:
     if is_json(head):
         return _relabelled(_load(path, options.max_bytes), options)
     return _printable(reader_for(head, path).read(path, options))
+
+
+def one_of(options: ExtractOptions, number: int, count: int) -> ExtractOptions:
+    """The options for reading one of ``count`` files, so that its progress is a part of the whole."""
+    progress = options.progress
+    if progress is None:
+        return options
+    return replace(options, progress=lambda what, done: progress(what, (number + done) / count))
 
 
 def read_head(path: Path) -> bytes:

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from abistore.cli import progress as bar
+from abistore.cli.main import run
 from abistore.cli.options import Settings
-from tests.cli.conftest import Call
+from tests.build import build_library
+from tests.cli.conftest import OLD, Call
 
 
 def on_a_terminal(*words: str | Path, **environment: str) -> str:
@@ -69,3 +71,28 @@ def test_nobody_watches_a_quiet_call(monkeypatch: pytest.MonkeyPatch, settings: 
     monkeypatch.setattr(sys, "stderr", Terminal())
     with bar.progress(settings) as advance:
         assert advance is None
+
+
+def test_the_bar_moves_with_the_units_of_a_library(
+    monkeypatch: pytest.MonkeyPatch, old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = {f"more{number}.c": f"int more{number}(void) {{ return {number}; }}\n" for number in range(4)}
+    library = build_library(OLD, flags=("-g", *more), files=more)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(bar, "PATIENCE", 0)
+    for words in (["dump", str(library)], ["show", str(library)]):
+        terminal.truncate(0)
+        assert run(words) == 0
+        assert shown_parts(terminal) == ["0%", "20%", "40%", "60%", "80%"]
+    terminal.truncate(0)
+    assert run(["compare", str(library), str(old)]) == 4
+    assert shown_parts(terminal) == ["0%", "10%", "20%", "30%", "40%", "50%"]
+    terminal.truncate(0)
+    assert run(["compare", str(library), str(old), "-q"]) == 4
+    assert terminal.getvalue() == ""
+
+
+def shown_parts(terminal: Terminal) -> list[str]:
+    """The percentages that a bar has gone through."""
+    return list(dict.fromkeys(re.findall(r"\d+%", terminal.getvalue())))

@@ -64,13 +64,14 @@ def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence
     if len(reasons) > 5:
         details.append(f"and {len(reasons) - 5} more")
     if missing:
-        details.append(f"{len(missing)} exports are not described, e.g. {', '.join(missing[:3])}")
+        some = "1 export is" if len(missing) == 1 else f"{len(missing)} exports are"
+        details.append(f"{some} not described, e.g. {', '.join(missing[:3])}")
     return replace(
         evidence,
         state="partial" if count else "missing",
         reason=reason,
         detail="; ".join(details),
-        hint=HINTS.get(reason, "build all of the library with -g"),
+        hint=HINTS.get(reason, "build every source file of the library with -g, those of its static libraries too"),
     )
 
 

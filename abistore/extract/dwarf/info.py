@@ -70,6 +70,7 @@ class DebugInfo:
         self._units: list[Unit] = []
         self._split_units: dict[int, Unit] = {}
         self._elf = elf
+        self._progress = options.progress
         self._addresses = addresses
         self._tls_offsets = tls_offsets
         self._scopes = Scopes()
@@ -185,7 +186,10 @@ class DebugInfo:
         ``addresses`` are those that ought to be described; the units that claim them come first, the remaining ones
         only for what these did not describe.
         """
-        for unit in self.units_for(addresses):
+        chosen = self.units_for(addresses)
+        for number, unit in enumerate(chosen):
+            if self._progress:
+                self._progress(self._elf.path.name, number / len(chosen))
             self.scan(unit)
         if not (set(addresses) <= self._found_at("function", "variable") and set(tls_offsets) <= self._found_at("tls")):
             for unit in self.units:

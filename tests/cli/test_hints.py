@@ -1,0 +1,57 @@
+"""What could not be read says what to do about it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from abistore.cli.db import freed
+from abistore.service.administration import Vacuumed
+from tests.cli.conftest import Call
+
+
+def hint(done: dict[str, object]) -> str:
+    """The hint of the only thing that was not checked."""
+    (item,) = done["not_checked"]  # type: ignore[misc]
+    assert isinstance(item, dict)
+    return str(item["hint"])
+
+
+def test_without_debug_information_the_ways_to_it_are_named(abistore: Call, old: Path, tmp_path: Path) -> None:
+    stripped = tmp_path / "libcase.so"
+    shutil.copy(old, stripped)
+    subprocess.run(["strip", "-g", stripped], check=True)
+    said = hint(abistore("compare", old, stripped, "--json").json)
+    assert all(way in said for way in ("-g", "-dbgsym", "-debuginfo", "--debug-dir", "--debuginfod", "DEBUGINFOD_URLS"))
+
+
+def test_where_only_some_is_described_the_rest_is_to_be_built_with_it(abistore: Call, tmp_path: Path) -> None:
+    for name, flag in (("described", "-g"), ("bare", "-g0")):
+        (tmp_path / f"{name}.c").write_text(f"int {name}(void) {{ return 1; }}\n")
+        subprocess.run(["gcc", flag, "-fPIC", "-c", f"{name}.c"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-shared", "described.o", "bare.o", "-o", "libpart.so"], cwd=tmp_path, check=True)
+    done = abistore("compare", tmp_path / "libpart.so", tmp_path / "libpart.so")
+    assert "1 export is not described, e.g. bare (partial-debug-info)" in done.out
+    assert "hint: build every source file of the library with -g" in done.out
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (2000, 1500, "500 bytes freed: 2,000 before, 1,500 after"),
+        (2000, 2000, "nothing to free: 2,000 bytes"),
+        (2000, 2500, "nothing to free: 2,500 bytes, 500 more than before"),
+    ],
+)
+def test_a_vacuum_tells_what_the_disk_has_back(before: int, after: int, said: str) -> None:
+    assert freed(Vacuumed(before, after, max(0, before - after))) == said
+
+
+def test_a_vacuum_without_anything_to_free_says_so(stored: Call) -> None:
+    stored("db", "vacuum")
+    done = stored("db", "vacuum")
+    assert done.out.startswith("nothing to free: ")
+    assert stored("db", "vacuum", "--json").json["vacuum"]["freed"] == 0
