@@ -129,6 +129,6 @@ def _read_reached(types: Types) -> None:
         for name in [name for name in types.foreign if name not in measured]:
             measured.add(name)
             types.add(name, footprints.shape(types.foreign[name]))
-        if not types.pending and len(measured) == len(types.foreign) and not joins.next_round():
+        if not (types.pending or len(measured) < len(types.foreign) or types.reconsider() or joins.next_round()):
             break
     joins.close()

@@ -10,6 +10,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.alias_templates import Meanings, meaning_of
 from abistore.extract.dwarf.anonymous import Anonymous
 from abistore.extract.dwarf.base_types import spelling_of_base
+from abistore.extract.dwarf.copies import Copies
 from abistore.extract.dwarf.foreign import is_foreign
 from abistore.extract.dwarf.references import Declarator, References
 from abistore.extract.dwarf.signatures import parts, read_signature
@@ -55,8 +56,6 @@ SIGNED: Final = frozenset({0x05, 0x06, 0x0D})
 """DW_ATE_signed, DW_ATE_signed_char and DW_ATE_signed_fixed."""
 NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
 ALL_ONES: Final = frozenset({(1 << 32) - 1, (1 << 64) - 1})
-MOST_COPIES: Final = 3
-"""How many copies of one definition are read, as macros may make them differ; those of a template hardly do."""
 MAX_DEPTH: Final = 150
 """How many types may be nested in one another without a name between them. Real code stays below 20."""
 
@@ -104,7 +103,7 @@ class Types:
         self._owners: dict[int, tuple[Name, Access] | None] = {}
         self._files: dict[tuple[int, int], str] = {}
         self._alignments: dict[int, int] = {}
-        self._definitions: dict[tuple[object, ...], set[int]] = {}
+        self._copies = Copies()
         self._depth = 0
         self._builders: dict[int, Callable[[int, Die], TypeRef]] = {
             **dict.fromkeys(SORTS, self._composite),
@@ -170,9 +169,7 @@ class Types:
             self.foreign.setdefault(name, handle)
         else:
             location = self.locate(unit, attributes)
-            copies = self._definitions.setdefault((name, location, attributes.get(dw.AT_BYTE_SIZE)), set())
-            if handle not in copies and len(copies) < (1 if "<" in spelling else MOST_COPIES):
-                copies.add(handle)
+            if self._copies.wants((name, location, attributes.get(dw.AT_BYTE_SIZE)), handle, die):
                 self.pending.append(Definition(name, handle))
                 self.note(name, location)
         return named
@@ -275,6 +272,12 @@ class Types:
             default: Access = "private" if tag == dw.TAG_CLASS_TYPE else "public"
             self._owners[handle] = (record.name, default) if isinstance(record, Named) else None
         return self._owners[handle]
+
+    def reconsider(self) -> bool:
+        """Puts the copies on ``pending`` that were thought to be like others of their name, which now differ."""
+        found = [Definition(*copy) for copy in self._copies.doubtful(self.entries)]
+        self.pending += found
+        return bool(found)
 
     def is_defined(self, name: Name) -> bool:
         """Whether a definition of the record or enum ``name`` was met."""
