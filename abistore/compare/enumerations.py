@@ -1,4 +1,7 @@
-"""What an enumerator is for, as far as its name and its place among the others tell."""
+"""What an enumerator is for, as far as its name and its place among the others tell.
+
+The expressions are compiled when a name is first looked at: few comparisons do.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +11,34 @@ from operator import or_
 
 from abistore.model.shapes import Enum, Enumerator
 
-BOUND = re.compile(
-    r"(?:^|_)(?:max|last|count|size|end|num|nb|total|sentinel)"
+BOUND = (
+    r"(?i)(?:^|_)(?:max|last|count|size|end|num|nb|total|sentinel)"
     r"(?:_?(?:values?|items?|entry|entries|enum|plus_?(?:1|one)))?_*$"
     r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
     r"|(?:^|_)max_[a-z0-9_]+s$"
-    r"|(?:^|_)force_?(?:u?int|dword|enum|size|\d)[a-z0-9_]*$",
-    re.IGNORECASE,
+    r"|(?:^|_)force_?(?:u?int|dword|enum|size|\d)[a-z0-9_]*$"
 )
 """How enumerators are called that end a list or tell its length: ``COLOR_MAX``, ``NUM_COLORS``, ``FOO_FORCE_UINT``."""
 
-CAMEL_BOUND = re.compile(
+CAMEL_BOUND = (
     r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Size|End|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$|^k?(?:Num|NumberOf)[A-Z]"
 )
 """The same in camel case: ``kColorMax``, ``NumColors``, ``kLast``."""
 
-VERSION = re.compile(r"(?:^|_)versions?(?:$|_)|Version", re.IGNORECASE)
+VERSION = r"(?i)(?:^|_)versions?(?:$|_)|Version"
 """How enumerators are called that carry a release number."""
 
-MASK = re.compile(r"(?:^|_)(?:all|mask|any|valid|known)(?:_|$)|(?:All|Mask)$", re.IGNORECASE)
+MASK = r"(?i)(?:^|_)(?:all|mask|any|valid|known)(?:_|$)|(?:All|Mask)$"
 """How enumerators are called that join all other bits."""
 
-RESERVED = re.compile(
+RESERVED = (
     r"(?:^|_)(?:reserved|placeholder|do_?not_?use)(?:_?(?:value|slot|flag|bit|field|for_future\w*))?_?\d*_*$"
     r"|(?:^|_)(?:unused|not_?used|pad|padding|dummy|spare)_?\d+_*$"
     r"|(?:^k?|[a-z0-9])(?:Reserved|Placeholder|DoNotUse)\d*$|(?:^k?|[a-z0-9])(?:Unused|Dummy|Spare)\d+$"
 )
 """How enumerators are called that nobody is to use. ``SLOT_UNUSED`` may well be a state, ``UNUSED3`` is none."""
 
-EXPERIMENTAL = re.compile(r"experimental|unstable", re.IGNORECASE)
+EXPERIMENTAL = r"(?i)experimental|unstable"
 """How enumerators are called that come without any promise."""
 
 
@@ -48,27 +50,27 @@ def is_sentinel(each: Enumerator, enum: Enum) -> bool:
     others = [other for other in enum.enumerators if other.name != each.name]
     if is_bound(each.name):
         return all(other.value <= each.value or is_bound(other.name) for other in others)
-    bits = [other.value for other in others if other.value >= 0 and not MASK.search(other.name)]
-    return bool(bits) and bool(MASK.search(each.name)) and each.value == reduce(or_, bits)
+    bits = [other.value for other in others if other.value >= 0 and not re.search(MASK, other.name)]
+    return bool(bits) and bool(re.search(MASK, each.name)) and each.value == reduce(or_, bits)
 
 
 def is_release_number(old: Enumerator, new: Enumerator, before: Enum, after: Enum) -> bool:
     """Whether an enumerator that changed from ``old`` to ``new`` is called a version and did not only change places."""
     taken = {each.value for each in after.enumerators} & {old.value}
     given = {each.value for each in before.enumerators} & {new.value}
-    return bool(VERSION.search(old.name)) and not taken and not given
+    return bool(re.search(VERSION, old.name)) and not taken and not given
 
 
 def is_bound(name: str) -> bool:
     """Whether an enumerator of this name ends a list or tells its length."""
-    return BOUND.search(name) is not None or CAMEL_BOUND.search(name) is not None
+    return re.search(BOUND, name) is not None or re.search(CAMEL_BOUND, name) is not None
 
 
 def is_reserved(name: str) -> bool:
     """Whether an enumerator of this name is only there to keep its value free."""
-    return RESERVED.search(name) is not None or RESERVED.search(name.lower()) is not None
+    return any(re.search(RESERVED, each) for each in (name, name.lower()))
 
 
 def is_experimental(name: str) -> bool:
     """Whether an enumerator of this name was never promised to stay."""
-    return EXPERIMENTAL.search(name) is not None
+    return re.search(EXPERIMENTAL, name) is not None

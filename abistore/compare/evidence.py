@@ -14,7 +14,7 @@ from abistore.model.snapshot import Evidence, Snapshot
 
 RANKS = ("missing", "partial", "full")
 
-OPTIONS = re.compile(
+OPTIONS = (
     r"-f(no-)?(short-enums|short-wchar|(un)?signed-char|exceptions|rtti|threadsafe-statics|ms-extensions)"
     r"|-f(pack-struct|abi-version|tls-model|sanitize|lto)(=\S+)?"
     r"|-f(pcc|reg)-struct-return"
@@ -31,6 +31,8 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
         old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
         if rank(old) != rank(new):
             yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
+    if context.old.provenance.compilers == context.new.provenance.compilers:
+        return
     old_options, new_options = recorded(context.old), recorded(context.new)
     if old_options is not None and new_options is not None and old_options != new_options:
         yield "layout", Changed(Subject(SELF, "toolchain"), Toolchain(old_options), Toolchain(new_options))
@@ -54,4 +56,4 @@ def recorded(snapshot: Snapshot) -> tuple[str, ...] | None:
 
 def _options(producers: Iterable[str]) -> Iterator[str]:
     for text in producers:
-        yield from (word for word in text.split() if OPTIONS.fullmatch(word))
+        yield from (word for word in text.split() if re.fullmatch(OPTIONS, word))

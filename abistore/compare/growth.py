@@ -9,9 +9,9 @@ from abistore.compare.members import flat_fields, plain
 from abistore.model.deltas import Changed
 from abistore.model.shapes import Primitive, Record
 
-GUARD = re.compile(
-    r"_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)|(struct|self|structure)_?(size|len|length))_*",
-    re.IGNORECASE,
+GUARD = (
+    r"(?i)_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)"
+    r"|(struct|self|structure)_?(size|len|length))_*"
 )
 """A first field of such a name holds the size that the record had when its user was compiled."""
 
@@ -26,7 +26,7 @@ def is_guarded(record: Changed[Record], context: Context) -> bool:
     """Whether the record begins with its own size, and grew."""
     first = next((plain(field) for field in flat_fields(record.old) if plain(field).offset == 0), None)
     grew = record.new.size > record.old.size
-    if first is None or record.old.sort == "union" or not GUARD.fullmatch(first.name):
+    if first is None or record.old.sort == "union" or not re.fullmatch(GUARD, first.name):
         return False
     number, _ = context.equivalence.old_side.bare(first.type)
     return grew and isinstance(number, Primitive)

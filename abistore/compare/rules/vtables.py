@@ -17,10 +17,9 @@ from abistore.model.names import Name
 from abistore.model.shapes import Record, VirtualMethod
 
 _KEPT = r"(?:_?(?:slot|virtual|vtbl|vtable|method|function|func|for_future\w*))?_?"
-PLACEHOLDER = re.compile(
-    rf"_*(?:vt_?|virtual_?)?(?:(?:reserved|unused|not_?used|placeholder){_KEPT}\d*"
-    rf"|(?:spare|dummy|pad|padding|future){_KEPT}\d+)_*",
-    re.IGNORECASE,
+PLACEHOLDER = (
+    rf"(?i)_*(?:vt_?|virtual_?)?(?:(?:reserved|unused|not_?used|placeholder){_KEPT}\d*"
+    rf"|(?:spare|dummy|pad|padding|future){_KEPT}\d+)_*"
 )
 """How virtual methods are called that only keep a slot free: ``reserved1``, ``_unused_slot_2``."""
 
@@ -290,7 +289,7 @@ def virtual_method_replaced(method: Changed[VirtualMethod]) -> Iterator[Note]:
 
     Fix: keep the method in its slot, and add the new one last or in a new class.
     """
-    if _other_method(method) and not PLACEHOLDER.fullmatch(method.old.display):
+    if _other_method(method) and not re.fullmatch(PLACEHOLDER, method.old.display):
         yield Note("another method has the slot", spelled(method.old), spelled(method.new))
 
 
@@ -302,7 +301,7 @@ def used_reserved_virtual(method: Changed[VirtualMethod]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if _other_method(method) and PLACEHOLDER.fullmatch(method.old.display):
+    if _other_method(method) and re.fullmatch(PLACEHOLDER, method.old.display):
         yield Note("a reserved slot is used", spelled(method.old), spelled(method.new))
 
 
