@@ -59,6 +59,20 @@ def test_comparing_files_does_not_import_the_store(old: Path, new: Path) -> None
     assert not {module for module in modules if module.startswith("abistore.store")}
 
 
+def test_comparing_without_a_policy_imports_nothing_of_policies_and_suppressions(
+    old: Path, new: Path, tmp_path: Path
+) -> None:
+    ruling = "abistore.compare.policy", "abistore.compare.suppression", "abistore.compare.policies"
+    plain = imported("compare", old, new)
+    assert "abistore.compare.comparison" in plain
+    assert not {module for module in plain if module.startswith(ruling)}
+    assert not plain & {"abistore.service.catalogue", "abistore.report.html", "pydantic", "yaml"}
+    accepted = tmp_path / "accepted.yaml"
+    accepted.write_text("suppressions:\n  - symbol: nothing\n    reason: none is called so\n")
+    ruled = imported("compare", old, new, "--suppress", accepted)
+    assert set(ruling) <= ruled
+
+
 def test_reading_the_store_does_not_import_the_migrations(process: Call, old: Path, database: Path) -> None:
     assert process("ingest", old, "--version", "1").code == 0
     modules = imported("list", "--db", database)
