@@ -55,8 +55,10 @@ USABLE: Final[dict[int, frozenset[int]]] = {
     ),
     # Clang 20 counts parameters instead of referring to one.
     dw.AT_OBJECT_POINTER: REFERENCE | CONSTANT,
-    **dict.fromkeys((dw.AT_DATA_MEMBER_LOCATION, dw.AT_VTABLE_ELEM_LOCATION, dw.AT_BYTE_SIZE), CONSTANT | BLOCK),
-    **dict.fromkeys((dw.AT_UPPER_BOUND, dw.AT_LOWER_BOUND, dw.AT_COUNT, dw.AT_BIT_SIZE), CONSTANT | BLOCK),
+    **dict.fromkeys((dw.AT_DATA_MEMBER_LOCATION, dw.AT_VTABLE_ELEM_LOCATION), CONSTANT | BLOCK),
+    **dict.fromkeys((dw.AT_UPPER_BOUND, dw.AT_LOWER_BOUND, dw.AT_COUNT), CONSTANT | BLOCK),
+    # An expression computes a size that varies at run time, which no type of C or C++ has.
+    **dict.fromkeys((dw.AT_BYTE_SIZE, dw.AT_BIT_SIZE), CONSTANT),
     dw.AT_CONST_VALUE: CONSTANT | BLOCK | STRING | ADDRESS,
     dw.AT_DEFAULT_VALUE: CONSTANT | BLOCK | FLAG,
     dw.AT_LOCATION: BLOCK | OFFSET | {dw.FORM_LOCLISTX},

@@ -1,0 +1,78 @@
+"""One release of a real library built in several ways: no build breaks another, and the report says what it missed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from abistore.cli.main import cli
+from examples.recipes import JSONNET, LZ4
+from tests.releases import release
+
+LIBRARIES = {"c": (LZ4, "1.9.4"), "c++": (JSONNET, "0.20.0")}
+CLANG = {"c": "clang", "c++": "clang++"}
+OTHER_STANDARD = {"c": "-std=gnu11", "c++": "-std=c++20"}
+"""Beside gcc's gnu17, and beside the recipe's C++17."""
+
+BAD = ("breaking", "api_break")
+
+
+def built(language: str, way: str) -> Path:
+    recipe, version = LIBRARIES[language]
+    match way:
+        case "clang":
+            return release(recipe, version, compiler=CLANG[language])
+        case "unoptimised":
+            return release(recipe, version, "-O0")
+        case "standard":
+            return release(recipe, version, OTHER_STANDARD[language])
+        case _:
+            return release(recipe, version)
+
+
+def compared(old: Path, new: Path) -> tuple[int, dict[str, Any]]:
+    """The exit code and the answer of ``abistore compare``."""
+    done = CliRunner().invoke(cli, ["compare", str(old), str(new), "--json"])
+    answer = json.loads(done.stdout)
+    assert isinstance(answer, dict)
+    return done.exit_code, answer
+
+
+@pytest.mark.parametrize("way", ["clang", "unoptimised", "standard"])
+@pytest.mark.parametrize("language", LIBRARIES)
+def test_another_build_of_a_real_release_is_at_most_a_risk(language: str, way: str) -> None:
+    for old, new in permutations([built(language, "usual"), built(language, way)]):
+        code, answer = compared(old, new)
+        assert [change for change in answer["changes"] if change["impact"] in BAD] == []
+        assert (code, answer["summary"]["breaking"], answer["summary"]["api_breaks"]) == (0, 0, 0)
+        for missed in answer["not_checked"]:
+            assert missed["reason"]
+            assert missed["hint"]
+        if (language, way) == ("c++", "clang"):  # describes some types in other units only
+            assert "layout" in {missed["facet"] for missed in answer["not_checked"]}
+
+
+@pytest.mark.parametrize("language", LIBRARIES)
+def test_a_stripped_build_of_a_real_release_is_no_change_and_its_layout_is_said_to_be_unchecked(
+    language: str, tmp_path: Path
+) -> None:
+    full = built(language, "usual")
+    bare = tmp_path / full.name
+    shutil.copy(full, bare)
+    subprocess.run(["strip", "--strip-unneeded", bare], check=True)
+    for old, new, side in ((full, bare, "new"), (bare, full, "old")):
+        code, answer = compared(old, new)
+        assert (code, answer["verdict"]) == (0, "NO_CHANGE")
+        assert ("layout", side, "no-debug-info") in {
+            (missed["facet"], missed["side"], missed["reason"]) for missed in answer["not_checked"]
+        }
+        text = CliRunner().invoke(cli, ["compare", str(old), str(new)]).stdout
+        assert "Not checked" in text
+        assert "(no-debug-info)" in text

@@ -1,0 +1,68 @@
+"""Flips bits in chosen places of a library, many times, and counts what reading the damaged copies gives."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from abistore.compare.comparison import compare
+from abistore.errors import InputError, LimitExceeded
+from abistore.extract.elf import reader
+from abistore.extract.elf.reader import read
+from abistore.extract.limits import limits
+from abistore.extract.reader import ExtractOptions
+from abistore.model.codec import from_json, to_json
+
+FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "2000"))
+"""Damaged copies for each call."""
+
+SECONDS, BYTES = 10, 256 << 20
+"""What no damaged file of some kilobytes may take: a fraction of what reading allows, a hundred times the usual."""
+
+
+def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives reading a fraction of the processor time and memory that users give it, by its own mechanism."""
+    monkeypatch.setattr(reader, "SECONDS", SECONDS)
+    monkeypatch.setattr(reader, "BYTES", BYTES)
+    monkeypatch.setattr(reader, "limits_for", lambda size: limits(SECONDS, BYTES))
+
+
+def outcomes(library: Path, places: Sequence[range], folder: Path, *, layout: bool = True) -> Counter[str]:
+    """How often a copy that is damaged in one of ``places`` gave a snapshot, and how often an error.
+
+    What it gave can be written, read back and compared like any other; no limit was reached on the way.
+    """
+    options = ExtractOptions(layout=layout)
+    original, intact = library.read_bytes(), read(library, options)
+    source = random.Random(f"{len(original)} {places[0].start}")
+    path = folder / "libcase.so"
+    found: Counter[str] = Counter()
+    for number in range(FLIPS):
+        path.write_bytes(damaged(original, places[number % len(places)], source))
+        try:
+            snapshot = read(path, options)
+        except InputError as error:
+            assert error.message
+            # a size that is declared above its limit is refused at once, and that is no failure
+            assert not isinstance(error, LimitExceeded) or "took more than" not in error.message, f"file {number}"
+            found["error"] += 1
+        else:
+            assert from_json(to_json(snapshot)) == snapshot
+            if snapshot.target == intact.target:
+                compare(intact, snapshot)
+            found["snapshot"] += 1
+    assert found.total() == FLIPS
+    return found
+
+
+def damaged(original: bytes, place: range, source: random.Random) -> bytes:
+    """``original`` with one bit flipped in ``place``, or three."""
+    data = bytearray(original)
+    for _ in range(source.choice((1, 1, 3))):
+        data[source.choice(place)] ^= 1 << source.randrange(8)
+    return bytes(data)
