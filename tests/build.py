@@ -53,6 +53,7 @@ def _build(folder: Path, inputs: Mapping[str, str], command: Sequence[str], name
     work = folder.with_name(f"{folder.name}.{os.getpid()}")
     work.mkdir(parents=True, exist_ok=True)
     for file, text in inputs.items():
+        (work / file).parent.mkdir(parents=True, exist_ok=True)
         (work / file).write_text(text)
     done = subprocess.run([*command, f"-ffile-prefix-map={work.resolve()}=."], cwd=work, capture_output=True, text=True)
     if done.returncode:
@@ -61,5 +62,5 @@ def _build(folder: Path, inputs: Mapping[str, str], command: Sequence[str], name
         work.rename(folder)
     except OSError:  # another worker built the same content first
         for file in sorted(work.rglob("*"), reverse=True):
-            file.unlink()
+            file.rmdir() if file.is_dir() else file.unlink()
         work.rmdir()

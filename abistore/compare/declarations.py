@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Definition, Described, InternalExport, PrivateType, TagName, Variant
+from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
@@ -64,7 +64,7 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
         if name.kind in TYPES and not context.affected(name):
             continue
         if name.kind not in TYPES and context.internals.has(name):
-            yield Changed(Subject(name), InternalExport(name, _main(old[name])), InternalExport(name, _main(new[name])))
+            yield context.internals.changed(name, _main(old[name]), _main(new[name]))
             continue
         yield from _paired(context, name, name, old[name], new[name])
     for name, other in sorted({**redefined, **renamed}.items()):
@@ -138,10 +138,14 @@ def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
                 facet,
                 "old" if side == "old" else "new",
                 evidence.reason or "not-described",
-                f"{len(missing)} exports are described by the other side only",
+                f"{_exports_are(len(missing))} described by the other side only",
                 evidence.hint or "build every unit of the library with -g",
                 tuple(sorted(missing)),
             )
+
+
+def _exports_are(count: int) -> str:
+    return "1 export is" if count == 1 else f"{count} exports are"
 
 
 def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Iterator[NotChecked]:

@@ -23,6 +23,7 @@ from abistore.compare.parts import (
     NodeMove,
     Surface,
     SymbolVersion,
+    UndeclaredExports,
     VersionDefinition,
     VersionRequirement,
 )
@@ -99,7 +100,7 @@ def _shared(tables: Tables) -> Iterator[Delta[Any]]:
         old, new = _symbols(before[name]), _symbols(after[other])
         if old == new:
             continue
-        yield from _same_versions(name, old, new)
+        yield from _same_versions(tables.context, name, old, new)
         for delta in _versions(name, old, new):
             nodes = _moved(delta)
             if nodes is not None:
@@ -115,13 +116,17 @@ def _shared(tables: Tables) -> Iterator[Delta[Any]]:
             yield Changed(Subject(SELF, f"{before_node} -> {after_node}"), batch, batch)
 
 
-def _same_versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
+def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
     """What differs in each version that both sides have; one that vanished is compared with what a new link gets."""
     after = {symbol.version: symbol for symbol in new}
     default = bound(new)
     for symbol in sorted(old, key=lambda each: (not each.default, each.version or "")):
         other = after.get(symbol.version, default)
-        if _unversioned(symbol) != _unversioned(other):
+        if _unversioned(symbol) == _unversioned(other):
+            continue
+        if context.internals.has(name):
+            yield context.internals.changed(name, symbol, other)
+        else:
             yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
 
 
@@ -168,6 +173,10 @@ def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Itera
     second = next((each for each in after.values() if each.default), None)
     if first and second and first.version != second.version and first.version in after:
         yield Changed(Subject(name), DefaultVersion(first.version), DefaultVersion(second.version))
+    elif first and not second and first.version in after:
+        yield Changed(Subject(name), DefaultVersion(first.version), DefaultVersion(None))
+    elif second and not first and second.version in before:
+        yield Changed(Subject(name), DefaultVersion(None), DefaultVersion(second.version))
 
 
 # --- exports that one side has ------------------------------------------------------------------------------------
@@ -177,6 +186,10 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     context = tables.context
     ownership = Ownership(context, tables.old, tables.new)
     gone, come = set(tables.removed), set(tables.added)
+    undeclared = _undeclared(tables, gone)
+    if undeclared is not None:
+        gone -= set(undeclared.symbols)
+        yield Removed(Subject(SELF, "undeclared exports"), undeclared)
     for batch in patterns.find(sorted(gone), sorted(come)):
         yield Changed(Subject(SELF, batch.part), batch.shape, batch.shape)
         gone -= {old for old, _ in batch.shape.pairs}
@@ -199,6 +212,13 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
         come -= set(leaked)
         yield Added(Subject(SELF, "internal exports"), InternalExports(tuple(leaked)))
     yield from _single(tables, ownership, gone, come)
+
+
+def _undeclared(tables: Tables, gone: Iterable[str]) -> UndeclaredExports | None:
+    """Those of ``gone`` that only headers declare which are not public."""
+    internals = tables.context.internals
+    headers = {each: header for each in sorted(gone) if (header := internals.header(tables.old[each]))}
+    return UndeclaredExports(tuple(headers), tuple(sorted(set(headers.values())))) if headers else None
 
 
 COPIES: tuple[tuple[str, Owner, type[ForeignExports] | type[InlineExports]], ...] = (

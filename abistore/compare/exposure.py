@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
 import msgspec
 
 from abistore.compare.equivalence import TypeSide
-from abistore.compare.internal import Internals, is_own_header, is_source
+from abistore.compare.internal import Internals
 from abistore.compare.reserved import is_forbidden
+from abistore.model.files import is_own_header, is_source
 from abistore.model.names import Name
 from abistore.model.normal import last_component
 from abistore.model.reach import HANDLES, embedded, references
@@ -64,10 +65,10 @@ class Exposure:
 
         So it is where the library allocates it and a file defines it that consumers cannot include; and where it is met
         only inside such types, or in fields whose name forbids to use them (``internal_donotuse``). Such a file is a
-        source file; a header outside the ``include`` folder that other headers lie in; in C, a header that calls itself
-        internal. A file that defines anything which consumers allocate is none of these, whatever it is called. Nothing
-        is private to its file in a library whose headers define no type: it may have no headers, or be one file made of
-        all.
+        source file; a header that is not public (:class:`abistore.compare.surface.Surface`); in C, a header that calls
+        itself internal. A file that defines anything which consumers allocate is none of these, whatever it is called.
+        Nothing is private to its file in a library whose headers define no type: it may have no headers, or be one file
+        made of all.
         """
         return name in self._private
 
@@ -214,26 +215,21 @@ class Exposure:
         return frozenset(self._unseen(hidden, self._layout) | hidden)
 
     def _hidden(self, files: Mapping[Name, str]) -> set[Name]:
-        """The records that the library allocates and files define that consumers cannot include.
+        """The records that headers define that are not public, and those that the library allocates and files define
+        that consumers do not include.
 
         A header with an alias or enum of which functions are said to take or return something is one that consumers
         include. A tag tells nothing: any header may declare it ahead.
         """
         shared = {files[name] for name in self._consumers_allocate if name in files}
         named_in = {files[name] for name in self._mentioned() if name.kind != "record" and name in files}
-        roots = {root for file in shared if is_own_header(file) and (root := _include_root(file)) is not None}
         named = not any("C++" in language or "plus_plus" in language for language in self._languages)
         return {
             name
             for name, file in files.items()
             if name.kind == "record" and file not in shared and self.library_allocates(name)
-            if is_source(file)
-            or (
-                is_own_header(file)
-                and file not in named_in
-                and (_is_beside(file, roots) or (named and _says_internal(file)))
-            )
-        }
+            if is_source(file) or (named and is_own_header(file) and file not in named_in and _says_internal(file))
+        } | {name for name in self._internals.concealed if name.kind == "record" and name in files}
 
     def _mentioned(self) -> Iterator[Name]:
         """The names that the exports' own declarations write down, other than the class that they belong to."""
@@ -262,20 +258,6 @@ def _usable(shape: AnyShape) -> AnyShape:
     if not isinstance(shape, Record) or not any(is_forbidden(field) for field in shape.fields):
         return shape
     return msgspec.structs.replace(shape, fields=tuple(field for field in shape.fields if not is_forbidden(field)))
-
-
-def _include_root(file: str) -> tuple[str, ...] | None:
-    """The folders around the ``include`` folder that ``file`` lies in; ``None`` where it lies in none."""
-    folders = PurePosixPath(file).parts[:-1]
-    return folders[: folders.index("include")] if "include" in folders else None
-
-
-def _is_beside(file: str, roots: Iterable[tuple[str, ...]]) -> bool:
-    """Whether ``file`` lies outside an ``include`` folder and below one of ``roots``, the folders around such."""
-    path = PurePosixPath(file)
-    if _include_root(file) is not None:
-        return False
-    return any(path.parts[: len(root)] == root and path.is_absolute() == bool(root[:1] == ("/",)) for root in roots)
 
 
 def _says_internal(file: str) -> bool:

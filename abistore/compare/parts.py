@@ -187,6 +187,21 @@ class InternalExport(msgspec.Struct, frozen=True):
     shape: AnyShape
 
 
+class UndeclaredExports(msgspec.Struct, frozen=True):
+    """Exports that only headers declare that are not public, and these headers; both sorted."""
+
+    symbols: tuple[str, ...]
+    headers: tuple[str, ...]
+
+
+class UndeclaredExport(msgspec.Struct, frozen=True):
+    """An export that only ``header`` declares, which is not public."""
+
+    name: Name
+    shape: AnyShape
+    header: str
+
+
 class Instantiation(msgspec.Struct, frozen=True):
     """A weak symbol of a template instantiation of which nothing is left."""
 

@@ -96,9 +96,15 @@ def located(layout: Mapping[Name, AnyShape], files: dict[Name, str]) -> Snapshot
 )
 def test_a_type_is_private_where_consumers_cannot_include_its_file(handle: str, options: str, expected: bool) -> None:
     layout: dict[Name, AnyShape] = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: holder(to(Q)), Q: struct(INT)}
-    side = located(layout, {P: handle, S: options, Q: handle})
+    side = located(layout, {P: handle, S: options, Q: handle, OPEN: options})
     exposure = Context(side, side).exposure
     assert (exposure.is_private(P), exposure.is_private(Q)) == (expected, expected)
+
+
+def test_a_tag_alone_does_not_tell_that_a_header_is_not_public() -> None:
+    layout: dict[Name, AnyShape] = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: struct(INT)}
+    unknown = located(layout, {P: "src/handle.h", S: "include/lib.h", OPEN: "src/open.c"})
+    assert not Context(unknown, unknown).exposure.is_private(P)
 
 
 def test_what_a_source_file_defines_behind_a_public_pointer_is_private() -> None:

@@ -14,6 +14,7 @@ from abistore.compare.parts import (
     Renaming,
     TagChange,
     TagFlip,
+    UndeclaredExports,
 )
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
@@ -213,6 +214,26 @@ def internal_symbols_removed(symbols: Removed[InternalExports], context: Context
     found = symbols.old.symbols
     yield Note(
         f"symbols of internal classes that are gone: {len(found)}", _examples(found), affected=_exports(found, context)
+    )
+
+
+@rule(Impact.RISK, evidence="layout", element="library", action="removed")
+def undeclared_symbols_removed(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
+    """Exports that only headers declare which are not public are gone.
+
+    The debug information tells which header declares each, or defines its class: all lie beside the ``include`` folder
+    that holds the public headers, and nothing in that folder needs them. Only a program that includes headers of the
+    library's own sources, or declared the function itself, used one; it no longer starts.
+
+    Fix: nothing, where the headers that are named are not installed; build with ``-fvisibility=hidden`` to keep such
+    symbols out of the export table.
+    """
+    found = symbols.old
+    headers = ", ".join(found.headers[:EXAMPLES]) + (", ..." if len(found.headers) > EXAMPLES else "")
+    yield Note(
+        f"exports that no public header declares are gone: {len(found.symbols)}, of {headers}",
+        _examples(found.symbols),
+        affected=_exports(found.symbols, context),
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.parts import InternalExport, Result
+from abistore.compare.parts import InternalExport, Result, UndeclaredExport
 from abistore.compare.rule import Note, rule
 from abistore.compare.signatures import Difference, difference
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Access, Function, Variable
+from abistore.model.shapes import Access, Function, Primitive, Symbol, Variable
 from abistore.model.spelling import declare, signature, spell
 
 WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
@@ -147,29 +147,50 @@ def func_params_changed(function: Changed[Function], context: Context) -> Iterat
 
     Fix: keep the function and add one with a new name for the new parameters.
     """
-    if _other_parameters(function.old, function.new, context):
-        yield Note("the function takes other parameters", signature(function.old), signature(function.new))
+    old, new = function.old, function.new
+    if _other_parameters(old, new, context) or _float_is_widened(old, new, context):
+        yield Note("the function takes other parameters", _prototype(old), _prototype(new))
 
 
 def _other_parameters(old: Function, new: Function, context: Context) -> bool:
     if len(old.parameters) != len(new.parameters):
-        return old.prototyped and new.prototyped
+        return _lists_parameters(old) and _lists_parameters(new)
     differences = (difference(*pair, context) for pair in zip(old.parameters, new.parameters, strict=True))
     return any(each in (Difference.OTHER, Difference.VOID_TO_VALUE) for each in differences)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def func_prototype_changed(function: Changed[Function]) -> Iterator[Note]:
-    """Function got or lost a parameter list that compilers check.
+def _float_is_widened(old: Function, new: Function, context: Context) -> bool:
+    """Whether one side only has no prototype, so that its callers pass a ``double`` for each ``float``."""
+    if old.prototyped == new.prototyped:
+        return False
+    side, parameters = context.equivalence.old_side, (new if old.prototyped else old).parameters
+    return any(isinstance(bare := side.bare(each)[0], Primitive) and bare.spelling == "float" for each in parameters)
 
-    Built callers passed what they believed right, with ``float`` and small integers widened. What they pass may not be
-    what the function takes.
+
+def _lists_parameters(function: Function) -> bool:
+    """Whether the parameters are known: ``f()`` without a prototype may be called with any."""
+    return function.prototyped or bool(function.parameters)
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def func_prototype_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """Function got or lost a parameter list that compilers check, or its first parameters without one.
+
+    Built callers passed what they believed right, with small integers widened. What they pass may not be what the
+    function takes.
 
     Fix: declare every function with its parameters, ``(void)`` where it has none.
     """
     old, new = function.old, function.new
-    if old.prototyped != new.prototyped and (old.parameters or new.parameters):
-        yield Note("the parameter list is checked in another way", signature(old), signature(new))
+    unknown = len(old.parameters) != len(new.parameters) and not (_lists_parameters(old) and _lists_parameters(new))
+    if _float_is_widened(old, new, context):
+        return
+    if (old.prototyped != new.prototyped and (old.parameters or new.parameters)) or unknown:
+        yield Note("the parameter list is checked in another way", _prototype(old), _prototype(new))
+
+
+def _prototype(function: Function) -> str:
+    return signature(function) + (" without a prototype" if function.parameters and not function.prototyped else "")
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -348,11 +369,27 @@ def internal_declaration_changed(export: Changed[InternalExport]) -> Iterator[No
     yield Note("the internal member differs", _declared(export.old), _declared(export.new))
 
 
-def _declared(export: InternalExport) -> str:
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def undeclared_declaration_changed(export: Changed[UndeclaredExport]) -> Iterator[Note]:
+    """Export that only a header declares which is not public has changed.
+
+    The header that declares it, or defines its class, lies beside the ``include`` folder that holds the public headers,
+    and nothing in that folder needs it. Only a consumer that includes headers of the library's own sources was compiled
+    against the old declaration.
+
+    Fix: nothing, where that header is not installed; build with ``-fvisibility=hidden`` to keep such symbols out of the
+    export table.
+    """
+    yield Note(f"the declaration in {export.old.header} differs", _declared(export.old), _declared(export.new))
+
+
+def _declared(export: InternalExport | UndeclaredExport) -> str:
     match export.shape:
         case Function():
             return signature(export.shape)
         case Variable(display=display, type=type):
             return declare(type, display)
+        case Symbol(type=type, binding=binding, size=size):
+            return f"{binding} {type} of {size} bytes"
         case _:
             return str(export.name)

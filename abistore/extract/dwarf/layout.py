@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages
+from abistore.extract.dwarf.declared import locate_declarations
 from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error
 from abistore.extract.dwarf.footprints import Footprints
@@ -62,6 +63,7 @@ def read_layout(
         _read_reached(types)
         resolve_alias_templates(types.entries, types.aliases)
         place_destructors(types.entries)
+        locate_declarations(types)
         settle_passing(types.entries, compilers(info.units))
         return Layout(
             entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},

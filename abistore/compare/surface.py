@@ -1,0 +1,173 @@
+"""Which headers of a library its consumers cannot include, told from where declarations stand and who needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from abistore.model.files import include_root, is_beside, is_own_header, is_source
+from abistore.model.names import Name
+from abistore.model.reach import embedded, references
+from abistore.model.shapes import Alias, AnyShape, Function, Named, Pointer, Qualified, TypeRef
+from abistore.model.snapshot import Snapshot
+
+
+class Surface:
+    """The headers of one side that its public ones do without.
+
+    Public are the headers in an ``include`` folder that declare some of what is exported. ``hidden`` are headers beside
+    that folder, as long as nothing public needs what they declare: a type that a public header's types embed, derive
+    from or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
+    nothing hands out. Behind a pointer a record needs no more than its name. C functions that are known by their
+    definition only may be public: they need every record that no public header mentions. Everything that a header
+    declares is as public as the header.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._layout = snapshot.entries.get("layout", {})
+
+    def hides(self, name: Name) -> bool:
+        """Whether ``name`` is declared in such a header, as far as is known."""
+        return self.header(name) != ""
+
+    def header(self, name: Name) -> str:
+        """The header that is not public and declares ``name``, or must be included to declare it; empty without one.
+
+        A C++ function of which the definition alone is known stands in a public header only if that can do with what
+        the function's types need.
+        """
+        file = self.file(name)
+        if file in self.hidden:
+            return file
+        if not is_source(file) or not self.hidden or not name.spelling.startswith("_Z"):
+            return ""
+        needed = {self.file(other) for other, _ in self._needed(name, False)}
+        return min(needed & self.hidden, default="")
+
+    def file(self, name: Name) -> str:
+        """The file that declares ``name``, the class for members; empty where it is not known."""
+        place = self._snapshot.locations.get(self._owner(name) or name)
+        return place.file if place is not None else ""
+
+    def _owner(self, name: Name) -> Name | None:
+        """The class that the function or variable ``name`` belongs to."""
+        for shape in self._layout.get(name, ()):
+            owner = (shape.method and shape.method.owner) if isinstance(shape, Function) else None
+            owner = owner or getattr(shape, "owner", None)
+            if owner is not None:
+                return owner
+        return None
+
+    @cached_property
+    def hidden(self) -> frozenset[str]:
+        """The paths of the headers that consumers cannot include."""
+        roots = self._roots()
+        declared: dict[str, list[Name]] = {}
+        for name in self._layout:
+            file = self.file(name)
+            if is_own_header(file) and any(is_beside(file, root) for root in roots):
+                declared.setdefault(file, []).append(name)
+        hidden = set(declared)
+        place = {name: file for file, names in declared.items() for name in names}
+        pending = [(name, False) for name in self._layout if self._is_public(name, place)]
+        seen = set(pending)
+        while pending:
+            for use in self._needed(*pending.pop()):
+                file = place.get(use[0], "")
+                come = [use, *((name, False) for name in (declared[file] if file in hidden else ()))]
+                hidden.discard(file)
+                pending += (each for each in come if each not in seen)
+                seen.update(come)
+        return frozenset(hidden)
+
+    def _roots(self) -> frozenset[str]:
+        """The folders around ``include`` folders with a header that declares an export, or a type that C functions use.
+
+        Headers of which inline functions alone are exported may be another project's, which this one brings along.
+        """
+        found = set[str]()
+        symbols = self._snapshot.entries.get("symbol", {})
+        for name in self._layout:
+            if name.kind not in ("function", "variable"):
+                continue
+            if any(getattr(shape, "binding", "") == "global" for shape in symbols.get(name, ())):
+                mentioned = () if name.spelling.startswith("_Z") else self._mentioned(name)
+                for file in (self.file(name), *map(self.file, mentioned)):
+                    root = include_root(file)
+                    if root is not None:
+                        found.add(root)
+        return frozenset(found)
+
+    def _mentioned(self, name: Name) -> Iterator[Name]:
+        for shape in self._layout[name]:
+            yield from (other for other, _ in references(shape, name))
+
+    def _is_public(self, name: Name, place: dict[Name, str]) -> bool:
+        """Whether consumers may use ``name`` itself: exports and types of public headers, C functions from anywhere."""
+        if name in place:
+            return False
+        return include_root(self.file(name)) is not None or (
+            name.kind in ("function", "variable") and not name.spelling.startswith("_Z")
+        )
+
+    def _needed(self, name: Name, complete: bool) -> Iterator[tuple[Name, bool]]:
+        """What a header that declares ``name`` has to include, and whether with its definition.
+
+        Who only points to an alias, not ``complete``, needs no definition of the record that it stands for. What source
+        files define, no header can use.
+        """
+        exported = name.kind in ("function", "variable")
+        file = self.file(name)
+        if is_source(file) and not exported:
+            return
+        plain = exported and not name.spelling.startswith("_Z")
+        unknown = plain and include_root(file) is None
+        for shape in self._layout.get(name, ()):
+            tags = () if complete or not isinstance(shape, Alias) else tuple(embedded(shape))
+            for other, by_value in references(shape, name):
+                defined = by_value and other not in tags
+                tag = other.kind == "record"
+                if defined or (unknown and other not in self._handles if tag else not self._is_handle(other)):
+                    yield other, defined
+            if plain:
+                yield from ((each, True) for each in _taken(shape) if each not in self._given)
+
+    def _is_handle(self, alias: Name) -> bool:
+        """Whether ``alias`` is another name of a record that public headers mention."""
+        shapes = self._layout.get(alias, ())
+        named = [each for shape in shapes if isinstance(shape, Alias) for each in embedded(shape)]
+        return bool(named) and self._handles.issuperset(named)
+
+    @cached_property
+    def _handles(self) -> frozenset[Name]:
+        """The records that public headers mention."""
+        public = (name for name in self._layout if include_root(self.file(name)) is not None)
+        return frozenset(other for name in public for other in self._mentioned(name))
+
+    @cached_property
+    def _given(self) -> frozenset[Name]:
+        """The records that C functions hand out: they return a pointer to one, or fill one in."""
+        found = set[Name]()
+        for name, shapes in self._layout.items():
+            if name.kind == "function" and not name.spelling.startswith("_Z"):
+                for shape in shapes:
+                    if isinstance(shape, Function):
+                        found.update(_pointee(shape.result, 1))
+                        found.update(each for one in shape.parameters for each in _pointee(one, 2))
+        return frozenset(found)
+
+
+def _taken(shape: AnyShape) -> Iterator[Name]:
+    """The records that a function takes by address."""
+    for each in shape.parameters if isinstance(shape, Function) else ():
+        yield from _pointee(each, 1)
+
+
+def _pointee(type: TypeRef, levels: int) -> Iterator[Name]:
+    """The name behind exactly so many pointers."""
+    while isinstance(type, Pointer | Qualified):
+        levels -= isinstance(type, Pointer)
+        type = type.target
+    if not levels and isinstance(type, Named):
+        yield type.name

@@ -1,0 +1,51 @@
+"""What the path of a file tells about who can include it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
+"""Suffixes of files that nobody includes."""
+
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tcc")
+
+SYSTEM = re.compile(r"/usr/|<")
+"""Where files begin that are no part of the library."""
+
+PUBLIC = "include"
+"""The folder that projects keep the headers in that they install."""
+
+PRIVATE = frozenset({"private", "priv"})
+"""Folders below it that they do not install."""
+
+
+def is_source(file: str) -> bool:
+    """Whether nobody includes ``file``."""
+    return file.lower().endswith(SOURCES)
+
+
+def is_own_header(file: str) -> bool:
+    """Whether ``file`` is a header of the library and not of the system."""
+    return file.lower().endswith(HEADERS) and SYSTEM.match(file) is None
+
+
+@lru_cache(1 << 12)
+def include_root(file: str) -> str | None:
+    """The folder around the ``include`` folder that ``file`` lies in, with a slash at its end, or empty for the top.
+
+    ``None`` where it lies in none, or is no header of the library.
+    """
+    folders = file.split("/")[:-1]
+    if PUBLIC not in folders or not is_own_header(file):
+        return None
+    return "".join(f"{folder}/" for folder in folders[: folders.index(PUBLIC)])
+
+
+@lru_cache(1 << 12)
+def is_beside(file: str, root: str) -> bool:
+    """Whether ``file`` lies below the folder ``root``, and in no ``include`` folder unless in a private one of it."""
+    if not file.startswith(root) or file.startswith("/") != root.startswith("/"):
+        return False
+    folders = file.split("/")[:-1]
+    return PUBLIC not in folders or not PRIVATE.isdisjoint(folders[folders.index(PUBLIC) :])
