@@ -30,6 +30,7 @@ class Rendering(NamedTuple):
     mode: Mode
     full: bool
     output: Path | None
+    docs: str = ""
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,10 +41,24 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
         output = named.pop("output")
         output = None if output is None or str(output) == "-" else output
         guessed = SUFFIXES.get(output.suffix, "text") if output else "text"
-        rendering = Rendering(named.pop("format") or guessed, named.pop("mode"), named.pop("full"), output)
+        rendering = Rendering(
+            named.pop("format") or guessed, named.pop("mode"), named.pop("full"), output, named.pop("docs_base")
+        )
+        if rendering.docs:
+            from abistore.report.documentation import check_docs
+
+            check_docs(rendering.docs)
         return command(*positional, **named, rendering=rendering)
 
     for option in (
+        click.option(
+            "--docs-base",
+            metavar="URL",
+            default="",
+            envvar="ABISTORE_DOCS_BASE",
+            show_envvar=True,
+            help="Where the documentation is published, for the links in SARIF: its folder, or an address with {kind}.",
+        ),
         click.option("--full", is_flag=True, help="Show all changes, however many."),
         click.option(
             "--mode",
@@ -79,7 +94,7 @@ def style_of(settings: Settings, full: bool) -> Style:
 
 def show_report(settings: Settings, report: Report, rendering: Rendering) -> int:
     """Print the report, or write it to a file and print its one line; return its exit code."""
-    style = style_of(settings, rendering.full)._replace(mode=rendering.mode)
+    style = style_of(settings, rendering.full)._replace(mode=rendering.mode, docs=rendering.docs)
     if rendering.output is None:
         _print(settings, report, rendering, style)
         return report.exit_code

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
+from urllib.parse import urlsplit
+
+from abistore.errors import UsageError
+
+PLACE = "{kind}"
+SCHEMES = frozenset({"file", "http", "https"})
 
 
-def page(kind: str) -> str:
-    """An absolute URI: below the project's documentation where its metadata tells one, else a stable name."""
-    base = _documentation()
-    return f"{base.rstrip('/')}/kinds/{kind}.html" if base else f"urn:abistore:kind:{kind}"
+def page(kind: str, docs: str = "") -> str:
+    """An absolute URI: in the documentation at ``docs``, else where the project's metadata says, else a mere name.
+
+    ``docs`` has ``{kind}`` where the kind belongs, or is the folder that holds ``kinds/KIND.md``. The name
+    (``urn:abistore:kind:KIND``) is unique and opens nothing.
+    """
+    base = docs or _documentation()
+    if not base:
+        return f"urn:abistore:kind:{kind}"
+    return base.replace(PLACE, kind) if PLACE in base else f"{base.rstrip('/')}/kinds/{kind}.md"
+
+
+def check_docs(docs: str) -> None:
+    """Raise :class:`UsageError` where ``docs`` is not an absolute URL."""
+    try:
+        parts = urlsplit(docs)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in SCHEMES or not (parts.netloc or parts.path.startswith("/")) or " " in docs:
+        raise UsageError(f"not the address of documentation: {docs}", "e.g. https://example.org/abistore/kinds/{kind}")
 
 
 @cache

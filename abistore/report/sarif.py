@@ -26,11 +26,11 @@ NAMES_SHOWN = 20
 
 def render(report: Report, style: Style) -> str:
     """The report as an indented SARIF log with one run."""
-    log = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]})
+    log = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, style.docs)]})
     return msgspec.json.format(log, indent=2).decode()
 
 
-def _run(report: Report) -> dict[str, Any]:
+def _run(report: Report, docs: str) -> dict[str, Any]:
     kinds = sorted({change.kind for change in (*report.changes, *report.suppressed)})
     cards = {card.kind: card for card in report.kinds}
     places = {kind: number for number, kind in enumerate(kinds)}
@@ -40,7 +40,7 @@ def _run(report: Report) -> dict[str, Any]:
             "driver": {
                 "name": "abistore",
                 "semanticVersion": __version__,
-                "rules": [_rule(kind, cards.get(kind)) for kind in kinds],
+                "rules": [_rule(kind, cards.get(kind), docs) for kind in kinds],
             }
         },
         "automationDetails": {"id": f"abistore/{report.new.library}/{report.new.target}/"},
@@ -74,11 +74,11 @@ def _run(report: Report) -> dict[str, Any]:
     }
 
 
-def _rule(kind: str, card: KindCard | None) -> dict[str, Any]:
+def _rule(kind: str, card: KindCard | None, docs: str) -> dict[str, Any]:
     rule: dict[str, Any] = {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("_")),
-        "helpUri": page(kind),
+        "helpUri": page(kind, docs),
     }
     if card is not None:
         rule |= {
@@ -86,7 +86,7 @@ def _rule(kind: str, card: KindCard | None) -> dict[str, Any]:
             "fullDescription": {"text": card.why},
             "help": {
                 "text": f"{card.why}\n\nFix: {card.fix}",
-                "markdown": f"{card.why}\n\n**Fix:** {card.fix}",
+                "markdown": _help(card),
             },
             "defaultConfiguration": {"level": LEVELS[card.impact]},
             "properties": {
@@ -96,6 +96,14 @@ def _rule(kind: str, card: KindCard | None) -> dict[str, Any]:
             },
         }
     return rule
+
+
+def _help(card: KindCard) -> str:
+    """The page about a kind, so that viewers show it wherever the documentation is."""
+    about = f"**Impact:** {card.impact} · **evidence:** {card.evidence} · **about:** {card.element}, {card.action}"
+    return "\n\n".join(
+        (card.title, about, card.why, f"**Fix:** {card.fix}", f"`abistore explain {card.kind}` shows an example.")
+    )
 
 
 def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[str, Any]:

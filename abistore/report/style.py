@@ -26,13 +26,17 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 class Style(NamedTuple):
-    """``limit`` is how many changes of one kind are shown (``None``: all); ``width`` is in columns."""
+    """``limit`` is how many changes of one kind are shown (``None``: all); ``width`` is in columns.
+
+    ``docs`` is where the pages about kinds are published: see :func:`abistore.report.documentation.page`.
+    """
 
     colour: bool = False
     width: int = 100
     limit: int | None = 10
     detail: bool = False
     mode: Mode = "full"
+    docs: str = ""
 
     def paint(self, text: str, tone: str) -> str:
         """``text`` in one of :data:`CODES`'s tones, where colour is wanted."""

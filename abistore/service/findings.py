@@ -32,8 +32,8 @@ def findings(identity: str, *, database: str | Path | None = None) -> tuple[Stor
     wanted = f'"id":"{identity}'.encode()
     found: dict[tuple[str, str, str], StoredFinding] = {}
     with open_store(database) as store:
-        for verdict in reversed(store.verdicts()):
-            report = read(verdict.comparison) if wanted in verdict.comparison else None
+        for verdict in store.verdicts_mentioning(wanted):
+            report = read(verdict.comparison)
             for one in _found(report, identity, verdict.judged) if report else ():
                 found.setdefault((one.old.digest, one.new.digest, one.change.id), one)
     if not found:

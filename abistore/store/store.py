@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -129,6 +129,10 @@ class Store:
     def verdicts(self, old_digest: str | None = None, new_digest: str | None = None) -> tuple[StoredVerdict, ...]:
         """All judgements with these sides (``None``: any), oldest first."""
         return verdicts.about(self.database, old_digest, new_digest)
+
+    def verdicts_mentioning(self, text: bytes) -> Iterator[StoredVerdict]:
+        """The judgements whose comparison holds ``text``, newest first."""
+        return verdicts.mentioning(self.database, text)
 
     def scheme(self, library: str) -> str:
         """The version scheme declared for a library; ``auto`` where none is."""

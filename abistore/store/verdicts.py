@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,10 @@ from abistore.model.findings import Verdict
 from abistore.model.history import StoredVerdict
 from abistore.store.audit import record, stamp
 from abistore.store.database import Database, Row
+
+_BATCH = 50
+OPEN_END = 2**63 - 1
+"""Greater than every row's ``id``."""
 
 _COLUMNS = (
     "old_digest, new_digest, policy, engine, verdict, "
@@ -31,6 +36,18 @@ def about(database: Database, old_digest: str | None, new_digest: str | None) ->
     given = {column: bytes.fromhex(digest) for column, digest in sides.items() if digest is not None}
     condition = " AND ".join(f"{column} = ?" for column in given) or "1 = 1"
     return tuple(_find(database, condition, tuple(given.values())))
+
+
+def mentioning(database: Database, text: bytes) -> Iterator[StoredVerdict]:
+    """The judgements whose comparison holds ``text``, newest first; a few are in memory at a time."""
+    before = OPEN_END
+    statement = f"SELECT id, {_COLUMNS} FROM verdict WHERE id < ? ORDER BY id DESC LIMIT ?"
+    while rows := database.rows(statement, (before, _BATCH)):
+        for identifier, *row in rows:
+            before = identifier
+            judgement = _verdict(row)
+            if text in judgement.comparison:
+                yield judgement
 
 
 def save(database: Database, judgement: StoredVerdict, actor: str) -> None:

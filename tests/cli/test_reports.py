@@ -109,3 +109,19 @@ def test_every_report_tells_that_two_different_libraries_were_compared(abistore:
     assert done.err == ("" if format == "json" else f"note: {said}\n")
     assert abistore("compare", old, other, "-q").err == ""
     assert said not in abistore("compare", old, old, "--format", format).out
+
+
+def test_sarif_links_to_where_the_documentation_is_published(
+    abistore: Call, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = '"helpUri": "https://example.org/abi/kinds/func_removed.md"'
+    assert link in abistore("compare", old, new, "--format", "sarif", "--docs-base", "https://example.org/abi").out
+    monkeypatch.setenv("ABISTORE_DOCS_BASE", "https://example.org/abi/kinds/{kind}.md")
+    assert link in abistore("compare", old, new, "--format", "sarif").out
+
+
+@pytest.mark.parametrize("docs", ["docs", "example.org/x", "javascript:alert(1)", "http://[", "https://a b"])
+def test_an_address_of_documentation_that_is_none_is_refused(abistore: Call, old: Path, new: Path, docs: str) -> None:
+    done = abistore("compare", old, new, "--docs-base", docs)
+    assert done.code == 64
+    assert "not the address of documentation" in done.err

@@ -107,3 +107,24 @@ def test_an_exit_code_is_told(run: dict[str, Any]) -> None:
     made: Comparison = comparison(verdict=Verdict.NO_CHANGE)
     assert run["invocations"][0]["exitCode"] == 4
     assert sarif(outline(made))["runs"][0]["invocations"][0]["exitCode"] == 0
+
+
+@pytest.mark.parametrize(
+    ("docs", "address"),
+    [
+        ("https://example.org/abistore/", "https://example.org/abistore/kinds/{kind}.md"),
+        ("https://example.org/{kind}.html", "https://example.org/{kind}.html"),
+        ("", "urn:abistore:kind:{kind}"),
+    ],
+)
+def test_rules_link_to_the_published_documentation(docs: str, address: str) -> None:
+    document = json.loads(render(report(), "sarif", Style(docs=docs)))
+    VALIDATOR.validate(document)
+    rules = document["runs"][0]["tool"]["driver"]["rules"]
+    assert [rule["helpUri"] for rule in rules] == [address.replace("{kind}", rule["id"]) for rule in rules]
+
+
+def test_the_page_of_a_rule_is_in_the_report(run: dict[str, Any]) -> None:
+    pages = [rule["help"]["markdown"] for rule in run["tool"]["driver"]["rules"] if "help" in rule]
+    assert pages
+    assert all("**Fix:**" in page and "**Impact:**" in page and "abistore explain" in page for page in pages)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from abistore.errors import SnapshotNotFound, StoreError, UsageError
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest, LineKey, StoredVerdict
+from abistore.store import verdicts
 from abistore.store.store import Store
 from tests.store.builders import ARM, X86, snapshot
 
@@ -113,6 +114,16 @@ def test_judging_again_makes_a_new_row_unless_the_same_is_said(address: str) -> 
         assert store.find_verdict(VERDICT.old_digest, VERDICT.new_digest, "strict_abi", "e1") == other
         assert store.verdicts(new_digest=VERDICT.new_digest) == store.verdicts()
         assert store.verdicts(old_digest=VERDICT.new_digest) == ()
+
+
+def test_verdicts_that_mention_a_text_come_newest_first(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "_BATCH", 2)
+    made = [replace(VERDICT, engine=f"e{number}", comparison=b'{"id":"%06d"}' % (number % 2)) for number in range(7)]
+    with Store.open(address, write=True) as store:
+        for each in made:
+            store.save_verdict(each)
+        assert list(store.verdicts_mentioning(b'"id":"000001')) == [made[5], made[3], made[1]]
+        assert list(store.verdicts_mentioning(b'"id":"2')) == []
 
 
 def test_a_damaged_verdict_is_told(path: Path) -> None:
