@@ -6,7 +6,6 @@ three times as fast and costs as much as forty interpreted entries.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,8 +13,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf import codes as dw
-from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.classes import is_usable
 from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.forms import (
     EMPTY,
@@ -48,9 +45,6 @@ DIRECT = {dw.AT_NAME: dw.FORM_STRP, dw.AT_LOW_PC: dw.FORM_ADDR, dw.AT_SIBLING: d
 
 UNKNOWN = 0
 """The attribute code of what is stepped over."""
-
-LARGEST_GAP = 1 << 12
-"""Bound on unused codes in a row; producers leave none."""
 
 LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, RECORD, ENUM, UNPLACED = range(8)
 """How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
@@ -91,12 +85,13 @@ class Abbreviation:
 
     __slots__ = (
         "_constants", "_decoded", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
-        "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next", "size",
-        "specifications", "tag",
+        "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next", "raw",
+        "size", "specifications", "tag",
     )  # fmt: skip
 
     decode: Decoder
     next: Skipping
+    raw: bytes
 
     def __init__(self, tag: int, has_children: bool, specifications: tuple[Specification, ...], format: Format) -> None:
         self.tag = tag
@@ -278,75 +273,3 @@ UNDECLARED = Abbreviation(0, False, (), Format(True, 4, 8, 4))
 UNDECLARED.decode = _unusable
 UNDECLARED.next = _unusable
 UNDECLARED.kind, UNDECLARED.size = PLAIN, -1
-
-
-class Abbreviations:
-    """All abbreviation tables of one session: equal declarations are one object, in whatever table or file they are."""
-
-    def __init__(self) -> None:
-        self._by_format: dict[Format, dict[bytes, Abbreviation]] = {}
-
-    def table(self, data: bytes, position: int, format: Format) -> list[Abbreviation]:
-        """The table at ``position`` of an abbreviation section: a list indexed by code."""
-        known = self._by_format.setdefault(format, {})
-        table = [UNDECLARED]
-        match = DECLARATION.match
-        while True:
-            code = data[position]
-            position += 1
-            if code > 127:
-                code, position = leb.unsigned(data, position - 1)
-            if not code:
-                return table
-            declared = match(data, position)
-            if declared is None:
-                raise Malformed("an abbreviation table has no end")
-            position = declared.end()
-            raw = declared[0]
-            abbreviation = known.get(raw)
-            if abbreviation is None:
-                abbreviation = known[raw] = _declare(raw, format)
-            if code == len(table):
-                table.append(abbreviation)
-            elif code < len(table) + LARGEST_GAP:
-                table.extend([UNDECLARED] * (code + 1 - len(table)))
-                table[code] = abbreviation
-            else:
-                raise Malformed(f"abbreviation code {code:#x} is out of any bounds")
-
-
-_LEB = rb"[\x80-\xff]*+[\x00-\x7f]"
-DECLARATION = re.compile(
-    _LEB  # tag
-    + rb"."  # whether it has children
-    + rb"(?:(?!\0\0)" + _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb"))*+"  # attribute, form, constant
-    + rb"\0\0",
-    re.DOTALL,
-)  # fmt: skip
-"""An abbreviation after its code. DW_FORM_implicit_const (0x21) is followed by its value."""
-
-
-def _declare(raw: bytes, format: Format) -> Abbreviation:
-    tag, position = leb.unsigned(raw, 0)
-    has_children = raw[position] != 0
-    position += 1
-    specifications: list[Specification] = []
-    while True:
-        attribute = raw[position]
-        position += 1
-        if attribute > 127:
-            attribute, position = leb.unsigned(raw, position - 1)
-        form = raw[position]
-        position += 1
-        if form > 127:
-            form, position = leb.unsigned(raw, position - 1)
-        constant = 1
-        if form == dw.FORM_IMPLICIT_CONST:
-            constant, position = leb.signed(raw, position)
-        if not attribute and not form:
-            return Abbreviation(tag, has_children, tuple(specifications), format)
-        if attribute == dw.AT_MIPS_LINKAGE_NAME:
-            attribute = dw.AT_LINKAGE_NAME
-        if not is_usable(attribute, form):
-            attribute = UNKNOWN
-        specifications.append((attribute, form, constant))

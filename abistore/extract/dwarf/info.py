@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.abbreviations import Abbreviation, Abbreviations, Attributes, Decoder
+from abistore.extract.dwarf.abbreviations import Abbreviation, Attributes, Decoder
 from abistore.extract.dwarf.faults import MALFORMED, Malformed, describe
 from abistore.extract.dwarf.index import index_definitions
 from abistore.extract.dwarf.lines import Files, file_names
@@ -83,9 +83,7 @@ class DebugInfo:
         self._sections = Sections(elf)
         self._split_files = SplitFiles(elf, options, self._add_split, self.problem)
         other = Sections(alternate) if alternate is not None else None
-        self.context = Context(
-            Abbreviations(), other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, _tls(elf)
-        )
+        self.context = Context(other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, _tls(elf))
         self._add(self._sections, self._sections.info, 0)
         if other is not None:
             self._add(other, other.info, ALTERNATE_BASE)
@@ -353,15 +351,14 @@ class DebugInfo:
         if unit.stmt_list is None:
             return ""
         key = (unit.base, unit.line_base + unit.stmt_list)
-        names = self._files.get(key)
-        if names is None:
-            try:
-                names = file_names(unit, unit.line_base + unit.stmt_list)
-            except MALFORMED as fault:
-                self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
-                names = Files("", [], [])
-            self._files[key] = names
-        return names[index] if 0 <= index < len(names) else ""
+        try:
+            if key not in self._files:
+                self._files[key] = file_names(unit, unit.line_base + unit.stmt_list)
+            return self._files[key][index]
+        except MALFORMED as fault:
+            self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
+            self._files[key] = Files(unit, (), ())
+            return ""
 
 
 def _tls(elf: ElfFile) -> range:

@@ -38,3 +38,10 @@ def skip(data: bytes, position: int) -> int:
     while data[position] > 0x7F:
         position += 1
     return position + 1
+
+
+def encode(value: int) -> bytes:
+    """The shortest unsigned number of this value."""
+    if value < 0x80:
+        return bytes((value,))
+    return bytes((value & 0x7F | 0x80,)) + encode(value >> 7)

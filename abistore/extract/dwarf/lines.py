@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import struct
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
@@ -13,32 +15,43 @@ from abistore.extract.dwarf.forms import SIZE_CODES, Format, meaning, read_raw
 from abistore.extract.dwarf.units import WIDE_LENGTH, Unit
 
 CONTENT_PATH, CONTENT_DIRECTORY, CONTENT_MD5 = 1, 2, 5
-MD5_SIZE = 16
-COMMON_REST = (
-    (),
-    ((CONTENT_DIRECTORY, dw.FORM_UDATA),),
-    ((CONTENT_DIRECTORY, dw.FORM_UDATA), (CONTENT_MD5, dw.FORM_DATA16)),
-)
-"""What may follow a path in the tables that are read fast."""
+PATH = (CONTENT_PATH, dw.FORM_LINE_STRP)
+DIRECTORY = (CONTENT_DIRECTORY, dw.FORM_UDATA)
+COMMON = {
+    (PATH,): "",
+    (PATH, DIRECTORY): "B",
+    (PATH, DIRECTORY, (CONTENT_MD5, dw.FORM_DATA16)): "B16x",
+}
+"""The tables that GCC and clang write, each with the :mod:`struct` codes of what follows the path."""
+ONE_BYTE = 0x80
+"""Folders with smaller numbers take one byte."""
 MOST_FILES = 1 << 20
 """Bound on the entries of one table."""
+
+
+Entry: TypeAlias = tuple[str | int, int]
+"""A file or folder: its path, or where that is in .debug_line_str, and the number of the folder that holds it."""
 
 
 class Files:
     """The files of one line table. A path is put together when it is asked for: few files declare what is exported."""
 
-    def __init__(self, compilation: str, folders: list[str], files: list[tuple[str, int]]) -> None:
-        self._compilation = compilation
+    def __init__(self, unit: Unit, folders: Sequence[Entry], files: Sequence[Entry]) -> None:
+        self._compilation = unit.comp_dir
+        self._strings = unit.line_strings
         self._folders = folders
         self._files = files
 
-    def __len__(self) -> int:
-        return len(self._files)
-
     def __getitem__(self, index: int) -> str:
+        """The path of a file, empty where there is none of this number. Raises what is in ``MALFORMED``."""
+        if not 0 <= index < len(self._files):
+            return ""
         name, folder = self._files[index]
-        where = self._folders[folder] if 0 <= folder < len(self._folders) else ""
-        return _below(self._compilation, where, name)
+        where = self._folders[folder][0] if 0 <= folder < len(self._folders) else ""
+        return _below(self._compilation, self._text(where), self._text(name))
+
+    def _text(self, path: str | int) -> str:
+        return path if isinstance(path, str) else self._strings[path]
 
 
 def file_names(unit: Unit, offset: int) -> Files:
@@ -60,30 +73,30 @@ def file_names(unit: Unit, offset: int) -> Files:
         format = unit.format._replace(offset_size=size)
         folders, position = _table(unit, data, position, format)
         files, _ = _table(unit, data, position, format)
-        return Files(unit.comp_dir, [folder for folder, _ in folders], files)
+        return Files(unit, folders, files)
     if version < 2:
         raise Malformed(f"line table version {version}")
     return _old_names(unit, data, position)
 
 
 def _old_names(unit: Unit, data: bytes, position: int) -> Files:
-    folders = [unit.comp_dir]
+    folders: list[Entry] = [(unit.comp_dir, 0)]
     name, position = _string(data, position)
     while name:
-        folders.append(name)
+        folders.append((name, 0))
         name, position = _string(data, position)
-    files = [(unit.name or "", 0)]
+    files: list[Entry] = [(unit.name or "", 0)]
     name, position = _string(data, position)
     while name:
         folder, position = leb.unsigned(data, position)
         position = leb.skip(data, leb.skip(data, position))
         files.append((name, folder))
         name, position = _string(data, position)
-    return Files(unit.comp_dir, folders, files)
+    return Files(unit, folders, files)
 
 
-def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list[tuple[str, int]], int]:
-    """A DWARF 5 list of folders or files: path and folder index of each."""
+def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list[Entry], int]:
+    """A DWARF 5 list of folders or files, and the position after it."""
     fields = []
     count = data[position]
     position += 1
@@ -94,9 +107,15 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
     count, position = leb.unsigned(data, position)
     if count > MOST_FILES or (count and not fields):
         raise Malformed("a line table has too many files")
-    if fields and fields[0] == (CONTENT_PATH, dw.FORM_LINE_STRP) and tuple(fields[1:]) in COMMON_REST:
-        return _common_table(unit, data, position, count, fields=len(fields), format=format)
-    entries = []
+    if (rest := COMMON.get(tuple(fields))) is not None:
+        layout = struct.Struct(format.prefix + SIZE_CODES[format.offset_size] + rest)
+        end = position + count * layout.size
+        rows = list(layout.iter_unpack(data[position:end]))
+        if len(fields) == 1:
+            return [(path, 0) for (path,) in rows], end
+        if len(rows) == count and all(folder < ONE_BYTE for _, folder in rows):
+            return rows, end
+    entries: list[Entry] = []
     for _ in range(count):
         path, folder = "", 0
         for content, form in fields:
@@ -108,28 +127,6 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
             elif content == CONTENT_DIRECTORY and isinstance(raw, int):
                 folder = raw
         entries.append((path, folder))
-    return entries, position
-
-
-def _common_table(
-    unit: Unit, data: bytes, position: int, count: int, *, fields: int, format: Format
-) -> tuple[list[tuple[str, int]], int]:
-    """The same for the fields that GCC and clang write: that is most of the bytes of a table."""
-    strings, size = unit.line_strings, format.offset_size
-    unpack = struct.Struct(format.prefix + SIZE_CODES[size]).unpack_from
-    entries = []
-    for _ in range(count):
-        (offset,) = unpack(data, position)
-        position += size
-        folder = 0
-        if fields > 1:
-            folder = data[position]
-            position += 1
-            if folder > 127:
-                folder, position = leb.unsigned(data, position - 1)
-            if fields > 2:
-                position += MD5_SIZE
-        entries.append((strings[offset], folder))
     return entries, position
 
 

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from abistore.extract.dwarf.strings import StringTable
+from abistore.extract.dwarf.tables import read_table
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.abbreviations import Abbreviation, Abbreviations
+    from abistore.extract.dwarf.abbreviations import Abbreviation
     from abistore.extract.dwarf.forms import Format
     from abistore.extract.elf.container import ElfFile
 
@@ -73,10 +74,10 @@ class Sections:
         """.debug_ranges, the range lists before DWARF 5."""
         return self.read("ranges")
 
-    def table(self, offset: int, format: Format, abbreviations: Abbreviations) -> list[Abbreviation]:
+    def table(self, offset: int, format: Format) -> list[Abbreviation]:
         """The abbreviation table at ``offset``."""
         key = (offset, format)
         table = self._tables.get(key)
         if table is None:
-            table = self._tables[key] = abbreviations.table(self.read("abbrev"), offset, format)
+            table = self._tables[key] = read_table(self.read("abbrev"), offset, format)
         return table

@@ -15,7 +15,7 @@ from abistore.extract.dwarf.sections import Sections
 from abistore.extract.dwarf.strings import IndexedStrings, StringTable
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.abbreviations import Abbreviation, Abbreviations
+    from abistore.extract.dwarf.abbreviations import Abbreviation
 
 TYPE_UNITS = frozenset({dw.UT_TYPE, dw.UT_SPLIT_TYPE})
 SPLIT_UNITS = frozenset({dw.UT_SPLIT_COMPILE, dw.UT_SPLIT_TYPE})
@@ -30,10 +30,7 @@ class Context:
     the addresses of the library's TLS segment.
     """
 
-    def __init__(
-        self, abbreviations: Abbreviations, alternate_strings: StringTable, alternate_base: int, tls: range
-    ) -> None:
-        self.abbreviations = abbreviations
+    def __init__(self, alternate_strings: StringTable, alternate_base: int, tls: range) -> None:
         self.signatures: dict[int, int] = {}
         self.alternate_strings = alternate_strings
         self.alternate_base = alternate_base
@@ -188,7 +185,7 @@ class Unit:
         if self.is_loaded:
             return
         sections = self.sections
-        self.table = sections.table(self.abbreviation_offset, self.format, self._context.abbreviations)
+        self.table = sections.table(self.abbreviation_offset, self.format)
         self._indexed = IndexedStrings(self.strings, self._string_offset)
         code, position = leb.unsigned(self.data, self.position)
         abbreviation = self.table[code]
