@@ -113,7 +113,7 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
         rows = list(layout.iter_unpack(data[position:end]))
         if len(fields) == 1:
             return [(path, 0) for (path,) in rows], end
-        if len(rows) == count and all(folder < ONE_BYTE for _, folder in rows):
+        if max(data[position + format.offset_size : end : layout.size], default=0) < ONE_BYTE:
             return rows, end
     entries: list[Entry] = []
     for _ in range(count):

@@ -15,8 +15,8 @@ Scope: TypeAlias = tuple[str | int, ...]
 """Outermost first: the name of a namespace, or the handle of a record or function."""
 
 CONTAINERS = frozenset({*dw.RECORD_TAGS, dw.TAG_SUBPROGRAM, dw.TAG_NAMESPACE})
-BLOCKS = frozenset({dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE})
-"""What may hold types inside a function without being a scope by name."""
+SCOPES = CONTAINERS | {dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE}
+"""These and what may hold types inside a function without being a scope by name."""
 
 
 class Scopes:
@@ -24,7 +24,7 @@ class Scopes:
 
     def __init__(self) -> None:
         self._flat: dict[tuple[int, int], Scope] = {}
-        self._extents: dict[int, tuple[list[int], list[int], list[bool]]] = {}
+        self._starts: dict[int, list[int]] = {}
         self._ends: dict[int, int] = {}
 
     def of(self, unit: Unit, position: int) -> Scope:
@@ -35,8 +35,7 @@ class Scopes:
         if outer is None:
             outer = self._flat[key] = _flatten(unit.scopes[index])
         if outer and type(outer[-1]) is int:
-            extents = self._extents.get(outer[-1])
-            if extents is not None and not extents[0]:
+            if self._starts.get(outer[-1]) == []:
                 return outer
             return outer + tuple(self._within(unit, outer[-1] - unit.base, position))
         functions = unit.functions
@@ -56,30 +55,27 @@ class Scopes:
 
     def _within(self, unit: Unit, container: int, position: int) -> Iterator[int]:
         while True:
-            starts, ends, named = self._extents_of(unit, container)
+            starts = self._inside(unit, container)
             index = bisect_right(starts, position) - 1
-            if index < 0 or starts[index] == position or ends[index] <= position:
+            if index < 0 or starts[index] == position or self._end(unit, starts[index]) <= position:
                 return
             container = starts[index]
-            if named[index]:
+            if unit.table[leb.unsigned(unit.data, container)[0]].tag in CONTAINERS:
                 yield unit.base + container
 
-    def _extents_of(self, unit: Unit, container: int) -> tuple[list[int], list[int], list[bool]]:
-        """Where the scopes directly inside the entry at ``container`` start and end, and which of them are named."""
+    def _inside(self, unit: Unit, container: int) -> list[int]:
+        """Where the scopes directly inside the entry at ``container`` begin."""
         key = unit.base + container
-        extents = self._extents.get(key)
-        if extents is None:
-            extents = self._extents[key] = ([], [], [])
+        starts = self._starts.get(key)
+        if starts is None:
             code, position = leb.unsigned(unit.data, container)
             abbreviation = unit.table[code]
             position, _ = abbreviation.decode(unit.data, position, unit)
-            if abbreviation.has_children:
-                for handle, child, after in children(unit, position):
-                    if child.has_children and (child.tag in CONTAINERS or child.tag in BLOCKS):
-                        extents[0].append(handle - unit.base)
-                        extents[1].append(skip(child, after, unit))
-                        extents[2].append(child.tag in CONTAINERS)
-        return extents
+            found = children(unit, position) if abbreviation.has_children else ()
+            starts = self._starts[key] = [
+                handle - unit.base for handle, child, _ in found if child.has_children and child.tag in SCOPES
+            ]
+        return starts
 
 
 def _flatten(link: Any) -> Scope:

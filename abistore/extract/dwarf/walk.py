@@ -17,7 +17,8 @@ def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
     if size >= 0:
         if not abbreviation.has_children:
             return position + size
-        return unit.forward(unit.handle + unit.word(data, position + size)[0], position)
+        sibling = unit.handle - unit.base + unit.word(data, position + size)[0]
+        return sibling if position < sibling <= unit.limit else unit.forward(unit.base + sibling, position)
     position = abbreviation.next(data, position, unit)
     if not abbreviation.has_children or abbreviation.leads:
         return position
@@ -46,7 +47,8 @@ def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
 
 def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
     """The entries from ``position`` to the end of their list: handle, abbreviation, position after the code."""
-    data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
+    data, table, base, limit, word = unit.data, unit.table, unit.base, unit.limit, unit.word
+    offset = unit.handle - base
     while True:
         start = position
         code = data[position]
@@ -60,6 +62,10 @@ def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int
         abbreviation = table[code]
         yield base + start, abbreviation, position
         size = abbreviation.size
-        position = (
-            position + size if size >= 0 and not abbreviation.has_children else skip(abbreviation, position, unit)
-        )
+        if size < 0:
+            position = skip(abbreviation, position, unit)
+        elif abbreviation.has_children:
+            sibling = offset + word(data, position + size)[0]
+            position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
+        else:
+            position += size
