@@ -39,6 +39,7 @@ ZMQ = Recipe(
     ),
     root="bundled/zeromq",
     sources=("src/*.cpp",),
+    unwanted=("src/ws_*.cpp", "src/wss_*.cpp"),
     flags=("-Iinclude", "-Isrc", f"-I{GENERATED}/libzmq", "-D_GNU_SOURCE", "-pthread"),
     remark="C++ behind a C interface, without -fvisibility=hidden, as the package itself builds it.",
 )
