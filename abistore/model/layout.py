@@ -246,8 +246,10 @@ class Layouts:
 
     def _straddles(self, type: TypeRef, offset: int, bits: int | None) -> bool:
         """Whether a bit-field crosses the storage unit of its type, as only packed ones do."""
+        if bits is None:
+            return False
         unit = 8 * (self.size(type) or 0)
-        return bits is not None and 0 < bits <= unit and offset % unit + bits > unit
+        return 0 < bits <= unit and offset % unit + bits > unit
 
     def is_packed(self, record: Record) -> bool:
         """See :func:`is_packed`."""

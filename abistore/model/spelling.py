@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from abistore.model.layout import Hole, holes, is_packed
+from abistore.model.layout import Hole, Layouts
 from abistore.model.names import Name
 from abistore.model.normal import last_component
 from abistore.model.shapes import (
@@ -136,10 +136,11 @@ def _field(field: Field) -> str:
 # --- declarations -------------------------------------------------------------------------------------------------
 
 
-def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None) -> str:
+def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None, layouts: Layouts | None = None) -> str:
     """``shape`` as the declaration of ``name``; records with byte offsets (``byte:bit`` for bit-fields).
 
-    With the ``snapshot`` that the shape is from, records tell their padding too.
+    With the ``snapshot`` that the shape is from, records tell their padding too; who spells many of them passes its
+    ``layouts``, which know what others embed.
     """
     match shape:
         case Function():
@@ -147,7 +148,9 @@ def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None) -
         case Variable():
             return f"{'static ' if shape.owner else ''}{declare(shape.type, shape.display)};"
         case Record():
-            return "\n".join(_record(name.spelling, shape, snapshot))
+            if layouts is None and snapshot is not None:
+                layouts = Layouts(snapshot)
+            return "\n".join(_record(name.spelling, shape, snapshot, layouts))
         case Enum():
             return _enum(name.spelling, shape)
         case Alias():
@@ -272,11 +275,11 @@ def _library(shape: Library) -> Iterator[str]:
 # --- records ------------------------------------------------------------------------------------------------------
 
 
-def _record(name: str, shape: Record, snapshot: Snapshot | None) -> Iterator[str]:
+def _record(name: str, shape: Record, snapshot: Snapshot | None, layouts: Layouts | None) -> Iterator[str]:
     bases = ", ".join(_base(base) for base in shape.bases)
     aligned = f"alignas({shape.alignment}) " if shape.alignment else ""
     yield f"{shape.sort} {aligned}{name}{f' : {bases}' if bases else ''} {{"
-    gaps = {gap.offset: gap for gap in holes(shape, snapshot)} if snapshot is not None else {}
+    gaps = {gap.offset: gap for gap in layouts.holes(shape)} if layouts is not None else {}
     if shape.has_vptr:
         yield _commented(f"{INDENT}void** (vtable pointer);", "0")
     access: Access = "private" if shape.sort == "class" else "public"
@@ -290,7 +293,7 @@ def _record(name: str, shape: Record, snapshot: Snapshot | None) -> Iterator[str
     for start in sorted(gaps):
         yield f"{INDENT}/* {_hole(gaps[start])} */"
     yield from _functions_of(shape, access, snapshot)
-    packed = ", packed" if snapshot is not None and is_packed(shape, snapshot) else ""
+    packed = ", packed" if layouts is not None and layouts.is_packed(shape) else ""
     yield f"}};  // {shape.size} bytes{packed}"
 
 

@@ -52,7 +52,9 @@ class _Side:
     def text(self, name: Name) -> str | None:
         """What ``name`` declares, all its variants one below the other."""
         shapes = self._variants(name)
-        return "\n".join(declaration(name, shape, self._snapshot) for shape in shapes) if shapes else None
+        return (
+            "\n".join(declaration(name, shape, self._snapshot, self._layouts) for shape in shapes) if shapes else None
+        )
 
     def layout(self, name: Name) -> RecordLayout | None:
         """The members of the record ``name``; of its first variant where it has several."""
