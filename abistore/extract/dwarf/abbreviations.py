@@ -40,8 +40,14 @@ DEFINING = frozenset({dw.AT_EXTERNAL, dw.AT_SPECIFICATION})
 BY_ADDRESS = frozenset({dw.AT_LOW_PC, dw.AT_RANGES, dw.AT_ABSTRACT_ORIGIN})
 VALUED = frozenset({dw.AT_CONST_VALUE, dw.AT_DECLARATION})
 
-DIRECT = {dw.AT_NAME: dw.FORM_STRP, dw.AT_LOW_PC: dw.FORM_ADDR, dw.AT_SIBLING: dw.FORM_REF4}
-"""The attributes that a scan reads without decoding the entry, in the form where it can."""
+DIRECT = {
+    dw.AT_NAME: dw.FORM_STRP,
+    dw.AT_LINKAGE_NAME: dw.FORM_STRP,
+    dw.AT_LOW_PC: dw.FORM_ADDR,
+    dw.AT_SIBLING: dw.FORM_REF4,
+    dw.AT_TYPE: dw.FORM_REF4,
+}
+"""The attributes that are read without decoding the entry, in the form where they can be."""
 
 UNKNOWN = 0
 """The attribute code of what is stepped over."""
@@ -78,7 +84,9 @@ class Abbreviation:
     """One kind of entry: its tag, its attributes and their forms.
 
     ``attributes`` is the set of attribute codes; ``size`` the bytes of the attributes for leaves and the
-    place of DW_AT_sibling where there are children (-1: not fixed). ``decode(data, position, unit)`` takes the position
+    place of DW_AT_sibling where there are children (-1: not fixed). Other places count from the code's end too:
+    ``symbol_place`` is that of the linkage name, or else of the name; ``type_place`` that of the type of a leaf of
+    fixed size that completes no other entry. ``decode(data, position, unit)`` takes the position
     after the code and gives the position after the attributes, with the kept attributes. ``next(data, position, unit)``
     gives the position after the attributes, or of the next sibling where ``leads`` says that it is recorded.
     """
@@ -86,7 +94,7 @@ class Abbreviation:
     __slots__ = (
         "_constants", "_decoded", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
         "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next", "raw",
-        "size", "specifications", "tag",
+        "size", "specifications", "symbol_place", "tag", "type_place",
     )  # fmt: skip
 
     decode: Decoder
@@ -111,7 +119,10 @@ class Abbreviation:
         self._skip_plan: list[Run | Field] | None = None
         places, size = _places(specifications, format)
         self.name_place = places.get(dw.AT_NAME, -1)
+        self.symbol_place = places.get(dw.AT_LINKAGE_NAME if dw.AT_LINKAGE_NAME in self.attributes else dw.AT_NAME, -1)
         self.address_place = places.get(dw.AT_LOW_PC, -1)
+        is_whole = size >= 0 and not has_children and dw.AT_ABSTRACT_ORIGIN not in self.attributes
+        self.type_place = places.get(dw.AT_TYPE, -1) if is_whole else -1
         sibling = places.get(dw.AT_SIBLING, -1) if has_children else -1
         self.kind = self._classify(size >= 0)
         self.size = sibling if has_children else size

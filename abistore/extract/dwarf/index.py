@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable
 
 from abistore.extract.dwarf import codes as dw
@@ -30,7 +29,7 @@ def index_definitions(
 
 def _add_unit(unit: Unit, attributes: Callable[[int], Attributes], index: dict[str, list[int]]) -> None:
     data, base, strings = unit.data, unit.base, unit.strings
-    offset = struct.Struct(unit.format.prefix + ("I" if unit.bits == 32 else "Q")).unpack_from
+    offset = unit.offset
     for start in unit.classes:
         code = data[start]
         position = start + 1

@@ -269,7 +269,7 @@ class DebugInfo:
             return
         unit.is_scanned = True
         unit.starts, unit.scopes = [unit.position], [None]
-        unit.classes, unit.functions, unit.unplaced = [], [], []
+        unit.classes, unit.functions, unit.nameable, unit.unplaced = [], [], [], []
         try:
             unit.load()
             scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)

@@ -73,6 +73,8 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
         if kind == FUNCTION:
             if abbreviation.has_children:
                 functions.append(start)
+            if abbreviation.is_nameable:
+                unit.nameable.append(start)
             if abbreviation.has_code:
                 found.extend(_function(abbreviation, position, unit, addresses, base + start))
         elif kind == VARIABLE:

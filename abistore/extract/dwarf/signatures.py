@@ -71,6 +71,14 @@ def read_signature(types: Types, die: Die) -> Signature:
             break
         child = table[code]
         tag = child.tag
+        if tag == dw.TAG_FORMAL_PARAMETER and child.type_place >= 0:
+            found = types.reference(unit.handle + unit.word(data, position + child.type_place)[0])
+            if dw.AT_ARTIFICIAL not in child.attributes:
+                parameters.append(_as_parameter(found) if type(found) is Qualified else found)
+            elif this is None and not parameters:
+                this = found
+            position += child.size
+            continue
         if tag == dw.TAG_FORMAL_PARAMETER:
             end, attributes = child.decode(data, position, unit)
             if dw.AT_ABSTRACT_ORIGIN in attributes:

@@ -35,17 +35,22 @@ def folded_functions(unit: Unit, symbols: Set[str]) -> Iterator[tuple[str, int]]
 
     GCC leaves out the code of a function that does exactly what another does.
     """
-    data, table = unit.data, unit.table
-    for start in (*unit.functions, *unit.unplaced):
-        code, position = data[start], start + 1
-        if code > 127:
-            code, position = leb.unsigned(data, start)
-        abbreviation = table[code]
+    for start in (*unit.nameable, *unit.unplaced):
+        code, position = leb.unsigned(unit.data, start)
+        abbreviation = unit.table[code]
         if abbreviation.is_nameable:
-            attributes = abbreviation.decode(data, position, unit)[1]
-            symbol: str = attributes.get(dw.AT_LINKAGE_NAME) or attributes.get(dw.AT_NAME, "")
+            symbol = _symbol(unit, abbreviation, position)
             if symbol in symbols:
                 yield symbol, unit.base + start
+
+
+def _symbol(unit: Unit, abbreviation: Abbreviation, position: int) -> str:
+    """The linkage name of the entry whose code ends at ``position``, or its name where it has none."""
+    if abbreviation.symbol_place >= 0:
+        return unit.strings[unit.offset(unit.data, position + abbreviation.symbol_place)[0]]
+    attributes = abbreviation.decode(unit.data, position, unit)[1]
+    symbol: str = attributes.get(dw.AT_LINKAGE_NAME) or attributes.get(dw.AT_NAME, "")
+    return symbol
 
 
 def members(
@@ -82,7 +87,7 @@ def _members(die: Callable[[int], Entry], handle: int, depth: int = 0) -> Iterat
     if abbreviation.has_children:
         for member, child, after in children(unit, position):
             if child.tag in MEMBERS and dw.AT_LINKAGE_NAME in child.attributes:
-                yield child.decode(unit.data, after, unit)[1][dw.AT_LINKAGE_NAME], member
+                yield _symbol(unit, child, after), member
             elif child.tag in dw.RECORD_TAGS and child.has_children and depth < DEEPEST:
                 yield from _members(die, member, depth + 1)
 
