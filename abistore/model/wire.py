@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import astuple
 
 from abistore.errors import SnapshotError
 from abistore.model import shapes
@@ -80,6 +81,10 @@ def _form(hint: Any) -> tuple[Form, bool, type[msgspec.Struct] | None] | None:
     return None
 
 
+_Steps: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...], list[tuple[int, bool, Callable[[Any], Any]]]]
+"""How rows of one class are written: the tag, the defaults from the last on, what is written in place of a value."""
+
+
 class RowWriter:
     """Turns structs into rows; ``type_number`` and ``name_number`` say what number a reference has."""
 
@@ -90,27 +95,29 @@ class RowWriter:
             "row": self.row,
             "tagged row": self.row,
         }
-        self._plans: dict[type[msgspec.Struct], tuple[Plan, list[tuple[int, bool, Callable[[Any], Any]]]]] = {}
+        self._steps: dict[type[msgspec.Struct], _Steps] = {}
 
     def row(self, struct: msgspec.Struct) -> list[Any]:
         """``struct`` as a list: its tag if it has one, then its fields up to the last that is not its default."""
-        known = self._plans.get(type(struct))
-        if known is None:
-            form = plan(type(struct))
-            slots = [(slot.index, slot.many, self._write[slot.form]) for slot in form.slots]
-            known = self._plans[type(struct)] = form, slots
-        form, slots = known
-        values: list[Any] = list(msgspec.structs.astuple(struct))
-        width, required, defaults = form.width, form.required, form.defaults
-        while width > required and values[width - 1] == defaults[width - 1 - required]:
-            width -= 1
-        del values[width:]
+        steps = self._steps.get(type(struct))
+        if steps is None:
+            steps = self._steps[type(struct)] = self._steps_of(plan(type(struct)))
+        tag, defaults, slots = steps
+        values = [*tag, *astuple(struct)]
+        for default in defaults:
+            if values[-1] != default:
+                break
+            values.pop()
+        width = len(values)
         for index, many, write in slots:
             if index < width and (value := values[index]) is not None:
                 values[index] = list(map(write, value)) if many else write(value)
-        if form.tag is not None:
-            values.insert(0, form.tag)
         return values
+
+    def _steps_of(self, form: Plan) -> _Steps:
+        tag = () if form.tag is None else (form.tag,)
+        slots = [(len(tag) + slot.index, slot.many, self._write[slot.form]) for slot in form.slots]
+        return tag, form.defaults[::-1], slots
 
 
 class RowReader:

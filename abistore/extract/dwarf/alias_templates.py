@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from operator import is_
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from abistore.model.names import Name
 from abistore.model.normal import qualified
-from abistore.model.shapes import Alias, AnyShape, Enumerator, Method, Named, Primitive, Qualified, TypeRef
+from abistore.model.shapes import Alias, AnyShape, Named, Qualified, TypeRef
+from abistore.model.wire import plan
 
 
 class Meaning(NamedTuple):
@@ -54,7 +56,9 @@ def resolve_alias_templates(entries: dict[Name, list[AnyShape]], aliases: Meanin
     if targets:
         resolved = _Resolved(targets)
         for name, shapes in entries.items():
-            entries[name] = distinct([resolved.of(shape) for shape in shapes])
+            rewritten = [resolved.of(shape) for shape in shapes]
+            if not all(map(is_, rewritten, shapes)):
+                entries[name] = distinct(rewritten)
 
 
 def distinct(shapes: Iterable[AnyShape]) -> list[AnyShape]:
@@ -66,8 +70,15 @@ def distinct(shapes: Iterable[AnyShape]) -> list[AnyShape]:
     return found
 
 
-LEAVES: Final = frozenset({str, int, bool, type(None), Name, Primitive, Enumerator, Method})
-"""What mentions no type, by class."""
+@cache
+def mentioning(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a struct class that hold types, or structs that do."""
+    fields = struct.__struct_fields__
+    return tuple(
+        fields[slot.index]
+        for slot in plan(struct).slots
+        if slot.form in ("type", "tagged row") or (slot.struct is not None and mentioning(slot.struct))
+    )
 
 
 class _Resolved:
@@ -89,12 +100,16 @@ class _Resolved:
         if isinstance(part, Named):
             target = self._targets.get(part.name)
             return part if target is None else self.of(target)
-        values = part if isinstance(part, tuple) else msgspec.structs.astuple(part)
-        changed = [value if type(value) in LEAVES or not value else self.of(value) for value in values]
-        if all(map(is_, changed, values)):
-            return part
         if isinstance(part, tuple):
-            return tuple(changed)
+            rewritten = tuple(map(self.of, part))
+            return part if all(map(is_, rewritten, part)) else rewritten
+        changed = {}
+        for field in mentioning(part.__class__):
+            value = getattr(part, field)
+            if value and (found := self.of(value)) is not value:
+                changed[field] = found
+        if not changed:
+            return part
         if isinstance(part, Qualified):
-            return qualified(changed[0], part.qualifiers)
-        return type(part)(*changed)
+            return qualified(changed["target"], part.qualifiers)
+        return msgspec.structs.replace(part, **changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -17,13 +18,14 @@ MAX_BASES = 100
 
 def place_destructors(entries: Entries) -> None:
     """Fills in the slots, in classes and in the functions that implement destructors."""
+    slot_of = cache(partial(destructor_slot, entries=entries))
     for name, shapes in entries.items():
         for index, shape in enumerate(shapes):
             if isinstance(shape, Record) and shape.virtuals and shape.virtuals[-1].slot is None:
-                shapes[index] = _placed(shape, destructor_slot(name, entries))
+                shapes[index] = _placed(shape, slot_of(name))
             elif isinstance(shape, Function) and _lacks_slot(shape):
                 assert shape.method is not None
-                slot = destructor_slot(shape.method.owner, entries)
+                slot = slot_of(shape.method.owner)
                 shapes[index] = replace(shape, method=replace(shape.method, slot=slot))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf import codes as dw
@@ -47,11 +46,14 @@ CONVENTIONS: Final = {
 class Declarations:
     """A function's or variable's DIE, and those it completes: abstract instance and declaration, nearest first."""
 
+    __slots__ = ("_scope", "attributes", "dies", "handles", "types")
+
     def __init__(self, types: Types, handle: int, die: Die, declared: Declarations | None) -> None:
         self.types = types
         self.handles = [handle]
         self.dies = [die]
         self.attributes = die[3]
+        self._scope: Scope | None = None
         if declared is not None:
             self.handles += declared.handles
             self.dies += declared.dies
@@ -73,10 +75,12 @@ class Declarations:
         """Whether an assembler made it: it knows a name and an address, and neither parameters nor result."""
         return self.dies[0][0].language == ASSEMBLY
 
-    @cached_property
+    @property
     def scope(self) -> Scope:
         """What encloses the declaration."""
-        return self.types.info.scope(self.handles[-1])
+        if self._scope is None:
+            self._scope = self.types.info.scope(self.handles[-1])
+        return self._scope
 
     def stands_for(self, symbol: str) -> bool:
         """Whether ``symbol`` is its own name: exactly, or as another variant of its constructor or destructor."""

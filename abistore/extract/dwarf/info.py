@@ -298,7 +298,7 @@ class DebugInfo:
     def unit(self, handle: int) -> Unit:
         """The unit that holds an entry."""
         last = self._last
-        if last is not None and last.base + last.position <= handle < last.base + last.limit:
+        if last is not None and last.position <= handle - last.base < last.limit:
             return last
         section = self._starts.get(handle // BASE_STEP) if handle >= 0 else None
         if section is not None:
@@ -314,7 +314,9 @@ class DebugInfo:
 
     def die(self, handle: int) -> tuple[Unit, Abbreviation, int, Attributes]:
         """An entry: its unit, its abbreviation, the position after its attributes, and its attributes."""
-        unit = self.unit(handle)
+        unit = self._last
+        if unit is None or not unit.position <= handle - unit.base < unit.limit:
+            unit = self.unit(handle)
         if not unit.is_loaded:
             unit.load()
         data = unit.data
