@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
+
 import pytest
 from hypothesis import settings
 
@@ -12,3 +15,15 @@ settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-cases", action="store_true", help="rewrite the findings blocks of tests/rules/*.md")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where ABISTORE_TEST_ALL is set, a test that cannot run fails: everything that tests need is to be there."""
+    report = yield
+    if report.skipped and os.environ.get("ABISTORE_TEST_ALL"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, where no test may be: {report.longrepr}"
+    return report

@@ -24,13 +24,20 @@ def release(recipe: Recipe, version: str, *flags: str, compiler: str | None = No
     compiler = compiler or recipe.compiler
     told = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
     key = hashlib.sha256(repr((recipe, flags, told)).encode()).hexdigest()[:12]
-    kept_apart = replace(recipe, library=f"{recipe.library}-{key}", compiler=compiler, flags=(*recipe.flags, *flags))
+    all_flags = (*recipe.flags, *flags)
+    return obtained(
+        recipe, version, replace(recipe, library=f"{recipe.library}-{key}", compiler=compiler, flags=all_flags)
+    )
+
+
+def obtained(recipe: Recipe, version: str, variant: Recipe | None = None) -> Path:
+    """The library of one release as ``variant`` builds it, or as the recipe itself does; skips like :func:`release`."""
     with _alone():
         try:
             source(recipe.origin, recipe.package, dict(recipe.releases)[version])
         except Missing as problem:
             pytest.skip(f"the sources of {recipe.library} {version} cannot be obtained: {problem}")
-        return build(kept_apart, version)
+        return build(variant or recipe, version)
 
 
 @contextmanager
