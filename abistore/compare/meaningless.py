@@ -14,7 +14,9 @@ from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
+    Argument,
     Array,
+    Declared,
     Enum,
     Field,
     Foreign,
@@ -29,7 +31,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 
-DECLARATIONS = (Alias, Enum, Foreign, Function, Opaque, Record, Variable)
+DECLARATIONS = (Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable)
 """What a change that no rule knows is reported of; the export table has its own rules for every fact."""
 
 
@@ -49,6 +51,10 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
         case Foreign(), Foreign():
             same = are_alike(old.arguments, new.arguments, context)
             return same and _foreign(old, new) == _foreign(new, old)
+        case Variable(), Variable():
+            return _variable(old) == _variable(new)
+        case Declared(), Declared():
+            return _declared(old, new) == _declared(new, old)
         case _:
             return False
 
@@ -67,7 +73,7 @@ def _record(record: Record, other: Record, context: Context) -> Record:
 
 
 def _told_by_record(field: Field) -> Field:
-    """An anonymous member is passed with the record around it, which tells how."""
+    """An anonymous member is passed with the record around it, which tells how; its enumerators have no order."""
     return msgspec.structs.replace(field, type=_unpassed(field.type))
 
 
@@ -76,6 +82,8 @@ def _unpassed(type: TypeRef) -> TypeRef:
         case Inline(shape=Record() as shape):
             fields = tuple(_told_by_record(each) for each in shape.fields)
             return Inline(msgspec.structs.replace(shape, passing=None, fields=fields))
+        case Inline(shape=Enum() as enum):
+            return Inline(msgspec.structs.replace(_enum(enum, enum), underlying=None))
         case Array(element=element):
             return msgspec.structs.replace(type, element=_unpassed(element))
         case Qualified(target=target):
@@ -173,11 +181,26 @@ def is_class_described(owner: Name, context: Context) -> bool:
     return isinstance(context.old_shape(owner), Record) and isinstance(context.new_shape(owner), Record)
 
 
+def _variable(variable: Variable) -> Variable:
+    """Two spellings of one variable, which its symbol tells."""
+    return msgspec.structs.replace(variable, display="")
+
+
+def _declared(declared: Declared, other: Declared) -> Declared:
+    """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss."""
+    traits = tuple(each for each in declared.traits if each != "standard_layout")
+    parameters, unknown = declared.parameters, not_recorded(declared.value, other.value)
+    if len(parameters) == len(other.parameters):
+        pairs = zip(parameters, other.parameters, strict=True)
+        parameters = tuple(own if own.name and same.name else Argument("", own.default) for own, same in pairs)
+    return Declared(traits, parameters, None if unknown else declared.value)
+
+
 def _foreign(foreign: Foreign, other: Foreign) -> AnyShape:
     """A standard library type is a class or a struct as its library likes."""
     return msgspec.structs.replace(
         foreign,
-        sort="struct",
+        sort="enum" if foreign.sort == "enum" else "struct",
         size=None if not_recorded(foreign.size, other.size) else foreign.size,
         alignment=None if not_recorded(foreign.alignment, other.alignment) else foreign.alignment,
         arguments=(),

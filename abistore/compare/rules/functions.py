@@ -366,7 +366,9 @@ def internal_declaration_changed(export: Changed[InternalExport]) -> Iterator[No
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """
-    yield Note("the internal member differs", _declared(export.old), _declared(export.new))
+    old, new = _declared(export.old), _declared(export.new)
+    if old != new:
+        yield Note("the internal member differs", old, new)
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
@@ -380,7 +382,9 @@ def undeclared_declaration_changed(export: Changed[UndeclaredExport]) -> Iterato
     Fix: nothing, where that header is not installed; build with ``-fvisibility=hidden`` to keep such symbols out of the
     export table.
     """
-    yield Note(f"the declaration in {export.old.header} differs", _declared(export.old), _declared(export.new))
+    old, new = _declared(export.old), _declared(export.new)
+    if old != new:
+        yield Note(f"the declaration in {export.old.header} differs", old, new)
 
 
 def _declared(export: InternalExport | UndeclaredExport) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
@@ -11,8 +12,11 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Enum, Foreign, Named, Opaque, Record
-from abistore.model.spelling import declaration
+from abistore.model.shapes import AnyShape, Enum, Foreign, Named, Node, Opaque, Record, TypeRef
+from abistore.model.spelling import declaration, spell
+
+SHOWN = 3
+"""So many members of a type tell what is special about it."""
 
 
 def _keyword(shape: AnyShape) -> str:
@@ -125,7 +129,20 @@ def private_type_changed(type: Changed[PrivateType]) -> Iterator[Note]:
 
     Fix: nothing, if no public header defines it.
     """
-    yield Note("a private definition changed", _outline(type.old), _outline(type.new))
+    old, new = _outline(type.old), _outline(type.new)
+    if old == new:
+        old, new = (f"{old}{_members(own, other)}" for own, other in ((type.old, type.new), (type.new, type.old)))
+    yield Note("a private definition changed", old, new)
+
+
+def _members(type: PrivateType, other: PrivateType) -> str:
+    """The first members of ``type`` that ``other`` has not, or in another way."""
+    for part in ("fields", "enumerators"):
+        own, known = getattr(type.shape, part, ()), getattr(other.shape, part, ())
+        names = [each.name or "(anonymous)" for each in own if each not in known]
+        if names:
+            return " with " + ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    return ""
 
 
 def _outline(type: PrivateType) -> str:
@@ -263,5 +280,24 @@ def declaration_changed_otherwise(declared: Changed[Unexplained]) -> Iterator[No
     Fix: compare the two declarations, and tell abistore's authors what is missing.
     """
     name = declared.subject.name
-    old, new = declaration(name, declared.old.shape), declaration(name, declared.new.shape)
-    yield Note("the declarations differ", old, new)
+    old, new = declared.old.shape, declared.new.shape
+    before, after = declaration(name, old), declaration(name, new)
+    if before == after:
+        before, after = _facts(old, new), _facts(new, old)
+    yield Note("the declarations differ", before, after)
+
+
+def _facts(shape: AnyShape, other: AnyShape) -> str:
+    """The facts of ``shape`` that ``other`` has otherwise, for declarations that are written in one way."""
+    names = [name for name in shape.__struct_fields__ if getattr(shape, name) != getattr(other, name, None)]
+    return ", ".join(f"{name}: {_spelled(getattr(shape, name))}" for name in names)
+
+
+def _spelled(fact: object) -> str:
+    match fact:
+        case tuple():
+            return f"({', '.join(map(_spelled, fact))})"
+        case Node():
+            return spell(cast("TypeRef", fact))
+        case _:
+            return str(fact)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.field_types import FieldType, field_type
+from abistore.compare.members import flat_fields, plain
 from abistore.compare.parts import InnerField
 from abistore.compare.placement import Place, place_of
 from abistore.compare.reserved import is_opaque_storage, is_reserved
@@ -13,7 +14,7 @@ from abistore.compare.rule import Note, rule
 from abistore.compare.rules.fields import spelled
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Field
+from abistore.model.shapes import Field, Record
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
@@ -56,6 +57,31 @@ def union_field_type_changed(field: Changed[Field], context: Context) -> Iterato
         return
     if field_type(field, context) is FieldType.DIFFERENT:
         yield Note("the alternative is of another type", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def union_fields_reordered(record: Changed[Record]) -> Iterator[Note]:
+    """Alternatives of a union stand in another order.
+
+    They lie where they lay, and built consumers use them. Sources that initialise the union without a name initialise
+    another alternative when they are compiled again.
+
+    Fix: keep the first alternative first.
+    """
+    old, new = _by_offset(record.old), _by_offset(record.new)
+    for offset, names in old.items():
+        before = [name for name in names if name in new.get(offset, ())]
+        after = [name for name in new.get(offset, ()) if name in names]
+        if before != after:
+            yield Note("the alternatives are in another order", ", ".join(before), ", ".join(after))
+
+
+def _by_offset(record: Record) -> dict[int, list[str]]:
+    """The names of the fields at each offset, those of anonymous members too, as they are declared."""
+    found: dict[int, list[str]] = {}
+    for field in map(plain, flat_fields(record)):
+        found.setdefault(field.offset, []).append(field.name)
+    return found
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")

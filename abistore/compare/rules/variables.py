@@ -116,6 +116,20 @@ def var_lost_const(variable: Changed[Variable], context: Context) -> Iterator[No
         yield Note("the variable is not constant any more", *_types(variable))
 
 
+@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
+def var_scope_changed(variable: Changed[Variable]) -> Iterator[Note]:
+    """Static data member became a variable of a namespace of the same name, or the reverse.
+
+    The symbol and its use are the same. Sources that derive from the class, or name it as a type, stop compiling.
+
+    Fix: nothing for built consumers; keep the class where sources use it as a type.
+    """
+    scopes = variable.old.owner is None, variable.new.owner is None
+    if scopes[0] != scopes[1]:
+        words = {True: "namespace", False: "class"}
+        yield Note("the variable's scope is of another sort", words[scopes[0]], words[scopes[1]])
+
+
 @rule(Impact.API_BREAK, evidence="layout", element="variables", action="changed")
 def var_access_changed(variable: Changed[Variable]) -> Iterator[Note]:
     """Static data member can be used from fewer places.

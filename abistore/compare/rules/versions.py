@@ -173,7 +173,33 @@ def symbol_version_alias_changed(version: Changed[DefaultVersion]) -> Iterator[N
 
     Fix: make sure that both versions can work on the same data.
     """
-    yield Note("a new link binds to another version", version.old.version, version.new.version)
+    if version.old.version is not None and version.new.version is not None:
+        yield Note("a new link binds to another version", version.old.version, version.new.version)
+
+
+@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
+def symbol_default_version_dropped(version: Changed[DefaultVersion]) -> Iterator[Note]:
+    """No version of an export is the default any more.
+
+    Built consumers keep the version that they were linked with. Programs that use the export can no longer be linked:
+    the linker looks for a default version.
+
+    Fix: make one version the default (``.symver implementation, name@@NODE``), unless nobody is to use it any more.
+    """
+    if version.old.version is not None and version.new.version is None:
+        yield Note("a new link finds no version", version.old.version, None)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def symbol_default_version_gained(version: Changed[DefaultVersion]) -> Iterator[Note]:
+    """Version of an export became the default, where none was.
+
+    Built consumers keep the version that they were linked with. Programs can be linked to the export again.
+
+    Fix: nothing.
+    """
+    if version.old.version is None and version.new.version is not None:
+        yield Note("a new link binds to the version", None, version.new.version)
 
 
 # --- versions that the library needs ------------------------------------------------------------------------------

@@ -278,7 +278,10 @@ def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -
     differs = (old.result, old.parameters, old.symbol) != (new.result, new.parameters, new.symbol)
     same = _sameness(old, new, context)
     if differs and _speaks_for_itself(method, context) and same < Sameness.REINTERPRETED:
-        yield Note("the method's types are spelled in another way", spelled(old), spelled(new))
+        texts = spelled(old), spelled(new)
+        if texts[0] == texts[1]:
+            texts = old.symbol, new.symbol
+        yield Note("the method's types are spelled in another way", *texts)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")

@@ -1,0 +1,298 @@
+"""Every fact that a snapshot can hold, changed alone: a finding tells of it, or it is named here with its reason."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterator
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+import pytest
+
+from abistore.compare.comparison import compare
+from abistore.model.codec import from_json, to_json
+from abistore.model.names import SELF, Name
+from abistore.model.shapes import (
+    VOID,
+    Alias,
+    AnyShape,
+    Argument,
+    Array,
+    Base,
+    Declared,
+    Enum,
+    Enumerator,
+    Field,
+    Foreign,
+    Function,
+    Hardening,
+    Import,
+    Inline,
+    Library,
+    MemberPointer,
+    Method,
+    Named,
+    Opaque,
+    Pointer,
+    Primitive,
+    Procedure,
+    Qualified,
+    Record,
+    Special,
+    Symbol,
+    TypeRef,
+    Variable,
+    VirtualMethod,
+)
+from abistore.model.snapshot import Evidence, Snapshot, Target
+
+INT, DOUBLE, LONG = Primitive("int", 4), Primitive("double", 8), Primitive("long", 8)
+OWNER, PLAIN, BASE = Name("record", "owner"), Name("record", "plain"), Name("record", "base")
+ENUM, ALIAS, OPAQUE = Name("enum", "choice"), Name("alias", "number"), Name("record", "handle")
+FOREIGN, UNION = Name("record", "std::array<int, 2>"), Name("record", "either")
+FUNCTION, METHOD, VARIABLE = Name("function", "act"), Name("function", "_ZN5owner3actEv"), Name("variable", "state")
+
+LAYOUT: dict[Name, AnyShape] = {
+    PLAIN: Record(
+        "struct",
+        64,
+        (
+            Field("first", INT, 0),
+            Field("bits", Primitive("unsigned int", 4), 32, 3, "public"),
+            Field("second", Pointer(INT), 64, None, "protected", True),
+            Field("inner", Inline(Record("union", 8, (Field("one", LONG, 0), Field("two", DOUBLE, 0)))), 128),
+            Field("kind", Inline(Enum(4, (Enumerator("ON", 0), Enumerator("OFF", 1)), INT)), 192),
+            Field("list", Array(INT, 4), 224),
+            Field("last", LONG, 384),
+        ),
+        alignment=8,
+        passing="value",
+        deleted=("plain(const plain&)",),
+        arguments=(INT,),
+    ),
+    BASE: Record("class", 8, (Field("own", INT, 0),), passing="value"),
+    OWNER: Record(
+        "class",
+        24,
+        (Field("held", LONG, 128),),
+        (Base(Named(BASE), 64, False, "protected"),),
+        (
+            VirtualMethod("act", "_ZN5owner4actvEv", 0, INT, (INT,), False, "protected"),
+            VirtualMethod("~owner", "", 1, VOID),
+        ),
+        passing="reference",
+        has_vptr=True,
+    ),
+    UNION: Record("union", 8, (Field("one", INT, 0), Field("two", DOUBLE, 0))),
+    ENUM: Enum(4, (Enumerator("NONE", 0), Enumerator("SOME", 1), Enumerator("ALL", 7)), INT),
+    ALIAS: Alias(LONG),
+    OPAQUE: Opaque("struct"),
+    FOREIGN: Foreign("struct", 8, 4, (INT,)),
+    FUNCTION: Function("act", INT, (Pointer(INT), LONG), False, False, True, "regparm"),
+    METHOD: Function(
+        "owner::act", INT, (LONG,), method=Method(OWNER, "protected", False, "virtual", 0, ("const",), "&", True)
+    ),
+    VARIABLE: Variable("owner::state", Array(LONG, 2), OWNER, "protected"),
+}
+"""One of each kind of declaration, with a value for all that can have one."""
+
+SYMBOLS: dict[Name, AnyShape] = {
+    FUNCTION: Symbol("function", "global", "default", 0, "V_1"),
+    METHOD: Symbol("function", "weak", "protected"),
+    VARIABLE: Symbol("object", "global", "default", 16, "V_1"),
+    Name("variable", "local"): Symbol("tls", "global", "default", 8),
+    Name("variable", "_ZTV5owner"): Symbol("object", "global", "default", 40),
+    Name("import", "malloc"): Import(True, "GLIBC_2.2.5", "libc.so.6"),
+    SELF: Library(
+        "shared",
+        "libcase.so.1",
+        ("libm.so.6", "libc.so.6"),
+        ("/opt/one",),
+        (),
+        ("V_1",),
+        (("libc.so.6", "GLIBC_2.2.5"),),
+        Hardening("partial", True, False, True, True, ("IBT",), False, False),
+        ("DF_1_NODELETE", "STATIC_TLS"),
+    ),
+}
+SOURCE: dict[Name, AnyShape] = {
+    FUNCTION: Declared(("deprecated", "noexcept"), (Argument("where", "0"), Argument("amount"))),
+    PLAIN: Declared(("final", "standard_layout")),
+    Name("variable", "LIMIT"): Declared(("constant",), (), "10"),
+    VARIABLE: Declared((), (), "3"),
+}
+USES: tuple[TypeRef, ...] = (
+    *(Named(name) for name in (PLAIN, OWNER, UNION, ENUM, ALIAS, FOREIGN)),
+    Pointer(Named(OPAQUE)),
+)
+USERS = {Name("function", "take"): Function("take", VOID, USES)}
+
+# --- each fact alone ----------------------------------------------------------------------------------------------
+
+
+def mutants(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """``value`` with one of its facts changed, or one of a part of it, and which."""
+    for fact, hint in get_type_hints(type(value)).items():
+        own = getattr(value, fact)
+        for label, other in others(hint, own, f"{path}.{fact}"):
+            yield label, msgspec.structs.replace(value, **{fact: other})
+
+
+def others(hint: Any, own: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Values of type ``hint`` that differ from ``own`` in one fact."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint == TypeRef:
+        yield from ((f"{path}={type(each).__name__}", each) for each in REFERENCES if each != own)
+        if isinstance(own, Inline):
+            yield from ((label, Inline(each)) for label, each in mutants(own.shape, path))
+    elif origin is Literal:
+        yield from ((f"{path}={each}", each) for each in arguments if each != own)
+    elif origin in (Union, types.UnionType):
+        if own is not None:
+            yield f"{path}=None", None
+        inner = Union[tuple(each for each in arguments if each is not type(None))]
+        if own is not None:
+            yield from others(inner, own, path)
+        else:
+            yield from ((f"{path}={each}", each) for each in _samples(inner))
+    elif origin is tuple:
+        yield from _tuples(arguments[0], own, path)
+    elif hint is bool:
+        yield f"{path}={not own}", not own
+    elif hint is int:
+        yield f"{path}+", own + 8
+    elif hint is str:
+        yield f"{path}=other", own + "2" if own else "other"
+    elif hint is Name:
+        yield f"{path}=other", Name(own.kind, "other")
+    else:
+        yield from mutants(own, path)
+
+
+def _samples(hint: Any) -> list[Any]:
+    """A few values of type ``hint``."""
+    if get_origin(hint) is Literal:
+        return list(get_args(hint))
+    found = SAMPLES[hint]
+    return found[-1:] if isinstance(found, list) else [found]
+
+
+def _tuples(hint: Any, own: tuple[Any, ...], path: str) -> Iterator[tuple[str, Any]]:
+    if own:
+        yield f"{path}-first", own[1:]
+    if len(own) > 1:
+        yield f"{path}-swapped", (own[1], own[0], *own[2:])
+    new = next(each for each in SAMPLES[hint] if each not in own) if isinstance(SAMPLES[hint], list) else SAMPLES[hint]
+    yield f"{path}+one", (*own, new)
+    for index, part in enumerate(own):
+        if isinstance(part, msgspec.Struct) and hint != TypeRef:
+            label = getattr(part, "name", "") or str(index)
+            for changed, each in mutants(part, f"{path}[{label}]"):
+                yield changed, (*own[:index], each, *own[index + 1 :])
+        elif hint == TypeRef:
+            for changed, each in others(hint, part, f"{path}[{index}]"):
+                yield changed, (*own[:index], each, *own[index + 1 :])
+
+
+REFERENCES: tuple[TypeRef, ...] = (
+    DOUBLE,
+    Named(BASE),
+    Pointer(LONG),
+    Pointer(Qualified(LONG, ("const",))),
+    Array(INT, 8),
+    Array(INT, 4, True),
+    Qualified(LONG, ("volatile",)),
+    Procedure(VOID, ()),
+    MemberPointer(Named(BASE), INT),
+    Inline(Record("struct", 4, (Field("x", INT, 0),))),
+    Special("decltype(auto)"),
+)
+SAMPLES: dict[Any, Any] = {
+    str: ["DF_1_NOW", "V_2", "other"],
+    int: 4,
+    TypeRef: DOUBLE,
+    Field: Field("more", LONG, 448),
+    Base: Base(Named(PLAIN), 192),
+    VirtualMethod: VirtualMethod("more", "_ZN5owner4moreEv", 3, VOID),
+    Enumerator: Enumerator("MORE", 9),
+    Argument: Argument("more"),
+    Method: Method(OWNER),
+    Name: OWNER,
+    tuple[str, str]: ("libc.so.6", "GLIBC_2.34"),
+}
+SAMPLES |= {hint: ["abstract", "inline"] for hint in (get_args(get_type_hints(Declared)["traits"])[0],)}
+
+FACETS: dict[str, dict[Name, AnyShape]] = {"symbol": SYMBOLS, "layout": {**LAYOUT, **USERS}, "source": SOURCE}
+
+
+def facts() -> Iterator[tuple[str, str, Name, AnyShape]]:
+    """Every mutant, with the facet and the name that it is of."""
+    for facet, held in (("symbol", SYMBOLS), ("layout", LAYOUT), ("source", SOURCE)):
+        for name, shape in held.items():
+            for label, other in mutants(shape, f"{facet} {name.spelling or 'library'}"):
+                yield label, facet, name, other
+
+
+def snapshot(facets: dict[str, dict[Name, AnyShape]]) -> Snapshot:
+    entries: dict[Any, Any] = {
+        facet: {name: (shape,) for name, shape in held.items()} for facet, held in facets.items()
+    }
+    entries["symbol"] |= {name: (Symbol("function", "global", "default"),) for name in USERS}
+    evidence = (Evidence("symbol", "full"), Evidence("layout", "full"), Evidence("source", "full"))
+    found = Snapshot("libcase", None, Target("elf", "x86_64", 64, "little"), entries, evidence)
+    return from_json(to_json(found))
+
+
+OLD = snapshot(FACETS)
+MUTANTS = {label: (facet, name, shape) for label, facet, name, shape in facts()}
+MEANINGLESS = {
+    r"symbol \S+\.type=notype": "assembler code may give no type, and the loader does not look at it",
+    r"symbol (act|_ZN\S+)\.size\+": "the length of code is nobody's business",
+    r"symbol \S+\.(default=False|version=other)": "a consumer that asks for no version takes any",
+    r"symbol malloc\.(version|library)=\S+": "the versions that the library needs are told of it as a whole",
+    r"symbol library\.hardening\.relro=full": "more is protected",
+    r"symbol library\.features-swapped": "a set, which readers sort",
+    r"layout \S+\.display=other": "the symbol tells what it is",
+    r"layout .*\.passing=\S+": "one side does not record it, or the record around tells it",
+    r"layout \w+\.alignment=(4|None)": "asks for what it has by nature",
+    r"layout .*arguments([-+]\w+|\[0\]=\w+)": "part of the name, which not all compilers list",
+    r"layout .*enumerators-swapped": "the order of enumerators is nobody's business",
+    r"layout .*underlying=None": "one side does not record it",
+    r"layout .*virtuals\[\w+\]\.slot=None": "one side does not record it",
+    r"layout owner\.virtuals\[1\]\.symbol=other": "a destructor's entry has no symbol",
+    r"layout std::array<int, 2>\.sort=(class|union)": "a type of the standard library is of whatever sort it likes",
+    r"layout std::array<int, 2>\.(size|alignment)=None": "one side does not record it",
+    r"layout \S+\.method\.(virtual|slot)\S+": "the class tells of its vtable",
+    r"layout \S+\.method\.defaulted=True": "does what the compiler's own would",
+    r"source \S+\.value=(None|other)": "one side does not show it",
+    r"source plain\.traits-swapped": "a set, which readers sort",
+}
+"""What may change alone without a word, as patterns of the labels above, and why."""
+
+
+def is_meaningless(label: str) -> bool:
+    return any(re.fullmatch(pattern, label) for pattern in MEANINGLESS)
+
+
+@pytest.mark.parametrize("label", MUTANTS)
+def test_a_fact_that_changes_alone_is_told(label: str) -> None:
+    facet, name, shape = MUTANTS[label]
+    comparison = compare(OLD, snapshot({**FACETS, facet: {**FACETS[facet], name: shape}}))
+    assert comparison.findings or comparison.not_checked or is_meaningless(label)
+    identical = [each.kind for each in comparison.findings if each.old_value == each.new_value is not None]
+    assert set(identical) <= {"soname_bump_recommended"}
+
+
+@pytest.mark.parametrize("pattern", MEANINGLESS)
+def test_what_is_called_meaningless_is_not_told(pattern: str) -> None:
+    silent = []
+    for label in MUTANTS:
+        if re.fullmatch(pattern, label):
+            facet, name, shape = MUTANTS[label]
+            silent.append(not compare(OLD, snapshot({**FACETS, facet: {**FACETS[facet], name: shape}})).findings)
+    assert any(silent)
+
+
+def test_every_shape_has_a_part_in_this() -> None:
+    assert {type(shape) for held in FACETS.values() for shape in held.values()} == set(get_args(AnyShape))
