@@ -21,9 +21,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where ABISTORE_TEST_ALL is set, a test that cannot run fails: everything that tests need is to be there."""
+    """Where ABISTORE_TEST_ALL is set, a test that cannot run fails: everything that tests need can be installed.
+
+    Not so what a container forbids.
+    """
     report = yield
-    if report.skipped and os.environ.get("ABISTORE_TEST_ALL"):
+    if report.skipped and os.environ.get("ABISTORE_TEST_ALL") and "not permitted here" not in str(report.longrepr):
         report.outcome = "failed"
         report.longrepr = f"skipped, where no test may be: {report.longrepr}"
     return report
