@@ -17,7 +17,7 @@ BROTLI = Recipe(
     releases=tuple((each, each) for each in ("1.0.1", "1.0.4", "1.0.6", "1.0.7", "1.0.9", "1.1.0", "1.2.0")),
     root="c",
     sources=("common/*.c", "dec/*.c", "enc/*.c"),
-    flags=("-Iinclude", "-lm"),
+    flags=("-Iinclude", "-Wl,--no-as-needed", "-lm"),
     remark="Its three libraries in one; of the package's releases those that carry C sources.",
 )
 
@@ -75,7 +75,7 @@ CHIPMUNK = Recipe(
     releases=tuple((each, each) for each in ("5.7.0", "6.0.0", "6.4.0", "6.6.0", "6.9.0")),
     root="[Cc]hipmunk*",
     sources=("src/*.c",),
-    flags=("-Iinclude", "-std=gnu99", "-DNDEBUG", "-DCHIPMUNK_FFI", "-pthread", "-lm"),
+    flags=("-Iinclude", "-std=gnu99", "-DNDEBUG", "-DCHIPMUNK_FFI", "-Wl,--no-as-needed", "-lm"),
     remark="What the package's versions carry of Chipmunk2D, with its own changes; numbered as the package is.",
 )
 
@@ -159,7 +159,7 @@ SQLITE = Recipe(
     releases=(("3.37.2", "7.5.0"), ("3.39.0", "7.6.0"), ("3.40.0", "8.0.0")),
     root="deps/sqlite3",
     sources=("sqlite3.c",),
-    flags=("-I.", "-pthread", "-ldl", "-lm"),
+    flags=("-I.",),
     remark="The amalgamation of those of the package's versions that carry it unpacked.",
 )
 
