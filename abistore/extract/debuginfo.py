@@ -20,6 +20,8 @@ _HINT = (
     "name the folder of its debug file with --debug-dir, or set DEBUGINFOD_URLS and pass --debuginfod"
 )
 
+_ALTERNATE_HINT = "install the file that dwz moved common parts to, or name its folder with --debug-dir"
+
 
 @dataclass(frozen=True, slots=True)
 class DebugSearch:
@@ -27,7 +29,8 @@ class DebugSearch:
 
     ``reason`` is ``no-debug-info`` (none is in the file and nothing tells where else), ``debug-file-missing`` (it was
     split off and is not here), ``stale-debug-file`` (what is here belongs to another build), ``incomplete-debug-info``
-    (sections that it needs are absent), ``unreadable-debug-file``, or ``debuginfod-failed``.
+    (sections that it needs are absent), ``alternate-file-missing`` (so is what ``dwz`` moved elsewhere),
+    ``unreadable-debug-file``, or ``debuginfod-failed``.
     """
 
     file: ElfFile | None
@@ -172,7 +175,7 @@ def _mismatch(elf: ElfFile, debug: ElfFile, crc: int | None) -> str:
 def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
     """The file that ``dwz`` moved common entries to, by its recorded name, in the build-id trees, or by debuginfod.
 
-    ``None`` where none is recorded, or none with the recorded build-id is found.
+    ``None`` where none is recorded, or none with the recorded build-id (in DWARF 5: checksum) is found.
     """
     if debug.alternate_link is None:
         return None
@@ -187,6 +190,17 @@ def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
         fetched = fetch(build_id, options.max_bytes)
         return _alternate_at(fetched.path, build_id, debug.max_bytes) if fetched.path else None
     return None
+
+
+def without_alternate(search: DebugSearch) -> DebugSearch:
+    """What a search has found whose file needs an alternate one that is missing: nothing.
+
+    ``dwz`` moves names and basic types there, so that the rest would be taken for something else.
+    """
+    name = search.file.alternate_link[0] if search.file and search.file.alternate_link else ""
+    return DebugSearch(
+        None, search.source, "alternate-file-missing", f"a common part was moved to {name}", _ALTERNATE_HINT
+    )
 
 
 def _alternates(debug: ElfFile, name: str, build_id: str, options: ExtractOptions) -> Iterator[Path]:
@@ -205,12 +219,12 @@ def _alternates(debug: ElfFile, name: str, build_id: str, options: ExtractOption
         yield folder / recorded.name
 
 
-def _alternate_at(path: Path, build_id: str, max_bytes: int) -> ElfFile | None:
+def _alternate_at(path: Path, identity: str, max_bytes: int) -> ElfFile | None:
     if not _is_file(path):
         return None
     try:
         found = ElfFile(path, max_bytes)
-        return found if found.build_id == build_id and found.has(".debug_info") else None
+        return found if identity in found.identities and found.has(".debug_info") else None
     except LimitExceeded:
         raise
     except InputError:

@@ -11,6 +11,7 @@ import pytest
 from abistore.extract.debuginfo import DebugSearch, build_id_path, find_alternate, find_debug
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.reader import read
+from abistore.extract.elf.supplement import read_supplement
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from tests.build import build_library
@@ -197,13 +198,13 @@ COMMON = "".join(f"struct {name} {{ long {name}_first, {name}_second; char {name
 class Dwz:
     """Two libraries whose common entries ``dwz`` moved to a third file."""
 
-    def __init__(self, folder: Path, recorded: str) -> None:
+    def __init__(self, folder: Path, recorded: str, *flags: str) -> None:
         self.libraries: list[Path] = []
         self.common = folder / "common.dwz"
         for number in (1, 2):
             uses = "".join(f"long {name}_{number}(struct {name} *p) {{ return p->{name}_first; }}" for name in NAMES)
             self.libraries.append(Path(shutil.copy(library(source=COMMON + uses), folder / f"libcase{number}.so")))
-        run("dwz", "-m", self.common, "-M", recorded, *self.libraries)
+        run("dwz", *flags, "-m", self.common, "-M", recorded, *self.libraries)
 
     def alternate(self, *debug_dirs: Path) -> Path | None:
         found = find_alternate(ElfFile(self.libraries[0]), ExtractOptions(debug_dirs=debug_dirs))
@@ -238,6 +239,54 @@ def test_an_alternate_file_of_another_build_is_not_taken(tmp_path: Path) -> None
     dwz = Dwz(tmp_path, "common.dwz")
     shutil.copy(library(source="int other;"), dwz.common)
     assert dwz.alternate() is None
+
+
+def test_a_supplementary_file_of_dwarf_5_is_found_by_its_checksum(tmp_path: Path) -> None:
+    dwz = Dwz(tmp_path, "common.sup", "--dwarf-5")
+    elf = ElfFile(dwz.libraries[0])
+    assert elf.has(".debug_sup") and not elf.has(".gnu_debugaltlink")
+    name, checksum = elf.alternate_link or ("", "")
+    assert (name, frozenset([checksum])) == ("common.sup", ElfFile(dwz.common).identities)
+    assert dwz.alternate() is None
+    assert dwz.alternate(tmp_path) is None
+    moved = Path(shutil.move(dwz.common, tmp_path / "common.sup"))
+    assert dwz.alternate() == moved
+
+
+def test_a_supplementary_file_of_another_build_is_not_taken(tmp_path: Path) -> None:
+    dwz = Dwz(tmp_path, "common.sup", "--dwarf-5")
+    (tmp_path / "other").mkdir()
+    source = "struct other { int first; long second; }; int one(struct other *p) { return p->first; }"
+    others = [shutil.copy(library(source=source), tmp_path / "other" / name) for name in ("one.so", "two.so")]
+    run("dwz", "--dwarf-5", "-m", tmp_path / "common.sup", *others)
+    assert dwz.alternate() is None
+
+
+def test_a_supplementary_file_gives_what_the_older_kind_of_common_file_gives(tmp_path: Path) -> None:
+    dwz = Dwz(tmp_path, "common.dwz", "--dwarf-5")
+    (tmp_path / "older").mkdir()
+    older = Dwz(tmp_path / "older", "common.dwz")
+    found, expected = (read(each.libraries[0], ExtractOptions()) for each in (dwz, older))
+    assert found.entries["layout"] == expected.entries["layout"]
+    assert found.evidence_of("layout").state == "full"
+
+
+@pytest.mark.parametrize("flags", [(), ("--dwarf-5",)])
+def test_without_the_common_file_the_layout_is_missing_and_not_guessed(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    dwz = Dwz(tmp_path, "common.dwz", *flags)
+    dwz.common.unlink()
+    snapshot = read(dwz.libraries[0], ExtractOptions())
+    evidence = snapshot.evidence_of("layout")
+    assert (evidence.state, evidence.reason) == ("missing", "alternate-file-missing")
+    assert evidence.expected > 0 and "layout" not in snapshot.entries
+    assert "common.dwz" in evidence.detail and "--debug-dir" in evidence.hint
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\5\0\0", b"\5\0\0name\0", b"\5\0\0name\0\x14abc", b"\4\0\0name\0\1a", b"\5\0\0n\0\xff\xff"]
+)
+def test_a_supplementary_link_that_is_no_link_is_none(data: bytes) -> None:
+    assert read_supplement(data, "<") is None
 
 
 def test_a_file_without_link_has_no_alternate() -> None:

@@ -23,7 +23,6 @@ So are entities local to an inline function (5.1.6), which are exported only for
 
 HINTS: Final = {
     "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",
-    "alternate-file-missing": "install the file that dwz moved common parts to, or name its folder with --debug-dir",
     "corrupt-debug-info": "rebuild the library, or its debug file",
 }
 

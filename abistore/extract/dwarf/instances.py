@@ -127,7 +127,8 @@ class Instances:
         tag, inner = die[1].tag, die[3]
         if tag in NAMED_TAGS:
             signature: int = inner.get(dw.AT_SIGNATURE, handle)
-            yield signature
+            if signature >= 0:
+                yield signature
         elif tag in LOOKED_THROUGH:
             yield from self._mentioned(inner, depth + 1)
         elif tag == dw.TAG_SUBROUTINE_TYPE:

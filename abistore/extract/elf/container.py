@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
 from abistore.extract.elf.compressed import expand, expand_old
 from abistore.extract.elf.notes import Note, build_id, read_notes
+from abistore.extract.elf.supplement import Supplement, read_supplement
 from abistore.extract.regular import open_regular, read_range
 
 MAGIC = b"\x7fELF"
@@ -243,10 +244,24 @@ class ElfFile:
 
     @cached_property
     def alternate_link(self) -> tuple[str, str] | None:
-        """The file name and build-id of ``.gnu_debugaltlink``, which ``dwz`` writes."""
+        """The name of the file that ``dwz`` moved common entries to, and its identity: see :attr:`identities`."""
         data = self.section(".gnu_debugaltlink")
         end = data.find(b"\0")
-        return None if end < 1 else (text_at(data, 0), data[end + 1 :].hex())
+        if end >= 1:
+            return text_at(data, 0), data[end + 1 :].hex()
+        found = self._supplement
+        return None if found is None or found.is_supplementary else (found.name, found.checksum)
+
+    @cached_property
+    def identities(self) -> frozenset[str]:
+        """By what a link may name this file: its build-id, and its checksum where it is a supplementary one."""
+        found = self._supplement
+        checksum = found.checksum if found is not None and found.is_supplementary else None
+        return frozenset(each for each in (self.build_id, checksum) if each)
+
+    @cached_property
+    def _supplement(self) -> Supplement | None:
+        return read_supplement(self.section(".debug_sup"), self.order)
 
 
 def text_at(strings: bytes, offset: int) -> str:

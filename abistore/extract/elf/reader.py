@@ -11,7 +11,7 @@ import msgspec
 
 import abistore
 from abistore.errors import ExtractError, UnknownFormat
-from abistore.extract.debuginfo import DebugSearch, find_alternate, find_debug
+from abistore.extract.debuginfo import DebugSearch, find_alternate, find_debug, without_alternate
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.dynamic import (
     DF_1_PIE,
@@ -62,6 +62,8 @@ def read(path: Path, options: ExtractOptions) -> Snapshot:
             return snapshot
         search = find_debug(elf, options)
         alternate = find_alternate(search.file, options) if search.file else None
+        if search.file and search.file.alternate_link and alternate is None:
+            search = without_alternate(search)
     if search.file is None:
         return _without_layout(snapshot, search, len(tables.exports.kinds))
     debug_files = (search.file,) if alternate is None else (search.file, alternate)

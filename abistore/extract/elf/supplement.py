@@ -1,0 +1,42 @@
+"""The link between a file and the supplementary one that holds entries for several (DWARF 5, section 7.3.6)."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+VERSION: Final = 5
+NAME_START: Final = 3
+"""After the version and the flag."""
+
+
+class Supplement(NamedTuple):
+    """What ``.debug_sup`` says: whether the file is the supplementary one, else its name; the checksum of both."""
+
+    is_supplementary: bool
+    name: str
+    checksum: str
+
+
+def read_supplement(data: bytes, order: str) -> Supplement | None:
+    """The contents of ``.debug_sup``; ``None`` where it is absent or not well-formed."""
+    end = data.find(b"\0", NAME_START)
+    if end < 0 or struct.unpack_from(order + "H", data)[0] != VERSION:
+        return None
+    length, start = _unsigned(data, end + 1)
+    checksum = data[start : start + length]
+    name = data[NAME_START:end].decode("utf-8", "backslashreplace")
+    return Supplement(data[2] != 0, name, checksum.hex()) if checksum and len(checksum) == length else None
+
+
+def _unsigned(data: bytes, position: int) -> tuple[int, int]:
+    """The ULEB128 number at ``position`` and where it ends; 0 where the data ends within it."""
+    value = shift = 0
+    while position < len(data):
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    return 0, position
