@@ -21,6 +21,7 @@ from abistore.compare.parts import (
     Instantiation,
     InternalExports,
     NodeMove,
+    Provider,
     Surface,
     SymbolVersion,
     UndeclaredExports,
@@ -32,6 +33,7 @@ from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import Import, Library, Symbol
 from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.sonames import library_name
 
 EXPORTS = ("function", "variable")
 
@@ -254,6 +256,19 @@ def _imports(context: Context) -> Iterator[Delta[Any]]:
     for name in sorted(old.keys() & new.keys()):
         if old[name] != new[name]:
             yield Changed(Subject(name), old[name], new[name])
+    yield from _providers(old, new)
+
+
+def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterator[Delta[Any]]:
+    """The imports that another library is to provide, together for each two libraries."""
+    moved: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(old.keys() & new.keys()):
+        before, after = old[name].library, new[name].library
+        if before and after and library_name(before) != library_name(after):
+            moved.setdefault((before, after), []).append(name.spelling)
+    for (before, after), symbols in sorted(moved.items()):
+        subject = Subject(SELF, f"imports from {before}")
+        yield Changed(subject, Provider(before, tuple(symbols)), Provider(after, tuple(symbols)))
 
 
 def _imported(snapshot: Snapshot) -> dict[Name, Import]:
@@ -323,6 +338,11 @@ def _living_in(snapshot: Snapshot, exported: Mapping[str, Name], version: str) -
 
 def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
     before, after = set(old.version_requirements), set(new.version_requirements)
+    both = _of_any_soname(before) & _of_any_soname(after)
+    before, after = (
+        {each for each in side if each in kept or (library_name(each[0]), each[1]) not in both}
+        for side, kept in ((before, after), (after, before))
+    )
     for library, version in sorted(before - after):
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Removed(subject, VersionRequirement(library, version, False))
@@ -333,3 +353,8 @@ def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
         higher = version not in known and raises_floor(version, known + others)
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Added(subject, VersionRequirement(library, version, higher))
+
+
+def _of_any_soname(requirements: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The versions that are needed of each library, whatever its SONAME is: that differing is a matter of its own."""
+    return {(library_name(library), version) for library, version in requirements}

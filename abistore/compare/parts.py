@@ -232,6 +232,13 @@ class Imports(msgspec.Struct, frozen=True):
     symbols: tuple[tuple[str, Import], ...]
 
 
+class Provider(msgspec.Struct, frozen=True):
+    """A library that is to provide undefined symbols; both sides name the same ones, sorted."""
+
+    library: str
+    symbols: tuple[str, ...]
+
+
 class Toolchain(msgspec.Struct, frozen=True):
     """The recorded compiler options that layouts, calls and mangled names depend on; sorted."""
 

@@ -13,7 +13,7 @@ from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
 
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.machines import target_of
-from abistore.extract.elf.reader import library_name, read
+from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
@@ -266,26 +266,6 @@ def test_loader_flags_are_features() -> None:
 def test_search_paths_are_split_in_their_order() -> None:
     assert build("-Wl,--enable-new-dtags,-rpath,/b:/a").runpath == ("/b", "/a")
     assert build("-Wl,--disable-new-dtags,-rpath,/b:/a").rpath == ("/b", "/a")
-
-
-@pytest.mark.parametrize(
-    ("soname", "file", "name"),
-    [
-        ("libz.so.1", "x", "libz"),
-        (None, "libfoo-1.2.so", "libfoo"),
-        ("libfoo-1.2.so.3", "x", "libfoo-1.2"),
-        ("libstdc++.so.6", "x", "libstdc++"),
-        (None, "plugin.so", "plugin"),
-        (None, "libpython3.11.so.1.0", "libpython3.11"),
-        ("libglib-2.0.so.0", "x", "libglib-2.0"),
-        (None, "lib.source.so", "lib.source"),
-        (None, "libfoo.sound.so.2", "libfoo.sound"),
-        (None, "tool", "tool"),
-        ("ld-linux-x86-64.so.2", "x", "ld-linux-x86-64"),
-    ],
-)
-def test_a_library_is_called_by_its_stem(soname: str | None, file: str, name: str) -> None:
-    assert library_name(soname, file) == name
 
 
 def test_the_caller_may_name_library_and_version() -> None:

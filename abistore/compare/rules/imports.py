@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from abistore.compare.parts import Imports
+from abistore.compare.parts import Imports, Provider
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
@@ -56,12 +56,13 @@ def runtime_weak_resolution_changed(symbol: Changed[Import]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def runtime_symbol_provider_changed(symbol: Changed[Import]) -> Iterator[Note]:
-    """Symbol is now expected from another library.
+def runtime_symbol_provider_changed(provider: Changed[Provider]) -> Iterator[Note]:
+    """Symbols are now expected from another library.
 
-    The loader looks for its version in that library only, and refuses to start consumers where it is not there.
+    The loader looks for their versions in that library only, and refuses to start consumers where they are not there.
 
     Fix: make sure that the package depends on the new provider.
     """
-    if symbol.old.library and symbol.new.library and symbol.old.library != symbol.new.library:
-        yield Note("the symbol is expected from another library", symbol.old.library, symbol.new.library)
+    found = provider.new.symbols
+    what = f"symbols expected from another library: {len(found)} ({_examples(found)})"
+    yield Note(what, provider.old.library, provider.new.library)

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.declarations import comparable
 from abistore.compare.parts import Dependency, Feature, Outcome, Surface
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Library
+from abistore.model.sonames import library_name
 
 MOST_GROWTH = 2
 """An export table that grows or shrinks by more than this factor ..."""
@@ -72,15 +74,17 @@ def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def soname_bump_unnecessary(outcome: Changed[Outcome]) -> Iterator[Note]:
+def soname_bump_unnecessary(outcome: Changed[Outcome], context: Context) -> Iterator[Note]:
     """SONAME changed although nothing else breaks.
 
-    Every consumer must be rebuilt, and none needed to. What could not be checked may still justify the bump.
+    Every consumer must be rebuilt, and none needed to. Said only where layouts were compared too: what could not be
+    checked may justify the bump.
 
     Fix: keep the old SONAME.
     """
     old, new = outcome.old, outcome.new
-    if old.soname and new.soname and old.soname != new.soname and old.worst is not Impact.BREAKING:
+    renamed = old.soname and new.soname and old.soname != new.soname
+    if renamed and old.worst is not Impact.BREAKING and comparable(context, "layout"):
         yield Note("nothing found that needs the new SONAME", old.soname, new.soname)
 
 
@@ -130,11 +134,7 @@ def _renamed(soname: str, context: Context) -> str | None:
     """What the old side needed of the same library, if the new side no longer does."""
     old, new = context.old_library, context.new_library
     gone = [each for each in old.needed if each not in new.needed] if old and new else []
-    return next((each for each in gone if _stem(each) == _stem(soname)), None)
-
-
-def _stem(soname: str) -> str:
-    return soname.partition(".so")[0]
+    return next((each for each in gone if library_name(each) == library_name(soname)), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
@@ -146,7 +146,7 @@ def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterato
     Fix: nothing; such consumers must link to what they use.
     """
     new = context.new_library.needed if context.new_library else ()
-    if _stem(dependency.old.soname) not in map(_stem, new) or RUNTIME.fullmatch(dependency.old.soname):
+    if library_name(dependency.old.soname) not in map(library_name, new) or RUNTIME.fullmatch(dependency.old.soname):
         yield Note("a library is no longer needed", dependency.old.soname)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -34,6 +33,7 @@ from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Facet, Name, by_name
 from abistore.model.shapes import AnyShape, Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Variants
+from abistore.model.sonames import library_name
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.layout import Layout
@@ -105,18 +105,6 @@ def open_library(path: Path, max_bytes: int) -> ElfFile:
     return elf
 
 
-def library_name(soname: str | None, file: str) -> str:
-    """The name that all releases share: ``libz`` of ``libz.so.1``, ``libfoo`` of ``libfoo-1.2.so``.
-
-    A series before a further version is part of the name: ``libglib-2.0`` of ``libglib-2.0.so.0``.
-    """
-    name = Path(soname or file).name
-    parts = re.fullmatch(r"(.+?)\.so(\..*)?", name)
-    if parts is None:
-        return name
-    return parts[1] if parts[2] else re.sub(r"(?<=.)-\d+(\.\d+)+$", "", parts[1])
-
-
 # --- the tables ---------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +174,7 @@ def _search_path(text: str | None) -> tuple[str, ...]:
 def _snapshot(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot:
     count = len(tables.exports.kinds)
     return Snapshot(
-        library=options.library or library_name(tables.soname, elf.path.name),
+        library=options.library or library_name(Path(tables.soname or elf.path.name).name),
         version=options.version,
         target=target_of(elf),
         entries={"symbol": tables.entries},

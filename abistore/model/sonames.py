@@ -1,0 +1,19 @@
+"""The name that all releases of a library share, from its SONAME."""
+
+from __future__ import annotations
+
+import re
+
+BUNDLED = re.compile(r"-[0-9a-f]{8}(?=\.so(\.|$))")
+"""The mark of a copy that a Python wheel brings along: eight digits of a hash, as in ``libz-00ec42fe.so.1.3``."""
+
+
+def library_name(soname: str) -> str:
+    """``libz`` of ``libz.so.1``, of ``libz-00ec42fe.so.1.3`` and of ``libz-1.3.so``.
+
+    A series before a further version is part of the name: ``libglib-2.0`` of ``libglib-2.0.so.0``.
+    """
+    parts = re.fullmatch(r"(.+?)\.so(\..*)?", BUNDLED.sub("", soname))
+    if parts is None:
+        return soname
+    return parts[1] if parts[2] else re.sub(r"(?<=.)-\d+(\.\d+)+$", "", parts[1])

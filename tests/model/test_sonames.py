@@ -1,0 +1,31 @@
+"""The name that all releases of a library share."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.model.sonames import library_name
+
+
+@pytest.mark.parametrize(
+    ("soname", "name"),
+    [
+        ("libz.so.1", "libz"),
+        ("libfoo-1.2.so", "libfoo"),
+        ("libfoo-1.2.so.3", "libfoo-1.2"),
+        ("libstdc++.so.6", "libstdc++"),
+        ("plugin.so", "plugin"),
+        ("libpython3.11.so.1.0", "libpython3.11"),
+        ("libglib-2.0.so.0", "libglib-2.0"),
+        ("lib.source.so", "lib.source"),
+        ("libfoo.sound.so.2", "libfoo.sound"),
+        ("tool", "tool"),
+        ("ld-linux-x86-64.so.2", "ld-linux-x86-64"),
+        ("libz-00ec42fe.so.1.3", "libz"),
+        ("libglib-2.0-00ec42fe.so.0", "libglib-2.0"),
+        ("libcafe-decade.so.1", "libcafe-decade"),
+        ("libfoo-00ec42fe.sound.so", "libfoo-00ec42fe.sound"),
+    ],
+)
+def test_a_library_is_called_by_its_stem(soname: str, name: str) -> None:
+    assert library_name(soname) == name
