@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-BUNDLED = re.compile(r"-[0-9a-f]{8}(?=\.so(\.|$))")
-"""The mark of a copy that a Python wheel brings along: eight digits of a hash, as in ``libz-00ec42fe.so.1.3``."""
+BUNDLED = re.compile(r"^([^.]+)-[0-9a-f]{8}(?=\.)")
+"""The mark of a copy that a Python wheel brings along: eight digits of a hash before the first dot of the name."""
 
 
 def library_name(soname: str) -> str:
@@ -13,7 +13,7 @@ def library_name(soname: str) -> str:
 
     A series before a further version is part of the name: ``libglib-2.0`` of ``libglib-2.0.so.0``.
     """
-    parts = re.fullmatch(r"(.+?)\.so(\..*)?", BUNDLED.sub("", soname))
+    parts = re.fullmatch(r"(.+?)\.so(\..*)?", BUNDLED.sub(r"\1", soname))
     if parts is None:
         return soname
     return parts[1] if parts[2] else re.sub(r"(?<=.)-\d+(\.\d+)+$", "", parts[1])

@@ -22,9 +22,9 @@ from abistore.model.sonames import library_name
         ("tool", "tool"),
         ("ld-linux-x86-64.so.2", "ld-linux-x86-64"),
         ("libz-00ec42fe.so.1.3", "libz"),
-        ("libglib-2.0-00ec42fe.so.0", "libglib-2.0"),
+        ("libglib-2-00ec42fe.0.so.0", "libglib-2.0"),
         ("libcafe-decade.so.1", "libcafe-decade"),
-        ("libfoo-00ec42fe.sound.so", "libfoo-00ec42fe.sound"),
+        ("libfoo.so-00ec42fe.1", "libfoo.so-00ec42fe.1"),
     ],
 )
 def test_a_library_is_called_by_its_stem(soname: str, name: str) -> None:
