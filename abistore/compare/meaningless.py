@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
+from abistore.compare.naming import with_old_names
 from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
@@ -37,9 +38,9 @@ DECLARATIONS = (Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variab
 
 def is_meaningless(delta: Changed[Any], context: Context) -> bool:
     """Whether all that differs in ``delta`` is one of the differences that are named here."""
-    old, new = delta.old, delta.new
-    if not isinstance(old, DECLARATIONS):
+    if not isinstance(delta.old, DECLARATIONS):
         return True
+    old, new = delta.old, with_old_names(delta.old, delta.new, context)
     match old, new:
         case Record(), Record():
             same = are_alike(old.arguments, new.arguments, context)
@@ -56,7 +57,7 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
         case Declared(), Declared():
             return _declared(old, new) == _declared(new, old)
         case _:
-            return False
+            return old == new
 
 
 def _record(record: Record, other: Record, context: Context) -> Record:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
+from abistore.compare.naming import only_named_otherwise
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
 from abistore.model.deltas import Added, Changed, Removed
@@ -110,7 +111,8 @@ def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[
 
     Fix: nothing.
     """
-    if _sameness(alias, context) < Sameness.REINTERPRETED:
+    renamed = only_named_otherwise(alias.old.target, alias.new.target, context)
+    if _sameness(alias, context) < Sameness.REINTERPRETED and not renamed:
         yield Note("the alias is spelled in another way", *_targets(alias))
 
 

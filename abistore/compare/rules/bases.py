@@ -203,15 +203,3 @@ def base_access_widened(base: Changed[Base]) -> Iterator[Note]:
     """
     if WIDTH[base.new.access] > WIDTH[base.old.access]:
         yield Note("the access is wider", base.old.access, base.new.access)
-
-
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def base_type_respelled(base: Changed[Base]) -> Iterator[Note]:
-    """Base class is the same under another name.
-
-    Its content is as it was, and so is the object.
-
-    Fix: nothing; keep the old name as an alias for sources.
-    """
-    if base.old.type != base.new.type:
-        yield Note("the base is spelled in another way", spell(base.old.type), spell(base.new.type))

@@ -8,6 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
 from abistore.compare.growth import grows_safely
 from abistore.compare.members import plain
+from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import Group, InnerField
 from abistore.compare.placement import Place, place_of, record_of
 from abistore.compare.reserved import is_reserved
@@ -204,7 +205,8 @@ def field_type_respelled(field: Changed[Field | InnerField], context: Context) -
 
     Fix: nothing.
     """
-    if field_type(field, context) is FieldType.RESPELLED:
+    renamed = only_named_otherwise(plain(field.old).type, plain(field.new).type, context)
+    if field_type(field, context) is FieldType.RESPELLED and not renamed:
         yield Note("the field's type is spelled in another way", spelled(field.old), spelled(field.new))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import InternalExport, Result, UndeclaredExport
 from abistore.compare.rule import Note, rule
 from abistore.compare.signatures import Difference, difference
@@ -94,6 +95,8 @@ def return_type_respelled(result: Changed[Result], context: Context) -> Iterator
 
     Fix: nothing.
     """
+    if only_named_otherwise(result.old.type, result.new.type, context):
+        return
     if _result(result, context) in (Difference.SPELLING, Difference.RESTRICT, *VA_LISTS):
         yield Note("the result's type is spelled in another way", *_types(result))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import Parameter
 from abistore.compare.rule import Note, rule
 from abistore.compare.signatures import Difference, difference
@@ -19,6 +20,10 @@ def _is(parameter: Changed[Parameter], context: Context, expected: Difference) -
 
 def _types(parameter: Changed[Parameter]) -> tuple[str, str]:
     return spell(parameter.old.type), spell(parameter.new.type)
+
+
+def _is_renamed(parameter: Changed[Parameter], context: Context) -> bool:
+    return only_named_otherwise(parameter.old.type, parameter.new.type, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -65,7 +70,7 @@ def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Ite
 
     Fix: nothing.
     """
-    if _is(parameter, context, Difference.SPELLING):
+    if _is(parameter, context, Difference.SPELLING) and not _is_renamed(parameter, context):
         yield Note("the parameter's type is spelled in another way", *_types(parameter))
 
 

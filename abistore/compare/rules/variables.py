@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness, TypeSide
+from abistore.compare.naming import only_named_otherwise
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -87,7 +88,8 @@ def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterato
     """
     constants = _constants(variable, context)
     sameness = _sameness(variable, context)
-    if variable.old.type != variable.new.type and constants[0] == constants[1] and sameness < Sameness.REINTERPRETED:
+    renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
+    if not renamed and constants[0] == constants[1] and sameness < Sameness.REINTERPRETED:
         yield Note("the variable's type is spelled in another way", *_types(variable))
 
 

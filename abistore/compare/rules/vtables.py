@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
+from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import Described
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.functions import WIDTH
@@ -275,7 +276,8 @@ def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -
     Fix: nothing; consumers that write ``override`` are told by their compiler.
     """
     old, new = method.old, method.new
-    differs = (old.result, old.parameters, old.symbol) != (new.result, new.parameters, new.symbol)
+    types = zip((old.result, *old.parameters), (new.result, *new.parameters), strict=False)
+    differs = old.symbol != new.symbol or not all(only_named_otherwise(*pair, context) for pair in types)
     same = _sameness(old, new, context)
     if differs and _speaks_for_itself(method, context) and same < Sameness.REINTERPRETED:
         texts = spelled(old), spelled(new)
