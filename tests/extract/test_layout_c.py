@@ -245,3 +245,19 @@ int one(int count) { int total = count; { int inner = total * 2; total += inner;
     library = layout(source, compiler)
     assert library.function("sum").variadic
     assert not library.function("one").variadic
+
+
+def test_functions_behind_descriptors_are_described() -> None:
+    source = """
+    struct pair { int a; long b; };
+    int counter = 3;
+    int add(struct pair *p, int k) { return p->a + (int)p->b + k; }
+    long second(struct pair *p) { return p->b + add(p, 1); }
+    """
+    flags = ("-mbig", "-mabi=elfv1", "-nostdlib")
+    found = layout(source, "powerpc64le-linux-gnu-gcc", flags=flags)
+    assert found.snapshot.target.machine == "ppc64"
+    evidence = found.snapshot.evidence_of("layout")
+    assert (evidence.state, evidence.described) == ("full", 3)
+    assert found.function("add").parameters == (pointer(record("pair")), INT)
+    assert found.function("second").result == Primitive("long", 8)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
+from abistore.extract.elf.descriptors import Descriptors
 from abistore.extract.elf.dynamic import (
     DT_FINI,
     DT_GNU_HASH,
@@ -56,8 +57,9 @@ class Row(NamedTuple):
 class Exports:
     """Where the exported symbols lie, to join them with what the debug information says.
 
-    Addresses are link-time virtual addresses, with the ARM Thumb bit cleared; TLS offsets count from the start of the
-    TLS segment. Names at one address are sorted. An IFUNC is in ``kinds`` alone: its address is its resolver's.
+    Addresses are link-time virtual addresses, with the ARM Thumb bit cleared, of code and not of its descriptors; TLS
+    offsets count from the start of the TLS segment. Names at one address are sorted. An IFUNC is in ``kinds`` alone:
+    its address is its resolver's.
     """
 
     by_address: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -179,6 +181,7 @@ def _kind(row: Row, sort: SymbolType, executable: tuple[tuple[int, int], ...]) -
 def index_exports(dynamic: Dynamic, found: list[tuple[Row, Name, Symbol]]) -> Exports:
     """The address index of what :func:`exported` gave."""
     thumb = dynamic.elf.machine == EM_ARM
+    descriptors = Descriptors(dynamic.elf)
     addresses: dict[int, set[str]] = {}
     offsets: dict[int, set[str]] = {}
     exports = Exports()
@@ -187,8 +190,9 @@ def index_exports(dynamic: Dynamic, found: list[tuple[Row, Name, Symbol]]) -> Ex
         if row.type == TLS:
             offsets.setdefault(row.value, set()).add(row.name)
         elif row.type != IFUNC and row.section != SHN_ABS:
-            code = thumb and name.kind == "function"
-            addresses.setdefault(row.value & ~1 if code else row.value, set()).add(row.name)
+            code = name.kind == "function"
+            place = descriptors.code_of(row.value) if code else row.value
+            addresses.setdefault(place & ~1 if code and thumb else place, set()).add(row.name)
     exports.by_address = {address: tuple(sorted(names)) for address, names in addresses.items()}
     exports.tls_by_offset = {offset: tuple(sorted(names)) for offset, names in offsets.items()}
     return exports
