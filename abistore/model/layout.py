@@ -191,9 +191,16 @@ class Layouts:
             return max(natural, record.alignment or 1)
         if record.alignment:
             return record.alignment
-        while natural > 1 and not self._fits(record, natural):
+        least = self._least(record)
+        while natural > least and not self._fits(record, natural):
             natural //= 2
         return natural
+
+    def _least(self, record: Record) -> int:
+        """What even a packed record is aligned to: compilers pack members, and never bases."""
+        bases = [(base.offset, self.alignment(base.type)) for base in record.bases]
+        kept = [found for offset, found in bases if found and offset is not None and offset % (8 * found) == 0]
+        return max([1, *kept])
 
     def knows_alignment(self, record: Record) -> bool:
         """Whether the alignment of every member and base is described: an unknown one may ask for more."""

@@ -15,7 +15,7 @@ from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.layout import Layouts
 from abistore.model.names import Name
-from abistore.model.shapes import Record
+from abistore.model.shapes import Named, Record
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 
@@ -138,26 +138,38 @@ def test_layouts_are_those_that_the_compiled_program_measures(language: str, com
     snapshot = read(path, ExtractOptions())
     layouts = Layouts(snapshot)
     assert len(records) == COUNT
+    packed_ones = set(re.findall(r"struct __attribute__\(\(packed\)\) (\w+)", _records(language, packed)[0]))
+    misjudged: set[str] = set()
     for name, fields in records.items():
         record = _record(snapshot, name)
         size, alignment = truth[name]
         assert record.size == size, name
-        if not packed:  # of a packed record whose members lie naturally, nobody can tell that it is
-            assert layouts.record_alignment(record) == alignment, name
+        if layouts.record_alignment(record) != alignment:
+            # Debug information does not tell of a packed record whose members lie as if it were not that it is, nor
+            # which of its members a compiler does not pack: g++ leaves classes with bases as they are.
+            members = any(each.startswith("R") for each in _embedded(record))
+            assert (name in packed_ones and (alignment == 1 or members)) or _embedded(record) & misjudged, name
+            misjudged.add(name)
         found = {field.name: field for field in record.fields}
         assert list(found) == [field for field, _ in fields]
         for field, _ in fields:
             offset, width = truth[f"{name}.{field}"]
             assert (found[field].offset, found[field].bit_size or 0) == (offset, width), f"{name}.{field}"
+    assert len(misjudged) < (COUNT / 8 if packed else 1)
+
+
+def _embedded(record: Record) -> set[str]:
+    types = [base.type for base in record.bases] + [field.type for field in record.fields]
+    return {type.name.spelling for type in types if isinstance(type, Named)}
 
 
 PAHOLE_FIELD = re.compile(r"(\w+)(?:\[[^;]*)?(?::\d+)?(?: __attribute__\S+)?;\s*/\*\s*(\d+)(?::\s*(\d+))?\s+(\d+) \*/")
 
 
-def _pahole(path: Path) -> dict[str, tuple[int, dict[str, int]]]:
-    """Size of each record, and bit offset of each of its own fields, as pahole prints them."""
+def _pahole(path: Path) -> dict[str, tuple[int, dict[str, int], int]]:
+    """Size, bit offset of each own field, and alignment where it is asked for (else 0), of each record by pahole."""
     done = subprocess.run(["pahole", str(path)], check=True, capture_output=True, text=True)
-    found: dict[str, tuple[int, dict[str, int]]] = {}
+    found: dict[str, tuple[int, dict[str, int], int]] = {}
     name, fields = "", dict[str, int]()
     for line in done.stdout.splitlines():
         if started := re.match(r"(?:struct|class) (\w+) .*\{|(?:struct|class) (\w+) \{", line):
@@ -166,7 +178,9 @@ def _pahole(path: Path) -> dict[str, tuple[int, dict[str, int]]]:
             if re.match(r"\t(?!\t)", line):
                 fields[field[1]] = 8 * int(field[2]) + int(field[3] or 0)
         elif size := re.match(r"\t/\* size: (\d+)", line):
-            found[name] = int(size[1]), fields
+            found[name] = int(size[1]), fields, 0
+        elif asked := re.match(r"\} __attribute__\(\(__aligned__\((\d+)\)\)\);", line):
+            found[name] = *found[name][:2], int(asked[1])
     return found
 
 
@@ -176,13 +190,18 @@ def test_sizes_and_offsets_are_those_of_pahole(language: str, compiler: str) -> 
     snapshot = read(path, ExtractOptions())
     expected = _pahole(path)
     assert expected.keys() >= records.keys()
-    compared = 0
+    compared = aligned = 0
+    layouts = Layouts(snapshot)
     for name in records:
         record = _record(snapshot, name)
-        size, offsets = expected[name]
+        size, offsets, asked = expected[name]
         assert record.size == size, name
+        if asked:
+            assert layouts.record_alignment(record) == asked, name
+            aligned += 1
         for field in record.fields:
             if field.name in offsets:
                 assert field.offset == offsets[field.name], f"{name}.{field.name}"
                 compared += 1
     assert compared > 300
+    assert aligned > 20
