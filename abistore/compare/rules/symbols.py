@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.entities import CLASS_DATA
+from abistore.compare.entities import CLASS_DATA, entity, scope
 from abistore.compare.fold import primary
 from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
@@ -15,7 +15,7 @@ from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol
+from abistore.model.shapes import Record, Symbol
 
 CODE = ("function", "ifunc", "notype")
 DATA = ("object", "common", "notype")
@@ -49,8 +49,37 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """
     name = symbol.subject.name
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
-    if own and not is_entry_point(name, context.old) and not context.undeclared(_declared(name)):
+    if not own or is_entry_point(name, context.old) or _makes_abstract(name, context):
+        return
+    if not context.undeclared(_declared(name)):
         yield Note("the function is no longer exported", _title(name))
+
+
+@rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
+def abstract_constructor_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+    """Constructor of whole objects of an abstract class removed.
+
+    Nobody can make such objects: constructors of derived classes call the one for base objects, which is still there.
+    GCC exports both, Clang only that one.
+
+    Fix: nothing, unless a consumer takes the constructor's address by its mangled name.
+    """
+    name = symbol.subject.name
+    if _makes_abstract(name, context):
+        yield Note("the constructor of whole objects of the abstract class is gone", _title(name))
+
+
+def _makes_abstract(name: Name, context: Context) -> bool:
+    """Whether this constructor makes whole objects of a class with pure methods, and that for base objects is left.
+
+    Where the old debug information does not tell which methods are pure, the new one does.
+    """
+    head, complete, tail = name.spelling.rpartition("C1E")
+    if not complete or not context.new.variants("symbol", Name("function", f"{head}C2E{tail}")):
+        return False
+    side = context.old if context.old_tables.records_pure else context.new
+    shapes = side.variants("layout", Name("record", scope(entity(_title(name)))))
+    return any(method.pure for shape in shapes if isinstance(shape, Record) for method in shape.virtuals)
 
 
 @rule(
