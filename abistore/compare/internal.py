@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from abistore.compare.entities import CLASS_DATA, entity, scope
@@ -9,7 +10,7 @@ from abistore.compare.parts import InternalExport, UndeclaredExport
 from abistore.compare.surface import Surface
 from abistore.model.deltas import Changed, Subject
 from abistore.model.demangle import demangle
-from abistore.model.files import is_own_header, is_source
+from abistore.model.files import is_own_header, is_source, may_be_private
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Foreign, Function, Named, Qualified, Variable
 from abistore.model.snapshot import Snapshot
@@ -28,13 +29,25 @@ class Internals:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._layout = snapshot.entries.get("layout", {})
+        self._locations = snapshot.locations
         self._surface = Surface(snapshot)
-        files = {name: place.file for name, place in snapshot.locations.items() if name.kind in ("record", "enum")}
-        headers = any(is_own_header(file) for file in files.values())
+
+    @cached_property
+    def _files(self) -> dict[Name, str]:
+        return {name: place.file for name, place in self._locations.items() if name.kind in ("record", "enum")}
+
+    @cached_property
+    def concealed(self) -> frozenset[Name]:
+        """The types that headers define which are not public."""
         hidden = self._surface.hidden
-        self.concealed = frozenset(name for name, file in files.items() if file in hidden)
-        sourced = (name for name, file in files.items() if headers and is_source(file))
-        self.classes = self._with_instances({*self.concealed, *sourced})
+        return frozenset(name for name, file in self._files.items() if file in hidden)
+
+    @cached_property
+    def classes(self) -> frozenset[Name]:
+        """The types that no consumer can include."""
+        headers = any(map(is_own_header, set(self._files.values())))
+        sourced = (name for name, file in self._files.items() if headers and is_source(file))
+        return self._with_instances({*self.concealed, *sourced})
 
     def _with_instances(self, classes: set[Name]) -> frozenset[Name]:
         """``classes`` and the standard library's templates of them, which nobody else can have."""
@@ -51,18 +64,27 @@ class Internals:
 
     def has(self, export: Name) -> bool:
         """Whether ``export`` is a member of such a class, its vtable or type information, or declared there itself."""
-        if not self.classes:
-            return bool(self._surface.hidden) and self._surface.hides(export)
+        owners = self._owners(export)
+        if all(map(self._may_be_concealed, owners)) and any(owners) and self.classes.issuperset(owners):
+            return True
+        return self._surface.hides(export) and not (any(owners) and self.classes)
+
+    def _owners(self, export: Name) -> list[Name | None]:
+        """The class that each description of ``export`` makes it a member of."""
         if export.spelling.startswith(COMPILED):
-            return _compiled_for(export) in self.classes
-        owners = [
+            return [_compiled_for(export)]
+        return [
             shape.method.owner if isinstance(shape, Function) and shape.method else getattr(shape, "owner", None)
             for shape in self._layout.get(export, ())
             if isinstance(shape, Function | Variable)
         ]
-        if not any(owners):
-            return self._surface.hides(export)
-        return all(owner in self.classes for owner in owners)
+
+    def _may_be_concealed(self, owner: Name | None) -> bool:
+        """What its own place tells: most classes can be told from those of :attr:`classes` without knowing these."""
+        place = self._locations.get(owner) if owner is not None else None
+        if place is not None and may_be_private(place.file):
+            return True
+        return owner is not None and any(isinstance(shape, Foreign) for shape in self._layout.get(owner, ()))
 
     def header(self, export: Name) -> str:
         """The header that is not public and declares ``export``; empty where none does."""

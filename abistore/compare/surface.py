@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from abistore.model.files import include_root, is_beside, is_own_header, is_source
+from abistore.model.files import include_root, is_beside, is_own_header, is_source, may_be_private
 from abistore.model.names import Name
 from abistore.model.reach import embedded, references
 from abistore.model.shapes import Alias, AnyShape, Function, Named, Pointer, Qualified, TypeRef
@@ -38,9 +38,10 @@ class Surface:
         the function's types need.
         """
         file = self.file(name)
-        if file in self.hidden:
-            return file
-        if not is_source(file) or not self.hidden or not name.spelling.startswith("_Z"):
+        if not is_source(file):
+            return file if may_be_private(file) and file in self.hidden else ""
+        mentioned = map(self.file, self._mentioned(name)) if name.spelling.startswith("_Z") else ()
+        if not any(may_be_private(each) and not is_source(each) for each in mentioned):
             return ""
         needed = {self.file(other) for other, _ in self._needed(name, False)}
         return min(needed & self.hidden, default="")
@@ -64,10 +65,12 @@ class Surface:
         """The paths of the headers that consumers cannot include."""
         roots = self._roots()
         declared: dict[str, list[Name]] = {}
-        for name in self._layout:
+        for name in self._layout if roots else ():
             file = self.file(name)
             if is_own_header(file) and any(is_beside(file, root) for root in roots):
                 declared.setdefault(file, []).append(name)
+        if not declared:
+            return frozenset()
         hidden = set(declared)
         place = {name: file for file, names in declared.items() for name in names}
         pending = [(name, False) for name in self._layout if self._is_public(name, place)]
@@ -100,7 +103,7 @@ class Surface:
         return frozenset(found)
 
     def _mentioned(self, name: Name) -> Iterator[Name]:
-        for shape in self._layout[name]:
+        for shape in self._layout.get(name, ()):
             yield from (other for other, _ in references(shape, name))
 
     def _is_public(self, name: Name, place: dict[Name, str]) -> bool:

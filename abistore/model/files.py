@@ -42,6 +42,11 @@ def include_root(file: str) -> str | None:
     return "".join(f"{folder}/" for folder in folders[: folders.index(PUBLIC)])
 
 
+def may_be_private(file: str) -> bool:
+    """Whether ``file`` is one that no consumer includes, for all that its own path tells."""
+    return is_source(file) or (is_own_header(file) and is_beside(file, "/" if file.startswith("/") else ""))
+
+
 @lru_cache(1 << 12)
 def is_beside(file: str, root: str) -> bool:
     """Whether ``file`` lies below the folder ``root``, and in no ``include`` folder unless in a private one of it."""
