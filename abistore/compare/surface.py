@@ -7,7 +7,7 @@ from functools import cached_property
 
 from abistore.model.files import include_root, is_beside, is_own_header, is_source, may_be_private
 from abistore.model.names import Name
-from abistore.model.reach import embedded, references
+from abistore.model.reach import Reference, embedded, references
 from abistore.model.shapes import Alias, AnyShape, Function, Named, Pointer, Qualified, TypeRef
 from abistore.model.snapshot import Snapshot
 
@@ -26,6 +26,8 @@ class Surface:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._layout = snapshot.entries.get("layout", {})
+        self._files: dict[Name, str] = {}
+        self._references: dict[Name, list[tuple[AnyShape, list[Reference]]]] = {}
 
     def hides(self, name: Name) -> bool:
         """Whether ``name`` is declared in such a header, as far as is known."""
@@ -48,8 +50,11 @@ class Surface:
 
     def file(self, name: Name) -> str:
         """The file that declares ``name``, the class for members; empty where it is not known."""
-        place = self._snapshot.locations.get(self._owner(name) or name)
-        return place.file if place is not None else ""
+        known = self._files.get(name)
+        if known is None:
+            place = self._snapshot.locations.get(self._owner(name) or name)
+            known = self._files[name] = place.file if place is not None else ""
+        return known
 
     def _owner(self, name: Name) -> Name | None:
         """The class that the function or variable ``name`` belongs to."""
@@ -103,8 +108,16 @@ class Surface:
         return frozenset(found)
 
     def _mentioned(self, name: Name) -> Iterator[Name]:
-        for shape in self._layout.get(name, ()):
-            yield from (other for other, _ in references(shape, name))
+        for _, found in self._shapes(name):
+            yield from (other for other, _ in found)
+
+    def _shapes(self, name: Name) -> list[tuple[AnyShape, list[Reference]]]:
+        """The shapes of ``name``, each with what it mentions."""
+        known = self._references.get(name)
+        if known is None:
+            known = [(shape, references(shape, name)) for shape in self._layout.get(name, ())]
+            self._references[name] = known
+        return known
 
     def _is_public(self, name: Name, place: dict[Name, str]) -> bool:
         """Whether consumers may use ``name`` itself: exports and types of public headers, C functions from anywhere."""
@@ -126,9 +139,9 @@ class Surface:
             return
         plain = exported and not name.spelling.startswith("_Z")
         unknown = plain and include_root(file) is None
-        for shape in self._layout.get(name, ()):
+        for shape, found in self._shapes(name):
             tags = () if complete or not isinstance(shape, Alias) else tuple(embedded(shape))
-            for other, by_value in references(shape, name):
+            for other, by_value in found:
                 defined = by_value and other not in tags
                 tag = other.kind == "record"
                 if defined or (unknown and other not in self._handles if tag else not self._is_handle(other)):
