@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from abistore.compare.context import Context
 from abistore.compare.entities import entity, scope
+from abistore.compare.equivalence import TypeSide
 from abistore.compare.rule import Rule
 from abistore.model.demangle import demangle
 from abistore.model.findings import Finding
 from abistore.model.names import Name
-from abistore.model.reach import embedded
+from abistore.model.reach import embedded, references
 from abistore.model.shapes import AnyShape, Named, Record
 
 OF_CLASS = ("_ZTV", "_ZTI", "_ZTT", "_ZTh", "_ZTv", "_ZTc")
@@ -43,10 +44,12 @@ def fold(findings: Sequence[Finding], rules: Mapping[str, Rule], context: Contex
 
 
 def _with(cause: Finding, effects: Iterable[Finding]) -> Finding:
+    """``cause`` with what follows from it. What follows and weighs less affects nobody more."""
     consequences = tuple(sorted(effects, key=order))
     if not consequences:
         return cause
-    affected = {*cause.affected, *(name for each in consequences for name in each.affected)}
+    heavy = (each for each in consequences if each.impact >= cause.impact)
+    affected = {*cause.affected, *(name for each in heavy for name in each.affected)}
     return replace(cause, consequences=(*cause.consequences, *consequences), affected=tuple(sorted(affected)))
 
 
@@ -97,13 +100,40 @@ class _Parents:
         return whole_type and self._rules[finding.kind].action != "changed"
 
     def _user(self, index: int) -> int | None:
-        """What changed, came or went with a type that it uses (or used): the type follows its user."""
+        """What changed, came or went with a type that it uses (or used): the type follows what mentions it.
+
+        Or else an export that reaches it.
+        """
         finding = self._findings[index]
         added = self._rules[finding.kind].action == "added"
-        reach = self._context.new_reach if added else self._context.old_reach
-        users = (other for name in reach.exports_reaching(finding.name) for other in self._of.get(name, ()))
-        causes = [other for other in users if self._weighs(other, finding)]
-        return min(causes, key=lambda other: order(self._findings[other])) if causes else None
+        reach, mentions = (
+            (self._context.new_reach, self._new_mentions) if added else (self._context.old_reach, self._old_mentions)
+        )
+        for names in (mentions.get(finding.name, ()), reach.exports_reaching(finding.name)):
+            users = (other for name in names for other in self._of.get(name, ()))
+            causes = [other for other in users if other != index and self._weighs(other, finding)]
+            if causes:
+                return min(causes, key=lambda other: order(self._findings[other]))
+        return None
+
+    @cached_property
+    def _old_mentions(self) -> Mapping[Name, list[Name]]:
+        """By each name what mentions it on the old side, of what there are findings about."""
+        return self._mentions(self._context.equivalence.old_side)
+
+    @cached_property
+    def _new_mentions(self) -> Mapping[Name, list[Name]]:
+        """By each name what mentions it on the new side, of what there are findings about."""
+        return self._mentions(self._context.equivalence.new_side)
+
+    def _mentions(self, side: TypeSide) -> Mapping[Name, list[Name]]:
+        found: dict[Name, list[Name]] = {}
+        for user in self._of:
+            for shape in side.snapshot.variants("layout", user):
+                for name, _ in references(shape, user):
+                    for each in {name, side.record_behind(name) or name}:
+                        found.setdefault(each, []).append(user)
+        return found
 
     def _companion(self, finding: Finding) -> int | None:
         """The first of what is emitted for one class or one constructor stands for the others."""
