@@ -82,4 +82,4 @@ def width() -> int:
         return 100
     import shutil
 
-    return max(60, shutil.get_terminal_size((100, 24)).columns)
+    return max(40, shutil.get_terminal_size((100, 24)).columns)

@@ -41,6 +41,11 @@ class Bar:
         if self._bar is not None:
             self._bar.update(int(done * STEPS) - self._bar.pos, what)
 
+    def finish(self) -> None:
+        """Fill the bar, where one appeared: the work is done."""
+        if self._bar is not None:
+            self.advance("", 1.0)
+
 
 @contextmanager
 def progress(settings: Settings) -> Iterator[Advance | None]:
@@ -49,4 +54,6 @@ def progress(settings: Settings) -> Iterator[Advance | None]:
         yield None
         return
     with ExitStack() as stack:
-        yield Bar(stack).advance
+        bar = Bar(stack)
+        yield bar.advance
+        bar.finish()

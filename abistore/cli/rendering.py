@@ -118,6 +118,7 @@ def _print(settings: Settings, report: Report, rendering: Rendering, style: Styl
     if settings.verbosity < 0 and not settings.json and rendering.format == "text":
         from abistore.report.text import headline
 
-        click.echo(headline(report, style))
+        gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
+        click.echo(f"{headline(report, style)}{gaps}")
     else:
         click.echo(render(report, "json" if settings.json else rendering.format, style))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
-from abistore.cli.output import answer
+from abistore.cli.output import answer, width
 from abistore.cli.rendering import style_of
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, operand_words
@@ -86,7 +87,22 @@ def _card(card: Card) -> Iterator[str]:
             ("CI job", stored.url or ""),
         ]
     yield f"{card.library} {card.version or '(no version)'}"
-    yield from (f"  {head:12}  {text}" for head, text in rows if text)
+    for head, text in rows:
+        yield from _row(head, text)
+
+
+def _row(head: str, text: str) -> Iterator[str]:
+    """One fact, wrapped to the terminal; each of its lines under the others."""
+    for number, line in enumerate(text.splitlines()):
+        first = f"  {head if number == 0 else '':12}  "
+        yield from textwrap.wrap(
+            line,
+            width(),
+            initial_indent=first,
+            subsequent_indent=" " * len(first),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def _protection(hardening: Hardening) -> Iterator[str]:
@@ -106,8 +122,9 @@ def _protection(hardening: Hardening) -> Iterator[str]:
 
 def _evidence(evidence: Evidence) -> str:
     counts = f"{evidence.described} of {evidence.expected} exports described" if evidence.expected else ""
-    said = (evidence.state, evidence.source and f"from {evidence.source}", counts, evidence.detail, evidence.hint)
-    return "; ".join(part for part in said if part)
+    said = (evidence.state, evidence.source and f"from {evidence.source}", counts, evidence.detail)
+    hint = f"\nhint: {evidence.hint}" if evidence.hint else ""
+    return "; ".join(part for part in said if part) + hint
 
 
 def _declared(settings: Settings, declared: Declared) -> str:

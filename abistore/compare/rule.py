@@ -108,7 +108,7 @@ def rule(
 
 @cache
 def _sections(check: Check) -> tuple[str, str, str]:
-    text = getdoc(check) or ""
+    text = (getdoc(check) or "").replace("``", "`")  # what docstrings mark as code, as everybody else does
     match = re.fullmatch(r"(?P<title>[^\n]+)\n\n(?P<why>.+)\n\nFix: (?P<fix>.+)", text, re.DOTALL)
     if match is None:
         raise ValueError(f"{check.__name__}: the docstring needs a title, a reason and a last paragraph 'Fix: ...'")

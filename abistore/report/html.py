@@ -79,6 +79,12 @@ def code(text: str) -> str:
     return f"<code>{escape(text)}</code>"
 
 
+def prose(text: str) -> str:
+    """``text`` escaped, with what stands between backticks as code."""
+    parts = text.split("`")
+    return "".join(code(part) if number % 2 else escape(part) for number, part in enumerate(parts))
+
+
 # --- head ---------------------------------------------------------------------------------------------------------
 
 
@@ -144,11 +150,11 @@ def _group(group: Group, cards: dict[str, KindCard], pending: Pending, anchors: 
 def _heading(group: KindGroup, label: str, card: KindCard | None) -> Iterator[str]:
     opened = " open" if len(group.changes) <= OPEN else ""
     yield f'<details class="kind" data-kind="{escape(group.kind)}" data-impact="{label}"{opened}>'
-    title = f" {escape(card.title.removesuffix('.'))}" if card else ""
+    title = f" {prose(card.title.removesuffix('.'))}" if card else ""
     count = f' <span class="count">{len(group.changes)}</span>' if len(group.changes) > 1 else ""
     yield f"<summary>{code(group.kind)}{count}{title}</summary>"
     if card:
-        yield f'<div class="meaning"><p>{escape(card.why)}</p><p>Fix: {escape(card.fix)}</p></div>'
+        yield f'<div class="meaning"><p>{prose(card.why)}</p><p>Fix: {prose(card.fix)}</p></div>'
 
 
 def _change(change: Change, declared: Declared | None, anchor: str | None) -> str:

@@ -79,10 +79,10 @@ def _full(report: Report, style: Style) -> Iterator[str]:
 
 def _kind(group: KindGroup, card: KindCard | None, pending: Pending, style: Style) -> Iterator[str]:
     count = f" ({len(group.changes)})" if len(group.changes) > 1 else ""
-    title = f": {plain(card.title)}" if card else ""
+    title = f": {prose(card.title)}" if card else ""
     yield f"**{code(group.kind)}**{count}{title}"
     if card and card.impact not in {"compatible", "notice"}:
-        yield from ("", f"*Fix:* {plain(card.fix)}")
+        yield from ("", f"*Fix:* {prose(card.fix)}")
     yield ""
     shown = len(group.changes) if style.limit is None else style.limit
     for change in islice(group.changes, shown):
@@ -202,6 +202,12 @@ def _ending(report: Report, style: Style) -> Iterator[str]:
 def plain(text: str) -> str:
     """``text`` so that Markdown shows it as it is, in one line."""
     return SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def prose(text: str) -> str:
+    """``text`` in one line, with what stands between backticks as code."""
+    parts = " ".join(text.split()).split("`")
+    return "".join(code(part) if number % 2 else SPECIAL.sub(r"\\\1", part) for number, part in enumerate(parts))
 
 
 def cell(text: str) -> str:

@@ -84,10 +84,10 @@ def test_the_bar_moves_with_the_units_of_a_library(
     for words in (["dump", str(library)], ["show", str(library)]):
         terminal.truncate(0)
         assert run(words) == 0
-        assert shown_parts(terminal) == ["0%", "20%", "40%", "60%", "80%"]
+        assert shown_parts(terminal) == ["0%", "20%", "40%", "60%", "80%", "100%"]
     terminal.truncate(0)
     assert run(["compare", str(library), str(old)]) == 4
-    assert shown_parts(terminal) == ["0%", "10%", "20%", "30%", "40%", "50%"]
+    assert shown_parts(terminal) == ["0%", "10%", "20%", "30%", "40%", "50%", "100%"]
     terminal.truncate(0)
     assert run(["compare", str(library), str(old), "-q"]) == 4
     assert terminal.getvalue() == ""

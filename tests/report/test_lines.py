@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from abistore.errors import UsageError
 from abistore.model.findings import Verdict
-from abistore.report import formats, render
+from abistore.report import formats, html, render
 from abistore.report.difference import difference
-from abistore.report.markdown import cell, code, plain
+from abistore.report.markdown import cell, code, plain, prose
 from abistore.report.modes import impacts, roots
 from abistore.report.outline import Declared, outline
 from abistore.report.style import Mode, Style
@@ -163,3 +163,8 @@ def test_a_bar_does_not_end_a_cell() -> None:
 
 def test_markup_in_text_is_shown_as_it_is() -> None:
     assert plain("*a* <b> [c](d) `e` _f_ | g") == r"\*a\* \<b\> \[c\](d) \`e\` \_f\_ \| g"
+
+
+def test_code_within_prose_is_code() -> None:
+    assert prose("became `= delete` or <b>") == r"became `= delete` or \<b\>"
+    assert html.prose("became `a<b>` & more") == "became <code>a&lt;b&gt;</code> &amp; more"
