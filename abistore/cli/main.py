@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import io
 import os
@@ -19,6 +20,9 @@ from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+PLAIN = {"→": "->", "…": "...", "⋮": ":", "·": "-", **dict.fromkeys("🔴🟠🟣🟢⚪", "*")}
+"""What reports have beyond ASCII."""
+
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO})
 COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore completion`` set when they ask for words."""
@@ -137,8 +141,10 @@ def call(arguments: Sequence[str]) -> object:
 
 def main() -> NoReturn:
     """The ``abistore`` command."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks is no reason to fail
+    codecs.register_error("abistore", in_plain_letters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="abistore")  # what the terminal's encoding lacks is no reason to fail
     if COMPLETION in os.environ:
         cli.main(prog_name="abistore")
     code = run(sys.argv[1:])
@@ -146,6 +152,20 @@ def main() -> NoReturn:
         sys.exit(code)  # as usual, for profilers and the like
     sys.stderr.flush()
     os._exit(code)  # everything is written and closed; taking the interpreter's memory apart costs 0.05 s
+
+
+def in_plain_letters(error: UnicodeError) -> tuple[str, int]:
+    """What stands for letters that an encoding lacks; ``\\xff`` for a byte of a file name that is no text."""
+    assert isinstance(error, UnicodeEncodeError)
+    letters = error.object[error.start : error.end]
+    return "".join(PLAIN.get(letter) or _escaped(letter) for letter in letters), error.end
+
+
+def _escaped(letter: str) -> str:
+    code = ord(letter)
+    if 0xDC80 <= code <= 0xDCFF:  # how Python keeps such a byte (PEP 383)
+        return f"\\x{code - 0xDC00:02x}"
+    return letter.encode("ascii", "backslashreplace").decode()
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

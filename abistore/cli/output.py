@@ -73,7 +73,7 @@ def write_bytes(data: bytes) -> None:
 
 def colour_wanted() -> bool:
     """Whether standard output is a terminal whose user did not switch colour off."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:

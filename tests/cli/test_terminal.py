@@ -40,6 +40,7 @@ def on_a_terminal(*words: str | Path, **environment: str) -> str:
 def test_colour_is_for_terminals(old: Path, new: Path, process: Call) -> None:
     assert "\x1b[1;31mBREAKING" in on_a_terminal("compare", old, new)
     assert "\x1b[" not in on_a_terminal("compare", old, new, NO_COLOR="1")
+    assert "\x1b[" in on_a_terminal("compare", old, new, NO_COLOR="")
     assert "\x1b[" not in on_a_terminal("compare", old, new, TERM="dumb")
     assert "\x1b[" not in process("compare", old, new).out
 
@@ -96,3 +97,17 @@ def test_the_bar_moves_with_the_units_of_a_library(
 def shown_parts(terminal: Terminal) -> list[str]:
     """The percentages that a bar has gone through."""
     return list(dict.fromkeys(re.findall(r"\d+%", terminal.getvalue())))
+
+
+def test_a_report_says_in_plain_letters_what_the_encoding_lacks(process: Call, old: Path, new: Path) -> None:
+    done = process("compare", old, new, "--format", "markdown", PYTHONIOENCODING="latin-1")
+    assert "-> libcase" in done.out
+    assert "### * Breaking" in done.out
+    assert "\\u" not in done.out
+
+
+def test_a_file_name_that_is_no_text_is_shown_by_its_bytes(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/lib\xff.so"
+    done = subprocess.run([sys.executable, "-m", "abistore", "dump", name], capture_output=True)
+    assert done.returncode == 65
+    assert b"lib\\xff.so: no such file" in done.stderr
