@@ -68,7 +68,7 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
             continue
         yield from _paired(context, name, name, old[name], new[name])
     for name, other in sorted({**redefined, **renamed}.items()):
-        wrap = TagName if name in renamed else Definition
+        wrap = PrivateType if context.exposure.is_private(name) else TagName if name in renamed else Definition
         yield Changed(Subject(name), wrap(name, _main(old[name])), wrap(other, _main(new[other])))
         if name in renamed and old[name] != new[other]:
             yield from _paired(context, name, other, old[name], new[other])

@@ -188,10 +188,9 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     context = tables.context
     ownership = Ownership(context, tables.old, tables.new)
     gone, come = set(tables.removed), set(tables.added)
-    undeclared = _undeclared(tables, gone)
-    if undeclared is not None:
-        gone -= set(undeclared.symbols)
-        yield Removed(Subject(SELF, "undeclared exports"), undeclared)
+    for title, hidden in _hidden(tables, gone):
+        gone -= set(hidden.symbols)
+        yield Removed(Subject(SELF, title), hidden)
     for batch in patterns.find(sorted(gone), sorted(come)):
         yield Changed(Subject(SELF, batch.part), batch.shape, batch.shape)
         gone -= {old for old, _ in batch.shape.pairs}
@@ -205,10 +204,6 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
         if added:
             come -= set(added)
             yield Added(Subject(SELF, part), shape(tuple(added)))
-    hidden = [each for each in sorted(gone) if context.internals.has(tables.old[each])]
-    if hidden:
-        gone -= set(hidden)
-        yield Removed(Subject(SELF, "internal exports"), InternalExports(tuple(hidden)))
     leaked = [each for each in sorted(come) if context.new_internals.has(tables.new[each])]
     if leaked:
         come -= set(leaked)
@@ -216,11 +211,16 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     yield from _single(tables, ownership, gone, come)
 
 
-def _undeclared(tables: Tables, gone: Iterable[str]) -> UndeclaredExports | None:
-    """Those of ``gone`` that only headers declare which are not public."""
+def _hidden(tables: Tables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:
+    """Those of ``gone`` that no consumer can name. They say nothing about how those are renamed that consumers can."""
     internals = tables.context.internals
-    headers = {each: header for each in sorted(gone) if (header := internals.header(tables.old[each]))}
-    return UndeclaredExports(tuple(headers), tuple(sorted(set(headers.values())))) if headers else None
+    headers = {each: internals.header(tables.old[each]) for each in sorted(gone) if internals.has(tables.old[each])}
+    undeclared = tuple(each for each, header in headers.items() if header)
+    if undeclared:
+        yield "undeclared exports", UndeclaredExports(undeclared, tuple(sorted({headers[each] for each in undeclared})))
+    internal = tuple(each for each, header in headers.items() if not header)
+    if internal:
+        yield "internal exports", InternalExports(internal)
 
 
 COPIES: tuple[tuple[str, Owner, type[ForeignExports] | type[InlineExports]], ...] = (

@@ -229,7 +229,7 @@ class Exposure:
             for name, file in files.items()
             if name.kind == "record" and file not in shared and self.library_allocates(name)
             if is_source(file) or (named and is_own_header(file) and file not in named_in and _says_internal(file))
-        } | {name for name in self._internals.concealed if name.kind == "record" and name in files}
+        } | {name for name in self._internals.concealed if name.kind in ("record", "enum", "alias") and name in files}
 
     def _mentioned(self) -> Iterator[Name]:
         """The names that the exports' own declarations write down, other than the class that they belong to."""

@@ -18,6 +18,9 @@ from abistore.model.snapshot import Snapshot
 COMPILED = (*CLASS_DATA, "_ZTh", "_ZTv", "_ZTc")
 """Prefixes of what compilers emit for a class: its data, and entry points that adjust ``this`` or the result."""
 
+LOCAL = ("_ZTVZ", "_ZTIZ", "_ZTSZ", "_ZTTZ")
+"""Prefixes of what compilers emit for a class within a function."""
+
 
 class Internals:
     """What one side declares in files that its consumers cannot include.
@@ -40,7 +43,7 @@ class Internals:
     def concealed(self) -> frozenset[Name]:
         """The types that headers define which are not public."""
         hidden = self._surface.hidden
-        return frozenset(name for name, file in self._files.items() if file in hidden)
+        return frozenset(name for name, place in self._locations.items() if hidden and place.file in hidden)
 
     @cached_property
     def classes(self) -> frozenset[Name]:
@@ -63,7 +66,12 @@ class Internals:
         return frozenset(classes)
 
     def has(self, export: Name) -> bool:
-        """Whether ``export`` is a member of such a class, its vtable or type information, or declared there itself."""
+        """Whether ``export`` is a member of such a class, its vtable or type information, or declared there itself.
+
+        A class within a function is such a class, too.
+        """
+        if export.spelling.startswith(LOCAL):
+            return True
         owners = self._owners(export)
         if all(map(self._may_be_concealed, owners)) and any(owners) and self.classes.issuperset(owners):
             return True

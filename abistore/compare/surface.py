@@ -11,6 +11,9 @@ from abistore.model.reach import Reference, embedded, references
 from abistore.model.shapes import Alias, AnyShape, Function, Named, Pointer, Qualified, TypeRef
 from abistore.model.snapshot import Snapshot
 
+MANY = 10
+"""So many C++ exports in hidden headers, and none in public ones, tell that the interface is a C one."""
+
 
 class Surface:
     """The headers of one side that its public ones do without.
@@ -37,16 +40,26 @@ class Surface:
         """The header that is not public and declares ``name``, or must be included to declare it; empty without one.
 
         A C++ function of which the definition alone is known stands in a public header only if that can do with what
-        the function's types need.
+        the function's types need, and if public headers declare any C++ at all: else its source file stands for where
+        it is declared.
         """
         file = self.file(name)
         if not is_source(file):
             return file if may_be_private(file) and file in self.hidden else ""
-        mentioned = map(self.file, self._mentioned(name)) if name.spelling.startswith("_Z") else ()
-        if not any(may_be_private(each) and not is_source(each) for each in mentioned):
+        if not name.spelling.startswith("_Z"):
             return ""
-        needed = {self.file(other) for other, _ in self._needed(name, False)}
-        return min(needed & self.hidden, default="")
+        if any(may_be_private(each) and not is_source(each) for each in map(self.file, self._mentioned(name))):
+            needed = {self.file(other) for other, _ in self._needed(name, False)} & self.hidden
+            if needed:
+                return min(needed)
+        return file if self._interface_is_c else ""
+
+    @cached_property
+    def _interface_is_c(self) -> bool:
+        """Whether public headers declare no C++ export, while hidden ones are known to declare many."""
+        exports = (name for name in self._layout if name.kind != "record" and name.spelling.startswith("_Z"))
+        files = [self.file(name) for name in exports]
+        return all(include_root(file) is None for file in files) and sum(file in self.hidden for file in files) >= MANY
 
     def file(self, name: Name) -> str:
         """The file that declares ``name``, the class for members; empty where it is not known."""

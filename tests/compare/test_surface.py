@@ -99,6 +99,17 @@ def test_what_a_source_file_defines_makes_no_header_public() -> None:
     assert hidden(more, {USE: "src/use.c", inner: "src/use.c"})
 
 
+@pytest.mark.parametrize(("public", "count", "expected"), [(False, 10, "src/help.cc"), (False, 9, ""), (True, 10, "")])
+def test_where_public_headers_declare_no_cpp_no_cpp_function_is_public(public: bool, count: int, expected: str) -> None:
+    walks = {function(f"_ZN6Walker4walk{index}"): member(WALKER) for index in range(count)}
+    sums = {SUM: member(POINT)} if public else {}
+    layout: dict[Name, AnyShape] = {POINT: struct(INT), WALKER: struct(INT), USE: uses(Named(POINT)), HELP: uses(INT)}
+    side = snapshot({**layout, **walks, **sums})
+    places = {POINT: LIB, WALKER: HEADER, USE: "src/use.cc", HELP: "src/help.cc"}
+    located = {name: Location(file, 1) for name, file in places.items()}
+    assert Surface(msgspec.structs.replace(side, locations=located)).header(HELP) == expected
+
+
 def test_a_cpp_function_stands_where_the_types_that_it_needs_can_be_included() -> None:
     size = alias("size")
     layout = {SUM: member(POINT), POINT: struct(INT), WALK: member(WALKER), WALKER: struct(INT)}
