@@ -20,11 +20,12 @@ DEFINITIONS = (
         r"\b(?:struct|union|class|enum)\s+(?:class\s+)?(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*(?:final\s*)?[:{]"
     ),
     re.compile(r"\}\s*(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*;"),
-    re.compile(r"\btypedef\b[^;{}]*?\b(\w+)\s*(?:\[[^;]*\])?;"),
+    re.compile(r"\btypedef\b(?!\s+(?:struct|union|class)\s+(\w+)\s+\1\s*;)[^;{}]*?\b(\w+)\s*(?:\[[^;]*\])?;"),
     re.compile(r"\btypedef\b[^;{}]*?\(\s*\*?\s*(\w+)\s*\)\s*\("),
     re.compile(r"\btypedef\b[^;{}()]*?\b(\w+)\s*\("),
 )
-"""How headers define records, enumerations and aliases; an alias of a record that is only declared is defined too."""
+"""How headers define records, enumerations and aliases; an alias of a record that is only declared is defined too,
+unless it has the record's own name."""
 
 MARKER = re.compile(r'# \d+ "(?P<file>[^"]*)"')
 
@@ -65,7 +66,7 @@ def _words(library: str, version: str) -> frozenset[str]:
 def _defined(library: str, version: str) -> frozenset[str]:
     """The types that the headers define, and do not only declare."""
     text = _text(library, version)
-    return frozenset(name for pattern in DEFINITIONS for name in pattern.findall(text))
+    return frozenset(match[match.lastindex or 0] for pattern in DEFINITIONS for match in pattern.finditer(text))
 
 
 @cache

@@ -6,7 +6,14 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
+from examples.independent_recipes import INDEPENDENT
+
 TABLE = Path(__file__).with_name("truth.csv")
+
+BEFORE = Path(__file__).with_name("before.csv")
+"""What both tools said of the independent pairs when these had just been judged."""
+
+JUDGED_FIRST = frozenset(recipe.library for recipe in INDEPENDENT)
 
 
 @dataclass(frozen=True)
@@ -18,6 +25,11 @@ class Pair:
     new: str
     breaks: bool
     reason: str
+
+    @property
+    def independent(self) -> bool:
+        """Whether it was judged before any tool was run on it."""
+        return self.library in JUDGED_FIRST
 
 
 def pairs() -> list[Pair]:

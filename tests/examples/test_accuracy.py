@@ -25,9 +25,13 @@ def test_a_client_shows_what_its_pair_is_said_to_be() -> None:
 
 def test_headers_define_types_in_each_of_the_ways_that_c_and_cpp_have() -> None:
     text = "struct a { int x; }; typedef struct { int y; } b; typedef int (*c)(int); typedef long d; enum class e {}"
-    found = {name for pattern in DEFINITIONS for name in pattern.findall(text)}
-    assert {"a", "b", "c", "d", "e"} <= found
-    assert not {name for pattern in DEFINITIONS for name in pattern.findall("struct only_declared;")}
+    assert {"a", "b", "c", "d", "e"} <= _defined_in(text)
+    assert not _defined_in("struct only_declared; typedef struct handle handle;")
+    assert _defined_in("typedef struct tag *alias;") == {"alias"}
+
+
+def _defined_in(text: str) -> set[str]:
+    return {match[match.lastindex or 0] for pattern in DEFINITIONS for match in pattern.finditer(text)}
 
 
 def test_precision_and_recall_count_alarms_and_misses() -> None:
