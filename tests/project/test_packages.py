@@ -1,0 +1,66 @@
+"""``tests/run`` installs every program that tests use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+SOURCES = [path for folder in (TESTS, TESTS.parent / "examples") for path in folder.rglob("*.py")]
+CROSS = re.compile(r"\b([a-z0-9_]+-linux-gnu[a-z0-9]*)-(gcc|g\+\+)")
+
+PROGRAMS = {
+    "abidiff": "abigail-tools",
+    "abidw": "abigail-tools",
+    "ar": "binutils",
+    "clang": "clang",
+    "clang++": "clang",
+    "chromium": "chromium",
+    "debuginfod": "debuginfod",
+    "dwp": "binutils",
+    "dwz": "dwz",
+    "eu-strip": "elfutils",
+    "g++": "g++",
+    "gcc": "gcc",
+    "initdb": "postgresql",
+    "ld.lld": "lld",
+    "llvm-cxxfilt": "llvm",
+    "llvm-dwp": "llvm",
+    "mount": "mount",
+    "nm": "binutils",
+    "objcopy": "binutils",
+    "pahole": "dwarves",
+    "readelf": "binutils",
+    "strip": "binutils",
+}
+
+
+def packages() -> set[str]:
+    """The Debian packages that ``tests/run`` installs where they are missing."""
+    listed = re.search(r"^packages=\(\n(.*?)^\)$", (TESTS / "run").read_text(), re.MULTILINE | re.DOTALL)
+    assert listed
+    return {word for line in listed[1].splitlines() for word in line.partition("#")[0].split()}
+
+
+def test_every_cross_compiler_of_a_test_is_installed() -> None:
+    texts = [path.read_text() for path in (*SOURCES, *(TESTS / "rules").glob("*.md"))]
+    used = {f"{compiler}-{target}" for text in texts for target, compiler in CROSS.findall(text)}
+    assert len(used) > 6
+    assert used <= packages()
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_of_a_test_is_installed(program: str) -> None:
+    assert PROGRAMS[program] in packages()
+
+
+def test_what_tests_run_by_name_is_known() -> None:
+    """Only what is given as a literal; the demo's and the test's own words are no programs."""
+    called = re.compile(r"(?:subprocess\.run\(|\brun\(|which\(|has_tool\()\s*\[?\"([a-z][a-z0-9+.-]+)\"")
+    own = {"bash", "c++filt", "compare", "db", "ingest", "list", "pg_ctl", "sha256sum"}
+    own |= {"chromium-browser", "google-chrome", "npm"}
+    found = {name for path in SOURCES for name in called.findall(path.read_text())}
+    assert len(found) > 8
+    assert found <= PROGRAMS.keys() | own
