@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from typing import NoReturn
 
 INTERRUPTED = 130
+
+YOUNG = 20_000
+"""So many new objects are looked through for cycles at a time: modules, which stay, make up most of a short command."""
 
 
 def main() -> NoReturn:
@@ -17,6 +21,7 @@ def main() -> NoReturn:
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, _leave)
+    gc.set_threshold(YOUNG)
     from abistore.cli.main import main as run
 
     try:
