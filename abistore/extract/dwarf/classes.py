@@ -13,7 +13,7 @@ from abistore.extract.dwarf import codes as dw
 ADDRESS: Final = frozenset(
     {
         dw.FORM_ADDR, dw.FORM_ADDRX, dw.FORM_ADDRX1, dw.FORM_ADDRX2, dw.FORM_ADDRX3, dw.FORM_ADDRX4,
-        dw.FORM_GNU_ADDR_INDEX,
+        dw.FORM_GNU_ADDR_INDEX, dw.FORM_LLVM_ADDRX_OFFSET,
     }
 )  # fmt: skip
 BLOCK: Final = frozenset({dw.FORM_BLOCK, dw.FORM_BLOCK1, dw.FORM_BLOCK2, dw.FORM_BLOCK4, dw.FORM_EXPRLOC})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from abistore.extract.dwarf.functions import ASSEMBLY
 from abistore.model.snapshot import Evidence
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ So are entities local to an inline function (5.1.6), which are exported only for
 
 HINTS: Final = {
     "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",
+    "types-not-recorded": "build with -g, and not with -g1 or -gline-tables-only",
     "corrupt-debug-info": "rebuild the library, or its debug file",
 }
 
@@ -51,6 +53,7 @@ def expected_places(exports: Exports) -> tuple[list[int], list[int]]:
 def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence:
     """The evidence of the layout facet, given the symbols that have a shape."""
     absent = sorted(symbol for symbol in exports.kinds if is_expected(symbol) and symbol not in described)
+    _note_line_tables(absent, exports, info)
     reasons = sorted(set(info.problems))
     elsewhere = [] if reasons or not described else _without_declaration(absent, exports, info)
     missing = sorted(set(absent) - set(elsewhere))
@@ -72,6 +75,20 @@ def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence
         detail="; ".join(details),
         hint=HINTS.get(reason, "build every source file of the library with -g, those of its static libraries too"),
     )
+
+
+def _note_line_tables(absent: Iterable[str], exports: Exports, info: DebugInfo) -> None:
+    """Records the units of ``absent`` functions that tell lines only: what they leave out is not what no source has."""
+    places = {symbol: address for address, symbols in exports.by_address.items() for symbol in symbols}
+    functions = {places[each] for each in absent if each in places and exports.kinds[each] == "function"}
+    for unit in info.without_functions(functions):
+        if unit.language != ASSEMBLY:
+            info.problem(*no_types(unit))
+
+
+def no_types(unit: Unit) -> tuple[str, str]:
+    """The problem of a unit that was built with too little debug information: reason code and detail."""
+    return "types-not-recorded", (unit.name or "a unit").rpartition("/")[2]
 
 
 def _without_declaration(absent: Iterable[str], exports: Exports, info: DebugInfo) -> list[str]:

@@ -94,6 +94,11 @@ def _sized_block(width: int) -> Reading:
     return read
 
 
+def _indexed_and_offset(data: bytes, position: int, unit: Unit) -> tuple[tuple[int, int], int]:
+    index, position = leb.unsigned(data, position)
+    return (index, int.from_bytes(data[position : position + 4], unit.order)), position + 4
+
+
 def _indirect(data: bytes, position: int, unit: Unit) -> tuple[Any, int]:
     form, position = leb.unsigned(data, position)
     if form == dw.FORM_FLAG_PRESENT:
@@ -112,6 +117,7 @@ VARIABLE_FORMS: dict[int, Reading] = {
     dw.FORM_BLOCK2: _sized_block(2),
     dw.FORM_BLOCK4: _sized_block(4),
     dw.FORM_INDIRECT: _indirect,
+    dw.FORM_LLVM_ADDRX_OFFSET: _indexed_and_offset,
     **dict.fromkeys(
         (
             dw.FORM_UDATA, dw.FORM_REF_UDATA, dw.FORM_STRX, dw.FORM_ADDRX, dw.FORM_LOCLISTX, dw.FORM_RNGLISTX,
@@ -159,6 +165,7 @@ MEANINGS: dict[int, str] = {
     **dict.fromkeys((dw.FORM_REF_SUP4, dw.FORM_REF_SUP8, dw.FORM_GNU_REF_ALT), _ALTERNATE),
     **dict.fromkeys((dw.FORM_ADDRX, dw.FORM_ADDRX1, dw.FORM_ADDRX2, dw.FORM_ADDRX4), _INDEXED_ADDRESS),
     dw.FORM_GNU_ADDR_INDEX: _INDEXED_ADDRESS,
+    dw.FORM_LLVM_ADDRX_OFFSET: "u.indexed_address({v}[0])+{v}[1]",
     dw.FORM_ADDRX3: "u.indexed_address(int.from_bytes({v},u.order))",
     dw.FORM_DATA16: "int.from_bytes({v},u.order)",
     dw.FORM_RNGLISTX: "u.indexed_range_list({v})",

@@ -28,6 +28,11 @@ PER_VARIANT: Final = frozenset(
 )  # fmt: skip
 """The attributes of an instance that say nothing about how it is called."""
 
+LEAST: Final = re.compile(r" -g(?:gdb|dwarf)?1(?= (?!.*-g(?:gdb|dwarf)?[23]?(?: |$))|$)")
+"""GCC's own word for the least debug information, unless a later one asks for more."""
+
+PLACED: Final = frozenset({dw.AT_EXTERNAL, dw.AT_DECL_FILE})
+
 VARIANT: Final = re.compile("[CD](?=[0-5])")
 """Before the digit that tells the variants of a constructor or destructor apart (Itanium C++ ABI, 5.1.4.3)."""
 
@@ -71,9 +76,17 @@ class Declarations:
         return self.dies[0][1].tag == dw.TAG_SUBPROGRAM
 
     @property
-    def is_assembly(self) -> bool:
-        """Whether an assembler made it: it knows a name and an address, and neither parameters nor result."""
-        return self.dies[0][0].language == ASSEMBLY
+    def is_bare(self) -> bool:
+        """Whether it tells a name and an address and no types: an assembler made it, or ``-g1`` was asked for.
+
+        GCC then still says where a function is declared, and Clang not even whether other units see it.
+        """
+        unit = self.dies[0][0]
+        if unit.language == ASSEMBLY or LEAST.search(unit.producer or "") is not None:
+            return True
+        if not self.is_function:
+            return dw.AT_TYPE not in self.attributes
+        return not (PLACED & self.attributes.keys())
 
     @property
     def scope(self) -> Scope:

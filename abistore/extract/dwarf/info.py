@@ -214,6 +214,18 @@ class DebugInfo:
             self._fault(f"a class with members that are exported: {describe(fault)}")
         return found
 
+    def without_functions(self, addresses: Iterable[int]) -> Iterator[Unit]:
+        """The units that hold code at some of ``addresses`` and place no function of theirs in a source file."""
+        wanted = sorted(addresses)
+        held = {}
+        for first, end, unit in self._code if wanted else ():
+            index = bisect_right(wanted, first - 1)
+            if index < len(wanted) and wanted[index] < end:
+                held[unit.handle] = unit
+        for unit in map(self._try_full, held.values()):
+            if not any(each.tag == dw.TAG_SUBPROGRAM and dw.AT_DECL_FILE in each.attributes for each in unit.table):
+                yield unit
+
     def covers(self, address: int) -> bool:
         """Whether some unit says that it holds the code at ``address``."""
         index = bisect_right(self._extents, (address, sys.maxsize)) - 1

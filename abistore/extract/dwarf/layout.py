@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.alias_templates import resolve_alias_templates
-from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages
+from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages, no_types
 from abistore.extract.dwarf.declared import locate_declarations
 from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error
 from abistore.extract.dwarf.footprints import Footprints
 from abistore.extract.dwarf.foreign import is_runtime
-from abistore.extract.dwarf.functions import Declarations, Shapes, alias, own
+from abistore.extract.dwarf.functions import ASSEMBLY, Declarations, Shapes, alias, own
 from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
@@ -97,14 +97,20 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
 
     def enter(symbol: str, chosen: Declarations | None) -> None:
         name = Name(exports.kinds[symbol], symbol)
-        if chosen is not None and chosen.is_function == (name.kind == "function"):
+        if chosen is not None and not is_bare(chosen) and chosen.is_function == (name.kind == "function"):
             types.add(name, shapes.of(chosen))
             types.note(name, chosen.location())
             described.add(symbol)
 
+    def is_bare(found: Declarations) -> bool:
+        unit = found.dies[0][0]
+        if found.is_bare and unit.language != ASSEMBLY:
+            types.info.problem(*no_types(unit))
+        return found.is_bare
+
     for (tls, place), handles in places.items():
         candidates = [shapes.declarations(handle) for handle in handles]
-        candidates = [candidate for candidate in candidates if not candidate.is_assembly]
+        candidates = [candidate for candidate in candidates if not is_bare(candidate)]
         for symbol in (exports.tls_by_offset if tls else exports.by_address)[place]:
             chosen = own(symbol, candidates)
             if chosen is None:

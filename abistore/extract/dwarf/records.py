@@ -44,7 +44,7 @@ class Members:
     def __init__(self, types: Types, die: Die) -> None:
         self.types = types
         self.die = die
-        self.access: Access = "private" if die[1].tag == dw.TAG_CLASS_TYPE else "public"
+        self.access = default_access(die)
         self.fields: list[Field] = []
         self.bases: list[Base] = []
         self.virtuals: list[VirtualMethod] = []
@@ -169,6 +169,17 @@ class Members:
                 ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), self.access),
             )
         )
+
+
+def default_access(die: Die) -> Access:
+    """The access of members of the record ``die`` that do not tell theirs (DWARF 5, section 5.7.5).
+
+    Before DWARF 3 no default was written down: GCC then tells whatever is not public.
+    """
+    unit, abbreviation, _, _ = die
+    if unit.version == 2 and (unit.producer or "").startswith("GNU"):
+        return "public"
+    return "private" if abbreviation.tag == dw.TAG_CLASS_TYPE else "public"
 
 
 def read_record(types: Types, die: Die) -> Record:

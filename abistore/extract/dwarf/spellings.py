@@ -39,13 +39,13 @@ class Spellings:
 
     def of(self, handle: int, attributes: dict[int, Any]) -> str | None:
         """The qualified name of ``handle``; ``None`` where it has no name."""
+        specification = attributes.get(dw.AT_SPECIFICATION, -1)
+        if specification >= 0:  # GCC repeats the name in type units, where only the declaration has a scope
+            return self.of(specification, self._info.die(specification)[3])
         name = attributes.get(dw.AT_NAME)
         if name is None:
-            specification = attributes.get(dw.AT_SPECIFICATION, -1)
-            if specification < 0:
-                name = last_source_name(attributes.get(dw.AT_LINKAGE_NAME, ""))
-                return self.qualify(handle, name) if name else None
-            return self.of(specification, self._info.die(specification)[3])
+            name = last_source_name(attributes.get(dw.AT_LINKAGE_NAME, ""))
+            return self.qualify(handle, name) if name else None
         found = self.qualify(handle, self.complete(handle, name))
         return ARGUMENT_LISTS.get(found, found)
 

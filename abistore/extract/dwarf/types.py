@@ -12,6 +12,7 @@ from abistore.extract.dwarf.anonymous import Anonymous
 from abistore.extract.dwarf.base_types import spelling_of_base
 from abistore.extract.dwarf.copies import Copies
 from abistore.extract.dwarf.foreign import is_foreign
+from abistore.extract.dwarf.records import default_access
 from abistore.extract.dwarf.references import Declarator, References
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.extract.dwarf.spellings import Spellings
@@ -267,10 +268,9 @@ class Types:
     def owner(self, handle: int) -> tuple[Name, Access] | None:
         """The class ``handle`` and the access that its members have by default; ``None`` for any other scope."""
         if handle not in self._owners:
-            tag = self.info.die(handle)[1].tag
-            record = self.reference(handle) if tag in dw.RECORD_TAGS else None
-            default: Access = "private" if tag == dw.TAG_CLASS_TYPE else "public"
-            self._owners[handle] = (record.name, default) if isinstance(record, Named) else None
+            die = self.info.die(handle)
+            record = self.reference(handle) if die[1].tag in dw.RECORD_TAGS else None
+            self._owners[handle] = (record.name, default_access(die)) if isinstance(record, Named) else None
         return self._owners[handle]
 
     def reconsider(self) -> bool:
