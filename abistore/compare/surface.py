@@ -94,12 +94,12 @@ class Surface:
         pending = [(name, False) for name in self._layout if self._is_public(name, place)]
         seen = set(pending)
         while pending:
-            for use in self._needed(*pending.pop()):
-                file = place.get(use[0], "")
-                come = [use, *((name, False) for name in (declared[file] if file in hidden else ()))]
+            come = set(self._needed(*pending.pop()))
+            for file in {place[name] for name, _ in come if name in place} & hidden:
                 hidden.discard(file)
-                pending += (each for each in come if each not in seen)
-                seen.update(come)
+                come.update((name, False) for name in declared[file])
+            pending += come - seen
+            seen |= come
         return frozenset(hidden)
 
     def _roots(self) -> frozenset[str]:
