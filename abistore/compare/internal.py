@@ -18,6 +18,9 @@ from abistore.model.snapshot import Snapshot
 COMPILED = (*CLASS_DATA, "_ZTh", "_ZTv", "_ZTc")
 """Prefixes of what compilers emit for a class: its data, and entry points that adjust ``this`` or the result."""
 
+UNNAMEABLE = ")::"
+"""What the names of classes within a function (``run()::Own``) or an unnamed namespace contain."""
+
 LOCAL = ("_ZTVZ", "_ZTIZ", "_ZTSZ", "_ZTTZ")
 """Prefixes of what compilers emit for a class within a function."""
 
@@ -47,10 +50,11 @@ class Internals:
 
     @cached_property
     def classes(self) -> frozenset[Name]:
-        """The types that no consumer can include."""
+        """The types that no consumer can include or name."""
         headers = any(map(is_own_header, set(self._files.values())))
         sourced = (name for name, file in self._files.items() if headers and is_source(file))
-        return self._with_instances({*self.concealed, *sourced})
+        unnameable = (name for name in self._layout if name.kind == "record" and UNNAMEABLE in name.spelling)
+        return self._with_instances({*self.concealed, *sourced, *unnameable})
 
     def _with_instances(self, classes: set[Name]) -> frozenset[Name]:
         """``classes`` and the standard library's templates of them, which nobody else can have."""
@@ -68,7 +72,7 @@ class Internals:
     def has(self, export: Name) -> bool:
         """Whether ``export`` is a member of such a class, its vtable or type information, or declared there itself.
 
-        A class within a function is such a class, too.
+        Nobody can name a class within a function, either.
         """
         if export.spelling.startswith(LOCAL):
             return True

@@ -49,6 +49,11 @@ def test_a_class_without_a_trivial_copy_goes_by_reference(flags: tuple[str, ...]
     assert passing(SOURCE, *flags) == {name: "value" if name in VALUE else "reference" for name in CLASSES}
 
 
+def test_strict_debug_information_does_not_tell_which_members_are_trivial() -> None:
+    told = passing(SOURCE, "-std=c++17", "-gdwarf-4", "-gstrict-dwarf")
+    assert set(told) == set(CLASSES) and set(told.values()) == {None}
+
+
 def test_clang_records_the_same() -> None:
     recorded = passing(SOURCE, "-std=c++17", "-fstandalone-debug", compiler="clang++")
     told = {name: found for name, found in recorded.items() if found is not None}

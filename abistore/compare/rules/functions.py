@@ -363,9 +363,9 @@ def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def internal_declaration_changed(export: Changed[InternalExport]) -> Iterator[Note]:
-    """Member of a class that no header defines has changed.
+    """Member of a class that no consumer can name has changed.
 
-    Only the library's own source files define the class, so that no consumer could use the member.
+    Only the library's own source files define the class, or it stands within a function.
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """

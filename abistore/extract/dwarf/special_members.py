@@ -40,9 +40,12 @@ Passing: TypeAlias = Literal["value", "reference"]
 
 @cache
 def tells_defaulted(producer: str | None) -> bool:
-    """Whether a compiler lists the special members that each class declares, and which of them are defaulted."""
+    """Whether a compiler lists the special members that each class declares, and which of them are defaulted.
+
+    The latter is an attribute of DWARF 5, which older versions hold unless they are strict.
+    """
     match = PRODUCER.match(producer or "")
-    return match is not None and int(match[1]) >= OLDEST
+    return match is not None and int(match[1]) >= OLDEST and "-gstrict-dwarf" not in match.string
 
 
 class SpecialMembers:
