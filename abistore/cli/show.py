@@ -140,7 +140,15 @@ def _users(settings: Settings, used: Users | None) -> Iterator[str]:
         yield "// reached by no export"
     for how, symbols in (("by value", used.by_value), ("by pointer", used.by_pointer)):
         if symbols:
-            yield f"// reached {how} by {exports(len(symbols))}: {listed(symbols, style_of(settings, full=False))}"
+            said = f"reached {how} by {exports(len(symbols))}: {listed(symbols, style_of(settings, full=False))}"
+            yield from textwrap.wrap(
+                said,
+                width(),
+                initial_indent="// ",
+                subsequent_indent="//     ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
 
 
 @click.command("list")

@@ -13,7 +13,6 @@ from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindGroup, Report, Unchecked, groups
 from abistore.report.style import Style
 from abistore.report.wording import (
-    abbreviated,
     affects,
     consequences,
     counts,
@@ -203,9 +202,8 @@ def _values(change: Change, style: Style, drawn: bool) -> Iterator[str]:
 
 def listed(symbols: Sequence[str], style: Style) -> str:
     """The first of ``symbols`` as a programmer calls them, and how many more there are; all with detail."""
-    told, more = distinct(symbols, None if style.detail else NAMES_SHOWN)
-    width = None if style.detail else NAME_WIDTH
-    texts = (abbreviated(name, width) + several(count) for name, count in told.items())
+    told, more = distinct(symbols, None) if style.detail else distinct(symbols, NAMES_SHOWN, NAME_WIDTH)
+    texts = (name + several(count) for name, count in told.items())
     return ", ".join(texts) + (f" and {more} more" if more else "")
 
 

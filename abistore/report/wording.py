@@ -106,13 +106,15 @@ def exports(count: int) -> str:
     return f"{count} export{'' if count == 1 else 's'}"
 
 
-def distinct(symbols: Sequence[str], most: int | None) -> tuple[dict[str, int], int]:
+def distinct(symbols: Sequence[str], most: int | None, width: int | None = None) -> tuple[dict[str, int], int]:
     """The first names of ``symbols`` as a programmer calls them, each with its number of symbols; how many are left.
 
-    A constructor is exported as two symbols, a destructor as three: each is one name.
+    A constructor is exported as two symbols, a destructor as three: each is one name. So are instances of a template
+    whose names are the same in ``width`` columns.
     """
     told: Counter[str] = Counter()
-    for name in map(named, symbols):
+    for symbol in symbols:
+        name = abbreviated(named(symbol), width)
         if name not in told and len(told) == most:
             break
         told[name] += 1

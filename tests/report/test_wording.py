@@ -9,7 +9,7 @@ from abistore.model.names import SELF, Name
 from abistore.report import formats, render
 from abistore.report.outline import outline
 from abistore.report.style import Style
-from abistore.report.wording import abbreviated, by_itself, consequences, told, value_lines, values
+from abistore.report.wording import abbreviated, by_itself, consequences, distinct, told, value_lines, values
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison
 
 COMPLETE = Name("function", "_ZN3geo3BoxC1Ei")
@@ -96,3 +96,9 @@ def test_a_long_name_loses_its_template_arguments_before_its_end(name: str, expe
     width = 40 if "<<" in name else 33 if "->" in name else 31
     assert abbreviated(name, width) == expected
     assert abbreviated(name, None) == name
+
+
+def test_instances_of_a_template_that_look_the_same_are_told_once() -> None:
+    symbols = [f"_ZNK3one4listISt4pairI{each}{each}ESaI{each}EE4sizeEv" for each in "cwij"]
+    assert distinct(symbols, 3, 30) == ({"one::list<...>::size() const": 4}, 0)
+    assert len(distinct(symbols, None)[0]) == 4
