@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Impact
 from abistore.model.names import Name
+from abistore.model.shapes import Function
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 from tests.compare.test_toolchains import CXX, C
@@ -89,3 +91,22 @@ def test_another_form_of_debug_information_is_no_difference(compiler: str, flags
     for old, new in ((usual, other), (other, usual)):
         worse = [each for each in compare(old, new).findings if each.impact > Impact.COMPATIBLE]
         assert [each.kind for each in worse if each.facet == "layout"] == []
+
+
+@pytest.mark.skipif(not shutil.which("rustc"), reason="rustc is not installed")
+@pytest.mark.parametrize(("level", "state"), [("1", "missing"), ("2", "full")])
+def test_rust_is_read_as_far_as_it_tells_types(level: str, state: str, tmp_path: Path) -> None:
+    source = """
+    #[repr(C)] pub struct Pair { a: i32, b: i64 }
+    #[no_mangle] pub extern "C" fn add(pair: &Pair, more: u32) -> i64 { pair.b + pair.a as i64 + more as i64 }
+    """
+    (tmp_path / "case.rs").write_text(source)
+    command = ["rustc", "--crate-type", "cdylib", "-C", f"debuginfo={level}", "case.rs", "-o", "libcase.so"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    found = read(tmp_path / "libcase.so", ExtractOptions())
+    assert found.evidence_of("layout").state == state
+    assert compare(found, found).findings == ()
+    if state == "full":
+        (function,) = found.variants("layout", Name("function", "add"))
+        assert isinstance(function, Function)
+        assert len(function.parameters) == 2

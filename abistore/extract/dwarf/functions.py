@@ -22,6 +22,8 @@ C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
 ASSEMBLY: Final = 0x8001
 """DW_LANG_Mips_Assembler, which all assemblers use."""
 
+RUST: Final = 0x1C
+
 PER_VARIANT: Final = frozenset(
     {dw.AT_LOW_PC, dw.AT_RANGES, dw.AT_ABSTRACT_ORIGIN, dw.AT_SPECIFICATION, dw.AT_LINKAGE_NAME, dw.AT_OBJECT_POINTER,
      dw.AT_DECL_FILE, dw.AT_DECL_LINE, dw.AT_EXTERNAL, dw.AT_INLINE}
@@ -79,13 +81,15 @@ class Declarations:
     def is_bare(self) -> bool:
         """Whether it tells a name and an address and no types: an assembler made it, or ``-g1`` was asked for.
 
-        GCC then still says where a function is declared, and Clang not even whether other units see it.
+        GCC and rustc then still say where a function is declared, and Clang not even whether other units see it.
         """
         unit = self.dies[0][0]
         if unit.language == ASSEMBLY or LEAST.search(unit.producer or "") is not None:
             return True
         if not self.is_function:
             return dw.AT_TYPE not in self.attributes
+        if unit.language == RUST:
+            return all(each.tag != dw.TAG_BASE_TYPE for each in unit.table)
         return not (PLACED & self.attributes.keys())
 
     @property
