@@ -45,8 +45,12 @@ class Internals:
     @cached_property
     def concealed(self) -> frozenset[Name]:
         """The types that headers define which are not public."""
-        hidden = self._surface.hidden
-        return frozenset(name for name, place in self._locations.items() if hidden and place.file in hidden)
+        surface = self._surface
+        return frozenset(
+            name
+            for name, place in self._locations.items()
+            if may_be_private(place.file) and (place.file in surface.hidden or surface.is_handle(name))
+        )
 
     @cached_property
     def classes(self) -> frozenset[Name]:

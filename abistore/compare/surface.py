@@ -18,12 +18,13 @@ MANY = 10
 class Surface:
     """The headers of one side that its public ones do without.
 
-    Public are the headers in an ``include`` folder that declare some of what is exported. ``hidden`` are headers beside
-    that folder, as long as nothing public needs what they declare: a type that a public header's types embed, derive
-    from or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
+    Public are the headers in an ``include`` folder that declare some of what is exported. Headers beside that folder
+    are not, as long as nothing public needs what they declare: a type that a public header's types embed, derive from
+    or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
     nothing hands out. Behind a pointer a record needs no more than its name. C functions that are known by their
     definition only may be public: they need every record that no public header mentions. Everything that a header
-    declares is as public as the header.
+    declares is as public as the header. Where one header beside the folder is needed, the folder is not all that is
+    installed, and tells of no other.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -80,7 +81,18 @@ class Surface:
 
     @cached_property
     def hidden(self) -> frozenset[str]:
-        """The paths of the headers that consumers cannot include."""
+        """The paths of the headers that consumers cannot include; none where others than the folder's may be public."""
+        beside, unneeded = self._beside
+        return unneeded if beside == unneeded else frozenset()
+
+    def is_handle(self, name: Name) -> bool:
+        """Whether public headers mention the record ``name`` and need no header that defines it."""
+        place = self._snapshot.locations.get(name)
+        return place is not None and place.file in self._beside[1] and name in self._handles
+
+    @cached_property
+    def _beside(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The headers beside ``include`` folders, and those of them that nothing public needs."""
         roots = self._roots()
         declared: dict[str, list[Name]] = {}
         for name in self._layout if roots else ():
@@ -88,7 +100,7 @@ class Surface:
             if is_own_header(file) and any(is_beside(file, root) for root in roots):
                 declared.setdefault(file, []).append(name)
         if not declared:
-            return frozenset()
+            return frozenset(), frozenset()
         hidden = set(declared)
         place = {name: file for file, names in declared.items() for name in names}
         pending = [(name, False) for name in self._layout if self._is_public(name, place)]
@@ -100,7 +112,7 @@ class Surface:
                 come.update((name, False) for name in declared[file])
             pending += come - seen
             seen |= come
-        return frozenset(hidden)
+        return frozenset(declared), frozenset(hidden)
 
     def _roots(self) -> frozenset[str]:
         """The folders around ``include`` folders with a header that declares an export, or a type that C functions use.
@@ -157,12 +169,12 @@ class Surface:
             for other, by_value in found:
                 defined = by_value and other not in tags
                 tag = other.kind == "record"
-                if defined or (unknown and other not in self._handles if tag else not self._is_handle(other)):
+                if defined or (unknown and other not in self._handles if tag else not self._names_handle(other)):
                     yield other, defined
             if plain:
                 yield from ((each, True) for each in _taken(shape) if each not in self._given)
 
-    def _is_handle(self, alias: Name) -> bool:
+    def _names_handle(self, alias: Name) -> bool:
         """Whether ``alias`` is another name of a record that public headers mention."""
         shapes = self._layout.get(alias, ())
         named = [each for shape in shapes if isinstance(shape, Alias) for each in embedded(shape)]

@@ -63,6 +63,17 @@ def test_what_a_public_type_or_function_needs_is_public_with_all_of_its_header()
     assert hidden({USE: uses(to(WALKER), result=to(WALKER))}, {USE: LIB})
 
 
+def test_where_one_header_beside_the_folder_is_needed_the_folder_tells_of_no_other() -> None:
+    other, tag = record("Other"), record("Tag")
+    more: dict[Name, AnyShape] = {USE: uses(Named(other)), other: struct(INT), tag: struct(INT)}
+    files = {USE: LIB, other: "src/other.h", tag: "src/tag.h"}
+    assert not hidden(more, files)
+    places = {name: Location(file, 1) for name, file in {POINT: LIB, **files}.items()}
+    side = snapshot({**more, POINT: struct(to(tag)), SUM: member(POINT)})
+    surface = Surface(msgspec.structs.replace(side, locations=places))
+    assert (surface.is_handle(tag), surface.is_handle(other)) == (True, False)
+
+
 def test_an_alias_or_enum_has_to_be_included_even_behind_a_pointer() -> None:
     size, kind = alias("size"), Name("enum", "Kind")
     assert not hidden({POINT: struct(to(size)), size: Alias(INT)}, {size: HEADER})
