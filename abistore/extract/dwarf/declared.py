@@ -20,10 +20,10 @@ def locate_declarations(types: Types) -> None:
     """Moves the places of functions that a source file defines to a header that declares them, where one is known.
 
     Of several headers it is one in an ``include`` folder, else the first by path. Headers tell something only where the
-    library has such a folder: nothing is looked for in any other.
+    library has such a folder: nothing is looked for in any other, nor in the C++ runtime, all of which is public.
     """
     places = types.locations
-    if all(include_root(place.file) is None for place in places.values()):
+    if types.runtime or all(include_root(place.file) is None for place in places.values()):
         return
     wanted = {
         name.spelling: name for name, place in places.items() if name.kind == "function" and is_source(place.file)
