@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract.elf.container import ElfFile
@@ -23,8 +24,7 @@ _HINT = (
 _ALTERNATE_HINT = "install the file that dwz moved common parts to, or name its folder with --debug-dir"
 
 
-@dataclass(frozen=True, slots=True)
-class DebugSearch:
+class DebugSearch(msgspec.Struct, frozen=True):
     """The outcome of a search: the file that describes the library, or a stable reason why there is none.
 
     ``reason`` is ``no-debug-info`` (none is in the file and nothing tells where else), ``debug-file-missing`` (it was
@@ -40,8 +40,7 @@ class DebugSearch:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(msgspec.Struct, frozen=True):
     path: Path
     source: Source
     crc: int | None = None

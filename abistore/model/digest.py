@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2b
 
 import msgspec
 
@@ -23,6 +22,8 @@ encode = msgspec.json.Encoder(order="deterministic").encode
 
 def digest(data: bytes) -> bytes:
     """The 16-byte BLAKE2b of ``data`` under this format."""
+    from hashlib import blake2b  # loads OpenSSL, which writing a snapshot does not need
+
     return blake2b(data, digest_size=SIZE, person=FORMAT).digest()
 
 
@@ -39,6 +40,8 @@ def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
 
 def snapshot_digest(snapshot: Snapshot) -> bytes:
     """The digest of what a snapshot says: its target and every (facet, name, shapes), and no provenance."""
+    from hashlib import blake2b
+
     state = blake2b(encode(snapshot.target), digest_size=SIZE, person=FORMAT)
     for facet in FACETS:
         if facet in snapshot.entries:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,6 +57,8 @@ def is_json(head: bytes) -> bool:
 
 def file_digest(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal. Raises :class:`InputError`."""
+    import hashlib  # loads OpenSSL
+
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.faults import Malformed
@@ -71,6 +71,18 @@ class Run(NamedTuple):
     interpreted: tuple[tuple[int, Callable[[Any, Unit], Any]], ...]
 
 
+Lead: TypeAlias = tuple[
+    tuple[int, ...],
+    Callable[[bytes, int], tuple[Any, ...]],
+    tuple[int, ...],
+    tuple[tuple[int, Callable[[Any, "Unit"], Any]], ...],
+    int,
+]
+"""An entry's first run, with what its abbreviation holds: attributes, unpacking, values held, meanings, size."""
+
+NO_RUN: Final = Run(struct.Struct("").unpack_from, 0, (), ())
+
+
 class Field(NamedTuple):
     """One form of variable size; ``attribute`` is 0 where it is not wanted."""
 
@@ -92,7 +104,7 @@ class Abbreviation:
     """
 
     __slots__ = (
-        "_constants", "_decoded", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
+        "_decoded", "_lead", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
         "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next", "raw",
         "size", "specifications", "symbol_place", "tag", "type_place",
     )  # fmt: skip
@@ -114,8 +126,8 @@ class Abbreviation:
         self.decode = self._decode_interpreted
         self.next = self._next_interpreted
         self._decoded = self._skipped = 0
-        self._constants: list[tuple[int, int]] = []
-        self._plan: list[Run | Field] | None = None
+        self._lead: Lead | None = None
+        self._plan: list[Run | Field] = []
         self._skip_plan: list[Run | Field] | None = None
         places, size = _places(specifications, format)
         self.name_place = places.get(dw.AT_NAME, -1)
@@ -152,16 +164,14 @@ class Abbreviation:
 
             self.decode = generate_decoder(self)
             return self.decode(data, position, unit)
-        plan = self._plan
-        if plan is None:
-            plan = self._plan = make_plan(stored(self.specifications, dw.KEPT), self.format)
-            self._constants = [
-                (attribute, constant)
-                for attribute, form, constant in self.specifications
-                if form in EMPTY and attribute in dw.KEPT
-            ]
-        values: Attributes = dict(self._constants)
-        for step in plan:
+        if self._lead is None:
+            self._lead, self._plan = self._prepare()
+        attributes, unpack, constants, interpreted, size = self._lead
+        values: Attributes = dict(zip(attributes, unpack(data, position) + constants, strict=True))
+        for attribute, interpret in interpreted:
+            values[attribute] = interpret(values[attribute], unit)
+        position += size
+        for step in self._plan:
             if isinstance(step, Run):
                 values.update(zip(step.attributes, step.unpack(data, position), strict=True))
                 for attribute, interpret in step.interpreted:
@@ -175,6 +185,14 @@ class Abbreviation:
                 else:
                     position = skip(data, position, unit)
         return position, values
+
+    def _prepare(self) -> tuple[Lead, list[Run | Field]]:
+        """How to read what has no bytes together with what comes first, and the steps after that."""
+        steps = make_plan(stored(self.specifications, dw.KEPT), self.format)
+        first, rest = (steps[0], steps[1:]) if steps and isinstance(steps[0], Run) else (NO_RUN, steps)
+        constants = {each: value for each, form, value in self.specifications if form in EMPTY and each in dw.KEPT}
+        attributes = (*first.attributes, *constants)
+        return (attributes, first.unpack, tuple(constants.values()), first.interpreted, first.size), rest
 
     def _next_interpreted(self, data: bytes, position: int, unit: Unit) -> int:
         self._skipped += 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.faults import MALFORMED
+from abistore.extract.dwarf.unplaced import symbol_at
 from abistore.model.files import include_root, is_own_header, is_source
 from abistore.model.snapshot import Location
 
@@ -55,7 +56,6 @@ def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, di
             code, position = leb.unsigned(data, start)
         abbreviation = table[code]
         if abbreviation.is_declaration and dw.AT_DECL_FILE in abbreviation.attributes:
-            values = abbreviation.decode(data, position, unit)[1]
-            symbol = values.get(dw.AT_LINKAGE_NAME) or values.get(dw.AT_NAME, "")
+            symbol = symbol_at(unit, abbreviation, position)
             if symbol in wanted:
-                yield symbol, values
+                yield symbol, abbreviation.decode(data, position, unit)[1]

@@ -266,6 +266,12 @@ class DebugInfo:
             handle = outer
         return ""
 
+    def close(self) -> None:
+        """Lets go of the sections. They are most of the memory, and whoever holds an entry holds them too."""
+        for unit in self._units:
+            unit.data = b""
+            unit.sections.close()
+
     # --- scanning -------------------------------------------------------------------------------------------------
 
     def scan(self, unit: Unit) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from abistore.extract.dwarf.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages, no_types
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from abistore.extract.reader import ExtractOptions
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The layout facet of one library, with where each declaration stands and how much could be seen."""
 
     entries: dict[Name, Variants]
@@ -65,13 +65,15 @@ def read_layout(
         place_destructors(types.entries)
         locate_declarations(types)
         settle_passing(types.entries, compilers(info.units))
-        return Layout(
+        layout = Layout(
             entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},
             locations=types.locations,
             evidence=coverage(exports, described, info),
             compilers=compilers(info.units),
             languages=languages(info.units),
         )
+        info.close()
+        return layout
 
 
 @contextmanager

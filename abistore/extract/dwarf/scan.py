@@ -7,7 +7,6 @@ A scope is ``(outer scope, name or handle)``; it holds from its position in ``st
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Container
 from typing import Any, Literal, TypeAlias
 
@@ -39,23 +38,20 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
     """Fills the scopes, classes and functions of a loaded unit, and appends to ``found`` what lies at an export."""
     data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
     starts, scopes, classes, functions = unit.starts, unit.scopes, unit.classes, unit.functions
-    reference = struct.Struct(unit.format.prefix + "I").unpack_from
-    offset = unit.handle - base
+    reference, address, offset = unit.word, unit.address, unit.handle - base
     stack: list[Any] = []
     scope: Any = None
     position = unit.top
     while position < limit:
-        start = position
-        code = data[position]
-        position += 1
+        start, position = position, position + 1
+        code = data[start]
         if code > 127:
             code, position = leb.unsigned(data, start)
         if not code:
             if not stack:
                 break
-            scope = stack.pop()
             starts.append(position)
-            scopes.append(scope)
+            scopes.append(scope := stack.pop())
             continue
         abbreviation = table[code]
         kind = abbreviation.kind
@@ -75,18 +71,21 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
                 functions.append(start)
             if abbreviation.is_nameable:
                 unit.nameable.append(start)
-            if abbreviation.has_code:
+            if abbreviation.address_place >= 0:
+                value = address(data, position + abbreviation.address_place)[0]
+                if value in addresses:
+                    found.append(("function", value, base + start))
+            elif abbreviation.has_code:
                 found.extend(_function(abbreviation, position, unit, addresses, base + start))
         elif kind == VARIABLE:
             found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
         elif kind == UNPLACED:
             unit.unplaced.append(start)
-        elif kind >= RECORD:
-            if not abbreviation.is_declaration:
-                classes.append(start)
-            if kind == RECORD and abbreviation.has_children:
-                starts += (position, limit)
-                scopes += ((scope, base + start), scope)
+        elif kind >= RECORD and not abbreviation.is_declaration:
+            classes.append(start)
+        if kind == RECORD and abbreviation.has_children:
+            starts += (position, limit)
+            scopes += ((scope, base + start), scope)
         if abbreviation.has_children and abbreviation.size >= 0:
             position = reference(data, position + abbreviation.size)[0] + offset
             if position <= start:
@@ -108,11 +107,6 @@ def _function(
     abbreviation: Abbreviation, position: int, unit: Unit, addresses: Container[int], handle: int
 ) -> tuple[Found, ...]:
     """The function as found, if it begins, or one of its ranges does, at an exported address."""
-    place = abbreviation.address_place
-    if place >= 0:
-        start = position + place
-        value = int.from_bytes(unit.data[start : start + unit.address_size], unit.order)
-        return (("function", value, handle),) if value in addresses else ()
     _, values = abbreviation.decode(unit.data, position, unit)
     if dw.AT_LOW_PC in values:
         starts = [values[dw.AT_LOW_PC]]

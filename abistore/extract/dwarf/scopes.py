@@ -35,7 +35,9 @@ class Scopes:
         if outer is None:
             outer = self._flat[key] = _flatten(unit.scopes[index])
         if outer and type(outer[-1]) is int:
-            if self._starts.get(outer[-1]) == []:
+            starts = self._inside(unit, outer[-1] - unit.base)
+            nearest = bisect_right(starts, position) - 1
+            if nearest < 0 or starts[nearest] == position:
                 return outer
             return outer + tuple(self._within(unit, outer[-1] - unit.base, position))
         functions = unit.functions

@@ -34,6 +34,13 @@ class Sections:
             self._bytes[name] = data
         return data
 
+    def close(self) -> None:
+        """Forgets what was read."""
+        self._bytes.clear()
+        for name in ("strings", "line_strings"):
+            if name in vars(self):
+                vars(self)[name].close()
+
     @property
     def info(self) -> bytes:
         """The units."""

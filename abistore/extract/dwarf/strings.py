@@ -17,6 +17,11 @@ class StringTable(dict[int, str]):
         super().__init__()
         self.data = data
 
+    def close(self) -> None:
+        """Forgets the section; the strings live on where they are used."""
+        self.clear()
+        self.data = b""
+
     def __missing__(self, offset: int) -> str:
         data = self.data
         if not 0 <= offset < len(data):

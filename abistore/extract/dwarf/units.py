@@ -47,11 +47,11 @@ class Unit:
     """
 
     __slots__ = (
-        "_context", "_indexed", "abbreviation_offset", "addr_base", "addresses", "base", "classes", "comp_dir",
-        "data", "dwo_id", "dwo_name", "format", "functions", "handle", "high_pc", "is_loaded", "is_scanned", "kind",
-        "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable", "offset", "order", "position",
-        "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root", "scopes", "sections", "signature",
-        "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top", "type_position",
+        "_context", "_indexed", "abbreviation_offset", "addr_base", "address", "addresses", "base", "classes",
+        "comp_dir", "data", "dwo_id", "dwo_name", "format", "functions", "handle", "high_pc", "is_loaded", "is_scanned",
+        "kind", "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable", "offset", "order",
+        "position", "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root", "scopes", "sections",
+        "signature", "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top", "type_position",
         "unplaced", "version", "word",
     )  # fmt: skip
 
@@ -98,6 +98,7 @@ class Unit:
     format: Format
     word: Callable[[bytes, int], tuple[int, ...]]
     offset: Callable[[bytes, int], tuple[int, ...]]
+    address: Callable[[bytes, int], tuple[int, ...]]
     abbreviation_offset: int
     signature: int | None
     type_position: int
@@ -301,6 +302,7 @@ def _read_header(unit: Unit, position: int, offset_size: int, is_types: bool) ->
     unit.format = Format(prefix == "<", offset_size, address_size, reference_size)
     unit.word = struct.Struct(prefix + "I").unpack_from
     unit.offset = struct.Struct(prefix + offset).unpack_from
+    unit.address = struct.Struct(prefix + SIZE_CODES[address_size]).unpack_from
     unit.version, unit.kind, unit.abbreviation_offset, unit.position = version, kind, abbreviation_offset, position
     wide = offset_size == 8
     unit.str_base = 0 if version < 5 else 16 if wide else 8

@@ -39,12 +39,12 @@ def folded_functions(unit: Unit, symbols: Set[str]) -> Iterator[tuple[str, int]]
         code, position = leb.unsigned(unit.data, start)
         abbreviation = unit.table[code]
         if abbreviation.is_nameable:
-            symbol = _symbol(unit, abbreviation, position)
+            symbol = symbol_at(unit, abbreviation, position)
             if symbol in symbols:
                 yield symbol, unit.base + start
 
 
-def _symbol(unit: Unit, abbreviation: Abbreviation, position: int) -> str:
+def symbol_at(unit: Unit, abbreviation: Abbreviation, position: int) -> str:
     """The linkage name of the entry whose code ends at ``position``, or its name where it has none."""
     if abbreviation.symbol_place >= 0:
         return unit.strings[unit.offset(unit.data, position + abbreviation.symbol_place)[0]]
@@ -87,7 +87,7 @@ def _members(die: Callable[[int], Entry], handle: int, depth: int = 0) -> Iterat
     if abbreviation.has_children:
         for member, child, after in children(unit, position):
             if child.tag in MEMBERS and dw.AT_LINKAGE_NAME in child.attributes:
-                yield _symbol(unit, child, after), member
+                yield symbol_at(unit, child, after), member
             elif child.tag in dw.RECORD_TAGS and child.has_children and depth < DEEPEST:
                 yield from _members(die, member, depth + 1)
 

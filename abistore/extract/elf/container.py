@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 import weakref
@@ -21,7 +20,7 @@ from abistore.extract.regular import open_regular, read_range
 MAGIC = b"\x7fELF"
 SHT_NOTE, SHT_NOBITS = 7, 8
 SHF_COMPRESSED = 0x800
-_PIECE = 1 << 20
+_PIECE = 1 << 17
 PT_LOAD, PT_NOTE = 1, 4
 _INDEX_ELSEWHERE, _PHNUM_ELSEWHERE = 0xFFFF, 0xFFFF  # SHN_XINDEX, PN_XNUM
 
@@ -148,6 +147,8 @@ class ElfFile:
 
     def sha256(self) -> str:
         """The SHA-256 of the whole file, in hexadecimal."""
+        import hashlib  # loads OpenSSL
+
         state = hashlib.sha256()
         for piece in self._pieces():
             state.update(piece)

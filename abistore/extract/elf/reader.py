@@ -55,6 +55,13 @@ def read(path: Path, options: ExtractOptions) -> Snapshot:
     """
     with limits(SECONDS, BYTES):
         elf = open_library(path, options.max_bytes)
+    snapshot = _read(elf, options)
+    with limits_for(elf.size):  # last: OpenSSL is loaded into memory that the debug information needs before
+        provenance = msgspec.structs.replace(snapshot.provenance, sha256=elf.sha256())
+    return msgspec.structs.replace(snapshot, provenance=provenance)
+
+
+def _read(elf: ElfFile, options: ExtractOptions) -> Snapshot:
     with limits_for(elf.size):
         tables = read_tables(elf)
         snapshot = _snapshot(elf, tables, options)
@@ -181,7 +188,6 @@ def _snapshot(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot
         evidence=(Evidence("symbol", "full", source="file", described=count, expected=count),),
         provenance=Provenance(
             file=elf.path.name,
-            sha256=elf.sha256(),
             size=elf.size,
             build_id=elf.build_id,
             reader="elf",

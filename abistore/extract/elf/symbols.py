@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
@@ -53,8 +54,7 @@ class Row(NamedTuple):
     version: int
 
 
-@dataclass
-class Exports:
+class Exports(msgspec.Struct):
     """Where the exported symbols lie, to join them with what the debug information says.
 
     Addresses are link-time virtual addresses, with the ARM Thumb bit cleared, of code and not of its descriptors; TLS
@@ -62,9 +62,9 @@ class Exports:
     its address is its resolver's.
     """
 
-    by_address: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    tls_by_offset: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    kinds: dict[str, Kind] = field(default_factory=dict)
+    by_address: dict[int, tuple[str, ...]] = {}
+    tls_by_offset: dict[int, tuple[str, ...]] = {}
+    kinds: dict[str, Kind] = {}
 
 
 def read_rows(dynamic: Dynamic) -> Iterator[Row]:
@@ -145,6 +145,7 @@ def exported(dynamic: Dynamic, rows: list[Row], versions: Versions) -> Iterator[
     executable = _executable_places(dynamic.elf)
     types = _TYPES | {ARM_THUMB: "function"} if dynamic.elf.machine == EM_ARM else _TYPES
     entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
+    known: dict[Symbol, Symbol] = {}
     for row in rows:
         binding, visibility = _BINDINGS.get(row.binding), _VISIBILITIES.get(row.visibility)
         if row.section == SHN_UNDEF or binding is None or visibility is None:
@@ -160,7 +161,8 @@ def exported(dynamic: Dynamic, rows: list[Row], versions: Versions) -> Iterator[
         version = versions.defined.get(row.version & 0x7FFF)
         default = version is None or not row.version & 0x8000
         size = row.size if kind == "variable" else 0
-        yield row, Name(kind, row.name), Symbol(sort, binding, visibility, size, version, default)
+        symbol = Symbol(sort, binding, visibility, size, version, default)
+        yield row, Name(kind, row.name), known.setdefault(symbol, symbol)
 
 
 def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:
