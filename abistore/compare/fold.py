@@ -153,7 +153,7 @@ class _Parents:
         """
         finding = self._findings[index]
         subject = _class_of(finding.name)
-        lineage = self._lineage(Name("record", subject))
+        lineage = self._lineage(Name("record", subject), finding)
         found = [other for name in lineage for other in self._of.get(name, ()) if self._weighs(other, finding)]
         if found:
             return min(found, key=lambda other: (self._effect[other], order(self._findings[other])))
@@ -162,12 +162,16 @@ class _Parents:
         first = self._first_table.get(subject, index)
         return first if first != index and self._weighs(first, finding) else None
 
-    def _lineage(self, name: Name) -> list[Name]:
-        """A class and, as long as nothing is found about it, its bases: what changes their tables changes its own."""
+    def _lineage(self, name: Name, finding: Finding) -> list[Name]:
+        """A class and, as long as nothing is found about it that weighs as much as ``finding``, its bases.
+
+        What changes their tables changes its own.
+        """
         lineage = [name]
         for each in lineage:
             shape = self._context.old_shape(each)
-            if each not in self._of and isinstance(shape, Record):
+            heavy = any(self._weighs(other, finding) for other in self._of.get(each, ()))
+            if not heavy and isinstance(shape, Record):
                 bases = (self._context.equivalence.old_side.bare(base.type)[0] for base in shape.bases)
                 lineage += [base.name for base in bases if isinstance(base, Named) and base.name not in lineage]
         return lineage
@@ -208,7 +212,7 @@ class _Parents:
         finding = self._findings[index]
         shape = self._context.old_shape(finding.name)
         inner = sorted(set(embedded(shape))) if shape is not None else []
-        for name in [each for part in inner for each in self._lineage(part)]:
+        for name in [each for part in inner for each in self._lineage(part, finding)]:
             resolved = self._context.equivalence.old_side.record_behind(name) or name
             if resolved == finding.name or not self._changes_users(resolved):
                 continue

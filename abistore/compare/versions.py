@@ -9,6 +9,10 @@ RUNTIME_FAMILIES = frozenset({"GLIBC_", "GLIBCXX_", "CXXABI_", "GCC_", "GLIBC_AB
 """Version families of the C and C++ runtime: the floor that a system must reach, whichever of its libraries has it."""
 
 
+OLDEST = {"GLIBCXX_": (3, 4), "CXXABI_": (1, 3), "GCC_": (3, 4)}
+"""What every runtime of the present C++ ABI has (GCC 3.4, 2004), by family."""
+
+
 def parsed(version: str) -> tuple[str, tuple[int, ...]]:
     """The family of a version tag and its number: ``GLIBC_2.34`` is ``("GLIBC_", (2, 34))``."""
     match = re.search(r"\d[\d.]*$", version)
@@ -18,7 +22,9 @@ def parsed(version: str) -> tuple[str, tuple[int, ...]]:
 
 
 def raises_floor(version: str, known: Iterable[str]) -> bool:
-    """Whether ``version`` is above all ``known`` ones of its family; one of a new family is."""
+    """Whether ``version`` is above all ``known`` ones of its family; one of a new family is, unless all have it."""
     family, number = parsed(version)
     same = [other for other_family, other in map(parsed, known) if other_family == family]
+    if family in OLDEST:
+        same.append(OLDEST[family])
     return not same or number > max(same)

@@ -70,7 +70,7 @@ def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
     """
     old, new = outcome.old, outcome.new
     if old.worst is Impact.BREAKING and old.soname and old.soname == new.soname:
-        yield Note("breaking changes under the same SONAME", old.soname, new.soname)
+        yield Note(f"breaking changes under the same SONAME, {new.soname}")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")

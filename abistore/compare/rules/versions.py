@@ -239,9 +239,9 @@ def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Ite
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbol_version_required_added_compat(requirement: Added[VersionRequirement]) -> Iterator[Note]:
-    """Library needs a further version tag of another library, none newer than those that it needed before.
+    """Library needs a further version tag of another library, no newer one than before or than every runtime has.
 
-    Wherever the old release loaded, the tag is there too.
+    Wherever the old release loaded, the tag is there too. That a library is needed at all is a finding of its own.
 
     Fix: nothing.
     """
