@@ -343,3 +343,18 @@ def test_gcc_and_clang_agree_on_a_cpp_library() -> None:
             text = {name: shape.replace(word, "passing=None") for name, shape in text.items()}
         sides.append({name: shape for name, shape in text.items() if "RoundD" not in name.spelling})
     assert sides[0] == sides[1]
+
+
+@pytest.mark.parametrize("compiler", CPP)
+def test_the_alignment_of_a_foreign_type_is_not_guessed_from_members_that_are_only_declared(compiler: str) -> None:
+    source = """
+    #include <string>
+    #include <utility>
+    long measure(const std::pair<const std::string, int> *p) { return p->second + p->first.size(); }
+    """
+    found = layout(source, compiler, flags=("-std=c++17",))
+    string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>"
+    pair = found.foreign(f"std::pair<const {string}, int>")
+    assert pair.size == 40
+    described = found.foreign(string).size is not None
+    assert pair.alignment == (8 if described else None)

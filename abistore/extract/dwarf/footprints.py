@@ -39,11 +39,11 @@ class Footprints:
                     end, inner = child.decode(unit.data, after, unit)
                     arguments.extend(read_arguments(types, (unit, child, end, inner)))
         return Foreign(
-            SORTS[abbreviation.tag], attributes.get(dw.AT_BYTE_SIZE), self._of(handle, die), tuple(arguments)
+            SORTS[abbreviation.tag], attributes.get(dw.AT_BYTE_SIZE), self._of(handle, die) or None, tuple(arguments)
         )
 
     def alignment(self, attributes: Attributes, depth: int = 0) -> int:
-        """The natural alignment in bytes of an entry's type."""
+        """The natural alignment in bytes of an entry's type; 0 where that embeds what its unit only declares."""
         handle = attributes.get(dw.AT_TYPE, -1)
         if handle < 0 or depth > MAX_DEPTH:
             return 1
@@ -59,11 +59,14 @@ class Footprints:
         if tag in dw.RECORD_TAGS:
             if attributes.get(dw.AT_SIGNATURE, handle) not in (handle, -1):
                 return self.alignment({dw.AT_TYPE: attributes[dw.AT_SIGNATURE]}, depth + 1)
+            whole = dw.AT_DECLARATION not in attributes
             for _, child, part in parts(info, die):
                 is_static = dw.AT_EXTERNAL in part or dw.AT_DECLARATION in part
                 if child in LAID_OUT and not is_static:
-                    asked = max(asked, part.get(dw.AT_ALIGNMENT, 1), self.alignment(part, depth + 1))
-            return asked
+                    natural = self.alignment(part, depth + 1)
+                    asked = max(asked, part.get(dw.AT_ALIGNMENT, 1), natural)
+                    whole = whole and natural > 0
+            return asked if whole else 0
         if tag in WORDS:
             return min(unit.address_size, MOST_ALIGNMENT.get(self._types.machine, unit.address_size))
         if tag == dw.TAG_PTR_TO_MEMBER_TYPE:
@@ -71,7 +74,8 @@ class Footprints:
         if tag in SCALARS:
             size = int(attributes.get(dw.AT_BYTE_SIZE, 0))
             return max(asked, scalar_alignment(attributes.get(dw.AT_NAME, ""), size, self._types.machine))
-        return max(asked, self.alignment(attributes, depth + 1))
+        natural = self.alignment(attributes, depth + 1)
+        return max(asked, natural) if natural else 0
 
 
 def scalar_alignment(spelling: str, size: int, machine: int) -> int:
