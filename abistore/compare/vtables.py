@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from abistore.compare.equivalence import TypeSide
 from abistore.model.names import Name
@@ -19,7 +20,6 @@ class Tables:
     def __init__(self, side: TypeSide) -> None:
         self.side = side
         self._slots: dict[Name, Mapping[int, VirtualMethod]] = {}
-        self._methods: dict[Name, list[Function]] = {}
 
     @property
     def records_pure(self) -> bool:
@@ -81,12 +81,16 @@ class Tables:
 
     def methods(self, owner: Name) -> list[Function]:
         """The exported member functions of a class that the evidence describes."""
-        if not self._methods:
-            for name, variants in self.side.snapshot.entries.get("layout", {}).items():
-                for shape in variants:
-                    if name.kind == "function" and isinstance(shape, Function) and shape.method is not None:
-                        self._methods.setdefault(shape.method.owner, []).append(shape)
         return self._methods.get(owner, [])
+
+    @cached_property
+    def _methods(self) -> dict[Name, list[Function]]:
+        found: dict[Name, list[Function]] = {}
+        for name, variants in self.side.snapshot.entries.get("layout", {}).items():
+            for shape in variants:
+                if name.kind == "function" and isinstance(shape, Function) and shape.method is not None:
+                    found.setdefault(shape.method.owner, []).append(shape)
+        return found
 
     def has_plain(self, owner: Name, method: VirtualMethod) -> bool:
         """Whether ``owner`` exports what ``method`` is called as a function that is not virtual.
