@@ -20,7 +20,7 @@ STRINGS = tuple(
 )
 
 
-TOKEN = re.compile(r"operator *(?:<=>|->\*?|[<>]{1,2}=?)|[^<>]|[<>]")
+TOKEN = r"operator *(?:<=>|->\*?|[<>]{1,2}=?)|[^<>]|[<>]"
 """A mark of template arguments, an operator that is spelled with one, or any other character."""
 
 SORTS = ("class", "enum", "enum class", "struct", "union")
@@ -131,7 +131,7 @@ def abbreviated(name: str, width: int | None) -> str:
 
 def _without_arguments(name: str) -> str:
     parts, depth = [], 0
-    for part in TOKEN.findall(name):
+    for part in re.findall(TOKEN, name):
         if part == "<":
             depth += 1
         if depth == 0:
@@ -177,7 +177,9 @@ def told(change: Change) -> list[str]:
 
 def consequences(change: Change) -> tuple[str, ...]:
     """What follows from a change, each in one line once; the same of its other symbols is none."""
-    return tuple(dict.fromkeys(text for text in map(consequence, change.consequences) if text != consequence(change)))
+    told = dict.fromkeys(map(consequence, change.consequences))
+    told.pop(consequence(change), None)
+    return tuple(told)
 
 
 def consequence(change: Change) -> str:

@@ -6,7 +6,7 @@ import re
 
 from abistore.report.outline import Report, SideCard
 
-VERSION = re.compile(r"(?<=[^\d.\-_])[-_.]?\d+([-_.]\d+)*$")
+VERSION = r"(?<=[^\d.\-_])[-_.]?\d+([-_.]\d+)*$"
 """A version behind a name: ``libpng12`` and ``libpng16`` are one library, and ``libglib-1.2`` and ``libglib-2.0``."""
 
 
@@ -31,4 +31,4 @@ def _name(side: SideCard) -> str:
 
 def _names(side: SideCard) -> set[str]:
     """The library's name and the SONAME's, without versions."""
-    return {VERSION.sub("", name.partition(".so")[0]) for name in (side.library, _name(side))}
+    return {re.sub(VERSION, "", name.partition(".so")[0]) for name in (side.library, _name(side))}
