@@ -13,7 +13,7 @@ from abistore.extract.dwarf.records import read_enum
 from abistore.extract.dwarf.signatures import parts
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.types import Types
+    from abistore.extract.dwarf.types import Attributes, Types
 
 ARGUMENT: Final = re.compile(r"(?<=[<,])\s?((?:\w+::)*\w+)(?=[,>])")
 """A template argument that may be an enumerator."""
@@ -51,11 +51,10 @@ class Enumerators(Mapping[str, str]):
         """The value that stands for the enumerator ``text``, cast to its type."""
         scope, _, name = text.rpartition("::")
         for holder in self._named(scope) if scope else ():
-            die = self._types.info.die(holder)
-            if die[1].tag == dw.TAG_ENUMERATION_TYPE:
+            if self._types.info.die(holder)[1].tag == dw.TAG_ENUMERATION_TYPE:
                 enums = [holder]
             else:
-                enums = [part for part, tag, _ in parts(self._types.info, die) if tag == dw.TAG_ENUMERATION_TYPE]
+                enums = [part for part, tag, _ in self._inside(holder) if tag == dw.TAG_ENUMERATION_TYPE]
             for enum in enums:
                 if (value := self._of(enum).get(name)) is not None:
                     return value
@@ -69,10 +68,17 @@ class Enumerators(Mapping[str, str]):
             if types.spellings.of(handle, types.info.attributes(handle)) == spelling:
                 yield handle
         for holder in self._named(outer) if outer else ():
-            for part, tag, attributes in parts(types.info, types.info.die(holder)):
+            for part, tag, attributes in self._inside(holder):
                 named = attributes.get(dw.AT_NAME) == last and dw.AT_DECLARATION not in attributes
                 if named and (tag in dw.RECORD_TAGS or tag == dw.TAG_ENUMERATION_TYPE):
                     yield part
+
+    def _inside(self, holder: int) -> Iterator[tuple[int, int, Attributes]]:
+        """What a class holds, as :func:`parts` gives it; its types from their own units where they have some."""
+        info = self._types.info
+        for part, tag, attributes in parts(info, info.die(holder)):
+            signature: int = attributes.get(dw.AT_SIGNATURE, -1)
+            yield (part, tag, attributes) if signature < 0 else (signature, tag, info.attributes(signature))
 
     def _of(self, handle: int) -> dict[str, str]:
         """The enumerators of an enumeration with their values; empty for one without a name."""

@@ -44,6 +44,9 @@ class Spellings:
             return self.of(specification, self._info.die(specification)[3])
         name = attributes.get(dw.AT_NAME)
         if name is None:
+            signature = attributes.get(dw.AT_SIGNATURE, handle)
+            if signature not in (handle, -1):  # Clang names an enclosing class only in the type unit of its own
+                return self.of(signature, self._info.die(signature)[3])
             name = last_source_name(attributes.get(dw.AT_LINKAGE_NAME, ""))
             return self.qualify(handle, name) if name else None
         found = self.qualify(handle, self.complete(handle, name))
