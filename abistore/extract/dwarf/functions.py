@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf import codes as dw
@@ -50,6 +51,12 @@ CONVENTIONS: Final = {
 """DW_CC_* codes by the name of the attribute that asks for them; ``None`` is the platform's own convention."""
 
 
+@cache
+def is_least(producer: str | None) -> bool:
+    """Whether a compiler was asked for the least debug information."""
+    return LEAST.search(producer or "") is not None
+
+
 class Declarations:
     """A function's or variable's DIE, and those it completes: abstract instance and declaration, nearest first."""
 
@@ -84,13 +91,13 @@ class Declarations:
         GCC and rustc then still say where a function is declared, and Clang not even whether other units see it.
         """
         unit = self.dies[0][0]
-        if unit.language == ASSEMBLY or LEAST.search(unit.producer or "") is not None:
+        if unit.language == ASSEMBLY or is_least(unit.producer):
             return True
         if not self.is_function:
             return dw.AT_TYPE not in self.attributes
         if unit.language == RUST:
             return all(each.tag != dw.TAG_BASE_TYPE for each in unit.table)
-        return not (PLACED & self.attributes.keys())
+        return PLACED.isdisjoint(self.attributes)
 
     @property
     def scope(self) -> Scope:

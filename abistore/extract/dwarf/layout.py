@@ -99,20 +99,19 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
 
     def enter(symbol: str, chosen: Declarations | None) -> None:
         name = Name(exports.kinds[symbol], symbol)
-        if chosen is not None and not is_bare(chosen) and chosen.is_function == (name.kind == "function"):
+        if chosen is not None and chosen.is_function == (name.kind == "function"):
             types.add(name, shapes.of(chosen))
             types.note(name, chosen.location())
             described.add(symbol)
 
     def is_bare(found: Declarations) -> bool:
-        unit = found.dies[0][0]
-        if found.is_bare and unit.language != ASSEMBLY:
+        unit, bare = found.dies[0][0], found.is_bare
+        if bare and unit.language != ASSEMBLY:
             types.info.problem(*no_types(unit))
-        return found.is_bare
+        return bare
 
     for (tls, place), handles in places.items():
-        candidates = [shapes.declarations(handle) for handle in handles]
-        candidates = [candidate for candidate in candidates if not is_bare(candidate)]
+        candidates = [each for each in map(shapes.declarations, handles) if not is_bare(each)]
         for symbol in (exports.tls_by_offset if tls else exports.by_address)[place]:
             chosen = own(symbol, candidates)
             if chosen is None:
@@ -122,7 +121,11 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
                 enter(symbol, chosen)
     named = types.info.named({symbol for symbol in others if is_expected(symbol)})
     for symbol, candidates in others.items():
-        enter(symbol, shapes.declarations(named[symbol]) if symbol in named else alias(symbol, candidates))
+        if symbol in named:
+            found = shapes.declarations(named[symbol])
+            enter(symbol, None if is_bare(found) else found)
+        else:
+            enter(symbol, alias(symbol, candidates))
     return described
 
 
