@@ -33,6 +33,7 @@ PROGRAMS = {
     "objcopy": "binutils",
     "pahole": "dwarves",
     "readelf": "binutils",
+    "rustc": "rustc",
     "strip": "binutils",
 }
 
