@@ -15,6 +15,7 @@ from abistore.model.shapes import (
     Base,
     Field,
     Function,
+    Inline,
     MemberPointer,
     Named,
     Pointer,
@@ -45,6 +46,8 @@ def only_named_otherwise(old: TypeRef, new: TypeRef, context: Context) -> bool:
         case Procedure(), Procedure():
             same = old.variadic == new.variadic
             return same and _all((old.result, *old.parameters), (new.result, *new.parameters), context)
+        case Inline(shape=Record() as before), Inline(shape=Record() as after):
+            return with_old_names(before, after, context) == before
         case _:
             return old == new
 

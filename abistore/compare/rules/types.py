@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from msgspec import Struct
+
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
+from abistore.compare.naming import with_old_names
 from abistore.compare.parts import Definition, PrivateType, TagName, Unexplained
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Enum, Foreign, Named, Node, Opaque, Record, TypeRef
-from abistore.model.spelling import declaration, spell
+from abistore.model.shapes import AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
+from abistore.model.spelling import declaration, declare, spell
 
 SHOWN = 3
 """So many members of a type tell what is special about it."""
@@ -121,7 +124,7 @@ def type_became_complete(definition: Changed[Definition]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def private_type_changed(type: Changed[PrivateType]) -> Iterator[Note]:
+def private_type_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
     """Type that only the library's own sources define changed.
 
     Consumers get pointers to it and cannot look inside. Inline functions of a header, if any does, would have to know
@@ -129,20 +132,24 @@ def private_type_changed(type: Changed[PrivateType]) -> Iterator[Note]:
 
     Fix: nothing, if no public header defines it.
     """
+    before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
+    if before == after:
+        return
     old, new = _outline(type.old), _outline(type.new)
     if old == new:
-        old, new = (f"{old}{_members(own, other)}" for own, other in ((type.old, type.new), (type.new, type.old)))
+        old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
     yield Note("a private definition changed", old, new)
 
 
-def _members(type: PrivateType, other: PrivateType) -> str:
-    """The first members of ``type`` that ``other`` has not, or in another way."""
-    for part in ("fields", "enumerators"):
-        own, known = getattr(type.shape, part, ()), getattr(other.shape, part, ())
-        names = [each.name or "(anonymous)" for each in own if each not in known]
-        if names:
-            return " with " + ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
-    return ""
+def _members(shape: AnyShape, other: AnyShape) -> str:
+    """The first members of ``shape`` that ``other`` has not, or in another way; what else differs without any."""
+    known = getattr(other, "fields", ())
+    texts = [
+        f"{declare(each.type, each.name)} at {each.offset // 8}"
+        for each in getattr(shape, "fields", ())
+        if each not in known
+    ]
+    return ", ".join([*texts[:SHOWN], *["..."] * (len(texts) > SHOWN)]) or _facts(shape, other)
 
 
 def _outline(type: PrivateType) -> str:
@@ -297,7 +304,11 @@ def _spelled(fact: object) -> str:
     match fact:
         case tuple():
             return f"({', '.join(map(_spelled, fact))})"
+        case Inline(shape=shape):
+            return _spelled(shape)
         case Node():
             return spell(cast("TypeRef", fact))
+        case Struct():
+            return " ".join(_spelled(getattr(fact, name)) for name in fact.__struct_fields__)
         case _:
             return str(fact)
