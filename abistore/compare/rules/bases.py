@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from abistore.compare.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
-from abistore.compare.rules.functions import WIDTH
 from abistore.compare.vtables import DEEPEST, Tables
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact

@@ -25,7 +25,8 @@ from abistore.model.names import Name
 EXAMPLES = 3
 
 
-def _examples(symbols: Sequence[str]) -> str:
+def examples(symbols: Sequence[str]) -> str:
+    """The first few of ``symbols`` as sources write them."""
     shown = ", ".join(demangle(symbol) for symbol in symbols[:EXAMPLES])
     return shown if len(symbols) <= EXAMPLES else f"{shown}, ..."
 
@@ -36,8 +37,10 @@ def _exports(symbols: Sequence[str], context: Context, *, new: bool = False) -> 
     return tuple(name for name in names if name in entries)
 
 
-def _before_and_after(pairs: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    return _examples([old for old, _ in pairs]), _examples([new for _, new in pairs])
+def _moved(what: str, pairs: Sequence[tuple[str, str]], context: Context) -> Note:
+    """That many exports did ``what``, with their first names before and after."""
+    old, new = [old for old, _ in pairs], [new for _, new in pairs]
+    return Note(f"{len(pairs)} exports {what}", examples(old), examples(new), affected=_exports(old, context))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
@@ -49,12 +52,7 @@ def symbol_renamed_batch(batch: Changed[Renaming], context: Context) -> Iterator
 
     Fix: bump the SONAME with such a rename, or export the old names as aliases.
     """
-    pairs = batch.old.pairs
-    yield Note(
-        f"{len(pairs)} exports were renamed in the same way",
-        *_before_and_after(pairs),
-        affected=_exports([old for old, _ in pairs], context),
-    )
+    yield _moved("were renamed in the same way", batch.old.pairs, context)
 
 
 @rule(
@@ -71,11 +69,10 @@ def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> I
 
     Fix: bump the SONAME with the namespace, or keep the old namespace's symbols.
     """
-    pairs = batch.old.pairs
-    yield Note(
-        f"{len(pairs)} exports moved from namespace {batch.old.before or '(none)'} to {batch.old.after or '(none)'}",
-        *_before_and_after(pairs),
-        affected=_exports([old for old, _ in pairs], context),
+    yield _moved(
+        f"moved from namespace {batch.old.before or '(none)'} to {batch.old.after or '(none)'}",
+        batch.old.pairs,
+        context,
     )
 
 
@@ -88,12 +85,7 @@ def glibcxx_dual_abi_flip_detected(batch: Changed[TagFlip], context: Context) ->
 
     Fix: build with the same ``_GLIBCXX_USE_CXX11_ABI`` as before.
     """
-    pairs = batch.old.pairs
-    yield Note(
-        f"{len(pairs)} exports differ in the ABI tag cxx11 only",
-        *_before_and_after(pairs),
-        affected=_exports([old for old, _ in pairs], context),
-    )
+    yield _moved("differ in the ABI tag cxx11 only", batch.old.pairs, context)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
@@ -105,12 +97,7 @@ def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Not
 
     Fix: bump the SONAME with the tag, or export the old names as aliases.
     """
-    pairs = batch.old.pairs
-    yield Note(
-        f"{len(pairs)} exports differ in an ABI tag only",
-        *_before_and_after(pairs),
-        affected=_exports([old for old, _ in pairs], context),
-    )
+    yield _moved("differ in an ABI tag only", batch.old.pairs, context)
 
 
 @rule(
@@ -153,7 +140,7 @@ def foreign_symbols_removed(symbols: Removed[ForeignExports], context: Context) 
     Fix: nothing; a version script or ``-fvisibility-inlines-hidden`` keeps them out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(f"foreign weak symbols that are gone: {len(found)}", _examples(found), affected=_exports(found, context))
+    yield Note(f"foreign weak symbols that are gone: {len(found)}", examples(found), affected=_exports(found, context))
 
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
@@ -169,7 +156,7 @@ def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> I
     yield Note(
         f"foreign weak symbols that came: {len(found)}",
         None,
-        _examples(found),
+        examples(found),
         affected=_exports(found, context, new=True),
     )
 
@@ -185,7 +172,7 @@ def inline_symbols_removed(symbols: Removed[InlineExports], context: Context) ->
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(f"weak copies that are gone: {len(found)}", _examples(found), affected=_exports(found, context))
+    yield Note(f"weak copies that are gone: {len(found)}", examples(found), affected=_exports(found, context))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
@@ -198,7 +185,7 @@ def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Ite
     """
     found = symbols.new.symbols
     yield Note(
-        f"weak copies that came: {len(found)}", None, _examples(found), affected=_exports(found, context, new=True)
+        f"weak copies that came: {len(found)}", None, examples(found), affected=_exports(found, context, new=True)
     )
 
 
@@ -213,7 +200,7 @@ def internal_symbols_removed(symbols: Removed[InternalExports], context: Context
     """
     found = symbols.old.symbols
     yield Note(
-        f"symbols of internal classes that are gone: {len(found)}", _examples(found), affected=_exports(found, context)
+        f"symbols of internal classes that are gone: {len(found)}", examples(found), affected=_exports(found, context)
     )
 
 
@@ -232,7 +219,7 @@ def undeclared_symbols_removed(symbols: Removed[UndeclaredExports], context: Con
     headers = ", ".join(found.headers[:EXAMPLES]) + (", ..." if len(found.headers) > EXAMPLES else "")
     yield Note(
         f"exports that no public header declares are gone: {len(found.symbols)}, of {headers}",
-        _examples(found.symbols),
+        examples(found.symbols),
         affected=_exports(found.symbols, context),
     )
 
@@ -254,4 +241,4 @@ def visibility_leak(symbols: Added[InternalExports], context: Context) -> Iterat
     """
     found = symbols.new.symbols
     affected = _exports(found, context, new=True)
-    yield Note(f"internal exports that came: {len(found)}", None, _examples(found), affected=affected)
+    yield Note(f"internal exports that came: {len(found)}", None, examples(found), affected=affected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
 from abistore.compare.growth import grows_safely
@@ -15,10 +16,8 @@ from abistore.compare.reserved import is_reserved
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Access, Field
+from abistore.model.shapes import Field
 from abistore.model.spelling import declare
-
-WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
 
 
 def spelled(field: Field | InnerField) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import InternalExport, Result, UndeclaredExport
@@ -13,8 +14,6 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Access, Function, Primitive, Symbol, Variable
 from abistore.model.spelling import declare, signature, spell
-
-WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
 
 
 def _instance(function: Function) -> bool:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from abistore.compare.parts import Imports, Provider
 from abistore.compare.rule import Note, rule
+from abistore.compare.rules.batches import examples
 from abistore.model.deltas import Added, Changed, Removed
-from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.shapes import Import
-
-EXAMPLES = 3
-
-
-def _examples(symbols: Sequence[str]) -> str:
-    shown = ", ".join(demangle(symbol) for symbol in symbols[:EXAMPLES])
-    return shown if len(symbols) <= EXAMPLES else f"{shown}, ..."
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
@@ -28,7 +21,7 @@ def imported_symbol_added(imports: Added[Imports]) -> Iterator[Note]:
     Fix: nothing, where the dependencies' minimum versions are right.
     """
     found = [symbol for symbol, _ in imports.new.symbols]
-    yield Note(f"further symbols of other libraries that are used: {len(found)}", None, _examples(found))
+    yield Note(f"further symbols of other libraries that are used: {len(found)}", None, examples(found))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
@@ -40,7 +33,7 @@ def imported_symbol_removed(imports: Removed[Imports]) -> Iterator[Note]:
     Fix: nothing.
     """
     found = [symbol for symbol, _ in imports.old.symbols]
-    yield Note(f"symbols of other libraries that are no longer used: {len(found)}", _examples(found))
+    yield Note(f"symbols of other libraries that are no longer used: {len(found)}", examples(found))
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -64,5 +57,5 @@ def runtime_symbol_provider_changed(provider: Changed[Provider]) -> Iterator[Not
     Fix: make sure that the package depends on the new provider.
     """
     found = provider.new.symbols
-    what = f"symbols expected from another library: {len(found)} ({_examples(found)})"
+    what = f"symbols expected from another library: {len(found)} ({examples(found)})"
     yield Note(what, provider.old.library, provider.new.library)

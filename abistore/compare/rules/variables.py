@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness, TypeSide
 from abistore.compare.naming import only_named_otherwise
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Access, Array, TypeRef, Variable
+from abistore.model.shapes import Array, TypeRef, Variable
 from abistore.model.spelling import spell
-
-WIDTH: dict[Access, int] = {"private": 0, "protected": 1, "public": 2}
 
 
 def _types(variable: Changed[Variable]) -> tuple[str, str]:
