@@ -8,6 +8,12 @@ from contextlib import contextmanager
 from typing import Final
 
 from abistore.errors import ExtractError
+from abistore.model.snapshot import Evidence
+
+CORRUPT: Final = "corrupt-debug-info"
+"""The reason that evidence gives for what could not be read."""
+
+NEXT_STEP: Final = "rebuild the library or its debug file, or read its symbol tables alone with --symbols-only"
 
 
 class Malformed(ValueError):
@@ -24,9 +30,16 @@ def malformed_is_an_error(subject: str) -> Iterator[None]:
     try:
         yield
     except MALFORMED as fault:
-        raise ExtractError(
-            f"{subject}: corrupt debug information: {describe(fault)}", "rebuild the file, or its debug file"
-        ) from fault
+        raise ExtractError(f"{subject}: corrupt debug information: {describe(fault)}", NEXT_STEP) from fault
+
+
+def refuse_useless(subject: str, evidence: Evidence) -> None:
+    """Raises :class:`ExtractError` where the debug information is so corrupt that it describes no export at all.
+
+    Where it describes some, the snapshot tells which are missing and why: one bad unit does not hide the others.
+    """
+    if evidence.state == "missing" and evidence.reason == CORRUPT:
+        raise ExtractError(f"{subject}: corrupt debug information: {evidence.detail}", NEXT_STEP)
 
 
 def describe(fault: BaseException) -> str:

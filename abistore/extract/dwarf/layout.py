@@ -13,7 +13,7 @@ from abistore.extract.dwarf.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages, no_types
 from abistore.extract.dwarf.declared import locate_declarations
 from abistore.extract.dwarf.destructors import place_destructors
-from abistore.extract.dwarf.faults import malformed_is_an_error
+from abistore.extract.dwarf.faults import malformed_is_an_error, refuse_useless
 from abistore.extract.dwarf.footprints import Footprints
 from abistore.extract.dwarf.foreign import is_runtime
 from abistore.extract.dwarf.functions import ASSEMBLY, Declarations, Shapes, alias, own
@@ -65,10 +65,12 @@ def read_layout(
         place_destructors(types.entries)
         locate_declarations(types)
         settle_passing(types.entries, compilers(info.units))
+        evidence = coverage(exports, described, info)
+        refuse_useless(debug.path.name, evidence)
         layout = Layout(
             entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},
             locations=types.locations,
-            evidence=coverage(exports, described, info),
+            evidence=evidence,
             compilers=compilers(info.units),
             languages=languages(info.units),
         )
