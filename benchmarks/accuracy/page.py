@@ -37,7 +37,7 @@ opt-in macro count, private members do not, nor do exports that no installed hea
 EVIDENCE = """
 "From the files": what debug information and export tables tell. "With headers": exports are set aside that no
 installed header declares, and of the types that abistore says changed those that none defines; for both tools through
-one suppression file in libabigail's format, which does not set changed enumerators aside unless it lists them (libbrotli
+one suppression file in libabigail's format, which sets no changed enumerators aside unless it lists them (libbrotli
 1.0.7 -> 1.0.9). Where abidiff loses true alarms with headers, it had raised them for internals that went in the same
 release.
 
