@@ -1,4 +1,7 @@
-"""Programs built against an old release and run with the new one: ``python -m benchmarks.accuracy.clients``."""
+"""Programs built against an old release and run with the new one: ``python -m benchmarks.accuracy.clients``.
+
+Those that show a source break are built against the new one instead, and must not compile.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,31 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.accuracy.declared import included
 from examples.more_recipes import ALL
-from examples.obtain import require, run
+from examples.obtain import require
 from examples.recipes import build
 
 CLIENTS = Path(__file__).parent.parent / "clients"
-TITLE = re.compile(r"/\* (?P<library>\S+) (?P<old>\S+) -> (?P<new>\S+): (?P<expected>breaks|works)\. (?P<why>.*) \*/")
+TITLE = re.compile(
+    r"/\* (?P<library>\S+) (?P<old>\S+) -> (?P<new>\S+): (?P<expected>breaks|works|compiles no more)\. (?P<why>.*) \*/"
+)
 SECONDS = 20
 
 
 @dataclass(frozen=True)
 class Client:
-    """A program, its pair of releases, and whether it is expected to break."""
+    """A program, its pair of releases, and what is expected of it with the new one."""
 
     path: Path
     library: str
     old: str
     new: str
-    breaks: bool
+    expected: str
     why: str
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it shows a source break, and not what becomes of a program that was built before."""
+        return self.expected == "compiles no more"
 
 
 def clients() -> list[Client]:
@@ -39,21 +49,30 @@ def clients() -> list[Client]:
         title = TITLE.match(path.read_text())
         if title is None:
             raise ValueError(f"{path.name}: the first line must be {TITLE.pattern}")
-        expected = title["expected"] == "breaks"
-        found.append(Client(path, title["library"], title["old"], title["new"], expected, title["why"]))
+        found.append(Client(path, title["library"], title["old"], title["new"], title["expected"], title["why"]))
     return found
 
 
 def outcomes(client: Client) -> tuple[str, str]:
     """How the program ends with the release that it was built against, and with the new one."""
-    recipe = ALL[client.library]
-    old, new = build(recipe, client.old), build(recipe, client.new)
+    old, new = (build(ALL[client.library], version) for version in (client.old, client.new))
     with TemporaryDirectory() as folder:
         program = Path(folder) / "client"
-        flags = ["-g", "-O1", "-w", "-Wl,-z,now", "-D_GNU_SOURCE", *included(client.library, client.old)]
-        compiler = require("gcc", "gcc") if client.path.suffix == ".c" else require("g++", "g++")
-        run([compiler, *flags, client.path, old, "-o", program], Path(folder))
-        return _ends(program, old.parent), _ends(program, new.parent)
+        if _compile(client, client.old, old, program).returncode:
+            return "does not compile", ""
+        before = _ends(program, old.parent)
+        if client.is_source:
+            failed = _compile(client, client.new, new, program).returncode
+            return before, "does not compile" if failed else "ok"
+        return before, _ends(program, new.parent)
+
+
+def _compile(client: Client, version: str, library: Path, program: Path) -> subprocess.CompletedProcess[str]:
+    """Builds ``program`` with the headers of ``version``."""
+    flags = ["-g", "-O1", "-w", "-Wl,-z,now", "-D_GNU_SOURCE", *included(client.library, version)]
+    compiler = require("gcc", "gcc") if client.path.suffix == ".c" else require("g++", "g++")
+    words = [compiler, *flags, client.path, library, "-o", program]
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True)
 
 
 def _ends(program: Path, libraries: Path) -> str:
@@ -73,7 +92,7 @@ def main() -> None:
     wrong = 0
     for client in [each for each in clients() if each.library in sys.argv[1:] or not sys.argv[1:]]:
         before, after = outcomes(client)
-        as_told = before == "ok" and (after != "ok") == client.breaks
+        as_told = before == "ok" and (after == "ok") == (client.expected == "works")
         wrong += not as_told
         mark = "  " if as_told else "! "
         print(f"{mark}{client.path.name}: {client.old}: {before}; {client.new}: {after}", flush=True)

@@ -68,7 +68,7 @@ library.
 
 def write(found: Sequence[Judged], date: str, abidiff: str) -> None:
     """Write the page."""
-    shown = {(each.library, each.old, each.new) for each in clients()}
+    shown = {(each.library, each.old, each.new) for each in clients() if not each.is_source}
     introduction = INTRODUCTION.format(
         date=date,
         abidiff=abidiff,
@@ -79,7 +79,7 @@ def write(found: Sequence[Judged], date: str, abidiff: str) -> None:
     fresh = [each for each in found if each.pair.independent]
     evidence = EVIDENCE.format(count=len(fresh), libraries=len({each.pair.library for each in fresh}))
     independent = [*_table({"before": before(), "after": fresh}), OTHERS]
-    parts = [introduction, *_figures(found), evidence, *independent, *_wrong(found), *_pairs(found)]
+    parts = [introduction, *_figures(found), evidence, *independent, *_wrong(found), *_sources(found), *_pairs(found)]
     PAGE.write_text("\n".join(parts).rstrip("\n") + "\n")
 
 
@@ -151,8 +151,21 @@ def _wrong(found: Sequence[Judged]) -> Iterator[str]:
         yield ""
 
 
+def _sources(found: Sequence[Judged]) -> Iterator[str]:
+    """The verdicts that a program must be changed, and not only built again."""
+    shown = {(each.library, each.old, each.new): each for each in clients() if each.is_source}
+    yield "## Source breaks\n"
+    yield "Verdicts API_BREAK, and the program in `benchmarks/clients` that compiles with the old headers only:\n"
+    for each in found:
+        if each.plain["abistore"].word == "API_BREAK":
+            pair = each.pair.library, each.pair.old, each.pair.new
+            proof = f"confirmed by {shown[pair].path.name}: {shown[pair].why}" if pair in shown else "not confirmed."
+            yield f"- {each.pair.library} {each.pair.old} -> {each.pair.new}: {proof}"
+    yield ""
+
+
 def _pairs(found: Sequence[Judged]) -> Iterator[str]:
-    client = {(each.library, each.old, each.new): each.path.name for each in clients()}
+    client = {(each.library, each.old, each.new): each.path.name for each in clients() if not each.is_source}
     yield "## All pairs\n"
     yield "Wrong answers are **bold**; abidiff answers `incompatible`, `change` or `none`.\n"
     yield "| library | old | new | breaks? | abistore | with headers | abidiff | with headers | why | client |"
