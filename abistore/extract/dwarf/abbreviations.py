@@ -96,7 +96,8 @@ class Abbreviation:
     """One kind of entry: its tag, its attributes and their forms.
 
     ``attributes`` is the set of attribute codes; ``size`` the bytes of the attributes for leaves and the
-    place of DW_AT_sibling where there are children (-1: not fixed). Other places count from the code's end too:
+    place of DW_AT_sibling where there are children (-1: not fixed); ``leaf_size`` is that of leaves alone. ``opens``
+    tells that children follow and nothing says where they end. Other places count from the code's end too:
     ``symbol_place`` is that of the linkage name, or else of the name; ``type_place`` that of the type of a leaf of
     fixed size that completes no other entry. ``decode(data, position, unit)`` takes the position
     after the code and gives the position after the attributes, with the kept attributes. ``next(data, position, unit)``
@@ -105,8 +106,8 @@ class Abbreviation:
 
     __slots__ = (
         "_decoded", "_lead", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
-        "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next", "raw",
-        "size", "specifications", "symbol_place", "tag", "type_place",
+        "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "leaf_size", "name_place", "next",
+        "opens", "raw", "size", "specifications", "symbol_place", "tag", "type_place",
     )  # fmt: skip
 
     decode: Decoder
@@ -138,6 +139,8 @@ class Abbreviation:
         sibling = places.get(dw.AT_SIBLING, -1) if has_children else -1
         self.kind = self._classify(size >= 0)
         self.size = sibling if has_children else size
+        self.leaf_size = -1 if has_children else size
+        self.opens = has_children and not self.leads
 
     def _classify(self, is_fixed: bool) -> int:
         tag, attributes = self.tag, self.attributes
@@ -301,4 +304,4 @@ UNDECLARED = Abbreviation(0, False, (), Format(True, 4, 8, 4))
 """Stands in tables where no abbreviation has the code, so that using it is an error."""
 UNDECLARED.decode = _unusable
 UNDECLARED.next = _unusable
-UNDECLARED.kind, UNDECLARED.size = PLAIN, -1
+UNDECLARED.kind, UNDECLARED.size, UNDECLARED.leaf_size = PLAIN, -1, -1

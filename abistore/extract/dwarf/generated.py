@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.abbreviations import Abbreviation, Decoder
     from abistore.extract.dwarf.forms import Skipping
 
+SKIP_LEB = "while b[p]>127:p+=1\n p+=1"
 BLOCK_FORMS = frozenset({dw.FORM_BLOCK, dw.FORM_EXPRLOC})
 
 
@@ -29,7 +30,7 @@ class _Source:
     """The lines of one function ``f(b, p, u)`` under construction: data, position, unit."""
 
     def __init__(self, abbreviation: Abbreviation, kept: frozenset[int]) -> None:
-        self.scope: dict[str, Any] = {"uleb": leb.unsigned, "sleb": leb.signed, "skip": leb.skip}
+        self.scope: dict[str, Any] = {"uleb": leb.unsigned, "sleb": leb.signed}
         self.lines: list[str] = []
         self.results: list[tuple[int, str]] = []
         self._layout: list[str] = []
@@ -75,10 +76,10 @@ class _Source:
         variable = f"v{len(self.results)}"
         if form in LEB_FORMS:
             self.lines.append(
-                f"{variable}=b[p];p+=1\n if {variable}>127:{variable},p=uleb(b,p-1)" if wanted else "p=skip(b,p)"
+                f"{variable}=b[p];p+=1\n if {variable}>127:{variable},p=uleb(b,p-1)" if wanted else SKIP_LEB
             )
         elif form == dw.FORM_SDATA:
-            self.lines.append(f"{variable},p=sleb(b,p)" if wanted else "p=skip(b,p)")
+            self.lines.append(f"{variable},p=sleb(b,p)" if wanted else SKIP_LEB)
         elif form in BLOCK_FORMS:
             self.lines.append("e=b[p];p+=1\n if e>127:e,p=uleb(b,p-1)")
             self.lines.append(f"{variable}=b[p:p+e];p+=e" if wanted else "p+=e")

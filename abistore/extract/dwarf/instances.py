@@ -60,20 +60,18 @@ class Instances:
         self._spellings = spellings
         self._types = Canonical(info, spellings)
         self._known: dict[int, str] = {}
-        self._settled: set[str] = set()
+        self._settled: dict[str, str] = {}
         self._enumerators = Enumerators(self._types)
 
     def name(self, handle: int, name: str, *, by_clang: bool) -> str:
         """The unqualified normal name of the entry ``handle`` that is spelled ``name``, with all its arguments."""
-        plain = self._spellings.normal(name)
-        if name in self._settled:
-            return plain
-        found = self._known.get(handle)
+        found = self._settled.get(name) or self._known.get(handle)
         if found is None:
+            plain = self._spellings.normal(name)
             self._known[handle] = plain  # a class among its own arguments ends here
             found = self._known[handle] = self._completed(handle, plain, by_clang)
             if found == plain and "<" in plain and CLOSURE not in plain:
-                self._settled.add(name)
+                self._settled[name] = plain
         return found
 
     def _completed(self, handle: int, name: str, by_clang: bool) -> str:

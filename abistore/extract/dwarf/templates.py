@@ -24,7 +24,8 @@ class TemplateNames:
         found = self._names.get(name)
         if found is None:
             parts = split(name) if name[-1:] == ">" else None
-            found = self._names[name] = normal_name(name) if parts is None else self._join(*parts)
+            found = normal_name(name) if parts is None else self._join(*parts)
+            self._names[name] = self._names[found] = found
         return found
 
     def _join(self, head: str, arguments: list[str]) -> str:

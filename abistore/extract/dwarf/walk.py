@@ -19,26 +19,37 @@ def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
             return position + size
         sibling = unit.handle - unit.base + unit.word(data, position + size)[0]
         return sibling if position < sibling <= unit.limit else unit.forward(unit.base + sibling, position)
-    position = abbreviation.next(data, position, unit)
     if not abbreviation.has_children or abbreviation.leads:
-        return position
-    table = unit.table
+        return abbreviation.next(data, position, unit)
+    end = unit.ends.get(position)
+    if end is None:
+        end = unit.ends[position] = _end(abbreviation.next(data, position, unit), unit)
+    return end
+
+
+def _end(position: int, unit: Unit) -> int:
+    """The position after the list of entries at ``position``, which says nowhere how long it is."""
+    data, table = unit.data, unit.table
     depth = 1
     while depth:
         code = data[position]
         position += 1
         if code > 127:
-            code, position = leb.unsigned(data, position - 1)
+            more = data[position]
+            if more > 127:
+                code, position = leb.unsigned(data, position - 1)
+            else:
+                code += (more << 7) - 128
+                position += 1
         if not code:
             depth -= 1
             continue
         abbreviation = table[code]
-        size = abbreviation.size
-        if size >= 0 and not abbreviation.has_children:
-            position += size
+        if abbreviation.leaf_size >= 0:
+            position += abbreviation.leaf_size
             continue
         position = abbreviation.next(data, position, unit)
-        if abbreviation.has_children and not abbreviation.leads:
+        if abbreviation.opens:
             depth += 1
     if position > unit.limit:
         raise Malformed("an entry ends outside its unit")
