@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,13 +44,17 @@ class Client:
 
 
 def clients() -> list[Client]:
-    """All programs in ``benchmarks/clients``, by name; their first line says what they show."""
+    """All programs in ``benchmarks/clients``, by name; their first lines say what they show, each of one pair."""
     found = []
     for path in sorted(CLIENTS.glob("*.c*")):
-        title = TITLE.match(path.read_text())
-        if title is None:
+        titles = [*takewhile(bool, map(TITLE.fullmatch, path.read_text().splitlines()))]
+        if not titles:
             raise ValueError(f"{path.name}: the first line must be {TITLE.pattern}")
-        found.append(Client(path, title["library"], title["old"], title["new"], title["expected"], title["why"]))
+        found += [
+            Client(path, each["library"], each["old"], each["new"], each["expected"], each["why"])
+            for each in titles
+            if each
+        ]
     return found
 
 

@@ -19,7 +19,7 @@ def test_every_pair_of_consecutive_releases_is_judged_once() -> None:
 
 def test_a_client_shows_what_its_pair_is_said_to_be() -> None:
     truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in pairs()}
-    for client in clients():
+    for client in (each for each in clients() if not each.is_source):
         breaks = client.expected == "breaks"
         assert truth[client.library, client.old, client.new] == breaks, client.path.name
 

@@ -1,3 +1,4 @@
+/* libsqlite3 3.37.2 -> 3.39.0: works. Handles and values are the library's own, and callbacks are called as before. */
 /* libsqlite3 3.39.0 -> 3.40.0: works. Handles and values are the library's own, and callbacks are called as before. */
 #include <string.h>
 #include <sqlite3.h>

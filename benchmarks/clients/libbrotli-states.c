@@ -1,3 +1,5 @@
+/* libbrotli 1.0.1 -> 1.0.4: works. States are the library's own; errors have the codes that they had. */
+/* libbrotli 1.0.7 -> 1.0.9: works. States are the library's own; errors have the codes that they had. */
 /* libbrotli 1.0.9 -> 1.1.0: works. States are the library's own; errors have the codes that they had. */
 #include <string.h>
 #include <brotli/decode.h>

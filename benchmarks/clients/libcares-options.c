@@ -1,3 +1,4 @@
+/* libcares 1.13.0 -> 1.15.0: breaks. The library clears options that callers allocate. */
 /* libcares 1.18.1 -> 1.34.5: breaks. The library clears options that callers allocate. */
 #include <netdb.h>
 #include <sys/select.h>

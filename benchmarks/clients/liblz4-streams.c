@@ -1,4 +1,7 @@
 /* liblz4 1.8.0 -> 1.8.1: works. Streams that callers allocate are spelled otherwise and are no larger. */
+/* liblz4 1.8.1 -> 1.8.2: works. Streams that callers allocate are spelled otherwise and are no larger. */
+/* liblz4 1.9.2 -> 1.9.3: works. Streams that callers allocate are spelled otherwise and are no larger. */
+/* liblz4 1.9.3 -> 1.9.4: works. Streams that callers allocate are spelled otherwise and are no larger. */
 #include <lz4.h>
 #include <lz4hc.h>
 #include <string.h>

@@ -1,4 +1,7 @@
+/* libuv 1.11.0 -> 1.17.0: works. Only private members of what callers allocate changed, in place. */
 /* libuv 1.17.0 -> 1.22.0: works. Only private members of what callers allocate changed, in place. */
+/* libuv 1.23.0 -> 1.40.0: works. Only private members of what callers allocate changed, in place. */
+/* libuv 1.46.0 -> 1.48.0: works. Only private members of what callers allocate changed, in place. */
 #include <string.h>
 #include <uv.h>
 
