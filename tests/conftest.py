@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
@@ -16,13 +15,6 @@ settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-cases", action="store_true", help="rewrite the findings blocks of tests/rules/*.md")
-
-
-@pytest.fixture(autouse=True)
-def collected() -> Iterator[None]:
-    """Some commands switch the collection of cycles off, as their process ends soon; this one does not."""
-    yield
-    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

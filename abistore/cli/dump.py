@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 
 import click
@@ -36,12 +35,13 @@ def dump_command(
     """
     from abistore.cli.progress import progress
     from abistore.model.codec import to_json
+    from abistore.model.cycles import without_cycle_collection
     from abistore.service.snapshots import capture
 
-    gc.disable()  # all that is made is kept until the process ends: looking for cycles in it costs a tenth
-    with progress(settings) as advance:
-        snapshot = capture(path, options=extracting.options(library, version, advance))
-    data = to_json(snapshot)
+    with without_cycle_collection():
+        with progress(settings) as advance:
+            snapshot = capture(path, options=extracting.options(library, version, advance))
+        data = to_json(snapshot)
     if output is None or str(output) == "-":
         write_bytes(data + b"\n")
         return

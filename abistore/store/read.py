@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 import msgspec
 
 from abistore.errors import SnapshotNotFound, StoreError
+from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.history import Release
 from abistore.model.names import FACETS, Facet, Name
@@ -60,7 +59,7 @@ def load_many(database: Database, releases: Sequence[Release], memory: Memory) -
 def _load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
     cards_ = [_card(database, release) for release in releases]
     tables: dict[tuple[int, int], dict[int, Table]] = {}
-    with _without_collection():
+    with without_cycle_collection():
         for line in sorted({card.line for card in cards_}):
             pairs = zip(cards_, releases, strict=True)
             sequences = sorted({release.sequence for card, release in pairs if card.line == line})
@@ -148,15 +147,3 @@ def _locations(database: Database, card: _Card, memory: Memory) -> dict[Name, Lo
     for identifier, kind, spelling in database.within("SELECT id, kind, spelling FROM name WHERE id IN ({})", unmet):
         memory.names[identifier] = Name(kind, spelling)
     return {memory.names[identifier]: location for identifier, location in places.items()}
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Hold back the cyclic collector: shapes hold no cycles, and it would look at all of them again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

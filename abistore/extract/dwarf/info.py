@@ -10,6 +10,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -267,10 +268,10 @@ class DebugInfo:
         return ""
 
     def close(self) -> None:
-        """Lets go of the sections. They are most of the memory, and whoever holds an entry holds them too."""
-        for unit in self._units:
-            unit.data = b""
-            unit.sections.close()
+        """Lets go of everything: sections are most of the memory, and units and their parts hold each other."""
+        for unit in chain(*(units for _, units in self._starts.values())):
+            unit.close()
+        vars(self).clear()
 
     # --- scanning -------------------------------------------------------------------------------------------------
 

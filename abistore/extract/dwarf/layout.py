@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,6 +19,7 @@ from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
 from abistore.extract.dwarf.special_members import settle_passing
 from abistore.extract.dwarf.types import Types
+from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name, by_name
 from abistore.model.snapshot import Evidence, Location, Variants
@@ -74,20 +72,9 @@ def read_layout(
             compilers=compilers(info.units),
             languages=languages(info.units),
         )
+        types.close()
         info.close()
         return layout
-
-
-@contextmanager
-def without_cycle_collection() -> Iterator[None]:
-    """Millions of small objects are made and nearly all of them stay: looking for cycles among them costs a third."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _read_exports(types: Types, exports: Exports) -> set[str]:

@@ -279,6 +279,11 @@ class Types:
         self.pending += found
         return bool(found)
 
+    def close(self) -> None:
+        """Lets go of everything: its parts hold it and each other, and nobody may look for such cycles."""
+        vars(self.spellings).clear()
+        vars(self).clear()
+
     def is_defined(self, name: Name) -> bool:
         """Whether a definition of the record or enum ``name`` was met."""
         return name in self.entries or name in self.foreign

@@ -236,6 +236,14 @@ class Unit:
             self.ranges_offset = skeleton.root.get(dw.AT_GNU_RANGES_BASE, 0)
             self.ranges = skeleton.ranges
 
+    def close(self) -> None:
+        """Lets go of its section and of itself; it cannot be used any more."""
+        self.data = b""
+        self.sections.close()
+        del self.line_unit
+        if self.is_loaded:
+            del self._indexed
+
 
 def _meaning(form: int, raw: Any, unit: Unit) -> Any:
     interpret = meaning(form)
