@@ -164,6 +164,11 @@ class Context:
         """Whether an old export takes, returns, is or embeds ``name`` itself, so that consumers hold objects of it."""
         return name in self.exposure.by_value
 
+    @cached_property
+    def passed_values(self) -> frozenset[Name]:
+        """What the old side's exports, and the callbacks and virtual methods they know, take or return by value."""
+        return self.exposure.passed
+
     def library_allocates(self, name: Name) -> bool:
         """Whether consumers hold pointers to ``name`` at most, and get them from the library: see :class:`Exposure`."""
         return self.exposure.library_allocates(name)

@@ -87,6 +87,17 @@ class Exposure:
         return frozenset(found)
 
     @cached_property
+    def passed(self) -> frozenset[Name]:
+        """The records that exports which consumers can name, function pointers and virtual methods take or return."""
+        types = [each for function, _ in self._functions for each in (function.result, *function.parameters)]
+        types += [each for types in self._procedures() for each in types]
+        return frozenset(
+            bare.name
+            for each in types
+            if isinstance(bare := self._side.bare(each)[0], Named) and bare.name.kind == "record"
+        )
+
+    @cached_property
     def _exports(self) -> tuple[Name, ...]:
         exports = (name for name in self._layout if name.kind in ("function", "variable"))
         return tuple(name for name in exports if not self._internals.has(name))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.fold import primary
+from abistore.compare.registers import MOST_BYTES, registers
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed
 from abistore.model.demangle import demangle
@@ -39,15 +40,19 @@ def _takes_own(parameters: tuple[TypeRef, ...], owner: Name) -> bool:
 
 def _is_passed(owner: Name, context: Context) -> bool:
     """Whether a function of both sides takes or returns objects of ``owner``, or of what embeds it, by value."""
-    pending = [name for function in _shared(context) for name in _values(function, context)]
-    seen: set[Name] = set()
+    return owner in _parts((name for function in _shared(context) for name in _values(function, context)), context)
+
+
+def _parts(names: Iterable[Name], context: Context) -> set[Name]:
+    """``names`` and what these embed, on the old side."""
+    pending, seen = list(names), set[Name]()
     while pending:
         name = pending.pop()
         if name not in seen:
             seen.add(name)
             shape = context.old_shape(name)
             pending += embedded(shape) if shape is not None else ()
-    return owner in seen
+    return seen
 
 
 def _shared(context: Context) -> Iterator[Function]:
@@ -103,6 +108,19 @@ def _passing(record: Changed[Record]) -> tuple[str, str] | None:
     return PASSED[old], PASSED[new]
 
 
+def _moves_registers(record: Changed[Record], context: Context) -> bool:
+    """Whether what is passed by value, and is or embeds a record of the same size, goes into other registers."""
+    name, sides = record.subject.name, context.equivalence
+    if record.old.size != record.new.size or record.old.size > MOST_BYTES:
+        return False
+    for value in context.passed_values:
+        if name in _parts([value], context):
+            old, new = registers(Named(value), sides.old_side), registers(Named(value), sides.new_side)
+            if None not in (old, new) and old != new:
+                return True
+    return False
+
+
 PASSED = {"value": "as its members", "reference": "by the address of a copy"}
 
 
@@ -115,16 +133,20 @@ PASSED = {"value": "as its members", "reference": "by the address of a copy"}
     aliases=("trivially_copyable_lost",),
 )
 def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Class that is passed by value is passed in another way.
+    """Type that is passed by value is passed in another way.
 
-    It got or lost a destructor, copy or move constructor that is not trivial. Objects that went into registers are now
-    passed by the address of a copy, or the reverse: callers and the library disagree on where they are.
+    A class got or lost a destructor, copy or move constructor that is not trivial. Objects that went into registers are
+    now passed by the address of a copy, or the reverse. Or a member is new where only integers, or only floating-point
+    numbers, shared a register: objects of the same size go into other registers. Callers and the library disagree on
+    where they are.
 
-    Fix: keep these members as they were, defaulted in the class or not; pass the class by reference.
+    Fix: keep these members as they were, defaulted in the class or not; pass the type by reference.
     """
     passing = _passing(record)
     if passing is not None and _is_passed(record.subject.name, context):
         yield Note("objects are passed in another way", *passing)
+    elif passing is None and record.within is None and _moves_registers(record, context):
+        yield Note("objects are passed in other registers")
 
 
 @rule(

@@ -1,0 +1,140 @@
+"""Which registers objects are passed in by value, as far as the kinds of their members decide that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from abistore.compare.equivalence import TypeSide
+from abistore.compare.scalars import DEEPEST, MOST_SCALARS
+from abistore.model.shapes import (
+    Array,
+    Enum,
+    Inline,
+    MemberPointer,
+    Named,
+    Pointer,
+    Primitive,
+    Record,
+    TypeRef,
+)
+
+Registers: TypeAlias = tuple[object, ...]
+
+LARGEST: Final = {"x86_64": 16, "riscv64": 16, "s390x": 8, "aarch64": 64, "arm": 64, "ppc64le": 128}
+"""The bytes up to which members decide; machines that are not here pass all records in one way."""
+
+MOST_BYTES: Final = max(LARGEST.values())
+
+HOMOGENEOUS: Final = {"aarch64": 4, "arm": 4, "ppc64le": 8}
+"""So many members of one floating type go into a register each."""
+
+
+class Leaf(NamedTuple):
+    """A scalar within an object: where it begins and how wide it is, in bits, and the floating type that it is."""
+
+    offset: int
+    width: int
+    floating: str
+
+
+class _Unknown(Exception):
+    """A member is not described, or the object holds too many."""
+
+
+def registers(type: TypeRef, side: TypeSide) -> Registers | None:
+    """Where a caller puts an object of ``type``, to be compared only; ``None`` where members do not decide it.
+
+    Follows the System V ABI of x86-64 (3.2.3) and the procedure call standards of the other machines as far as
+    integer and floating members differ. Arguments that come before are left out of account.
+    """
+    machine = side.snapshot.target.machine
+    size = side.layouts.size(type)
+    if size is None or size > LARGEST.get(machine, 0):
+        return None
+    try:
+        leaves = list(_leaves(type, 0, side, 0))
+    except _Unknown:
+        return None
+    if machine == "x86_64":
+        return _eightbytes(leaves, size)
+    if machine in HOMOGENEOUS:
+        return _homogeneous(leaves, size, HOMOGENEOUS[machine])
+    distinct = tuple(sorted(set(leaves)))
+    most = 2 if machine == "riscv64" else 1
+    return distinct if len(leaves) <= most and any(each.floating for each in distinct) else ()
+
+
+def _eightbytes(leaves: Collection[Leaf], size: int) -> Registers:
+    """The class of each eight bytes; an extended number beside others sends all of the object to memory."""
+    found = [""] * -(-size // 8)
+    for leaf in leaves:
+        if leaf.floating == "long double":
+            return ("memory",) if {each.floating for each in leaves} != {"long double"} else ("extended",)
+        for index in range(leaf.offset // 64, (leaf.offset + max(leaf.width, 1) - 1) // 64 + 1):
+            if not leaf.floating or found[index] == "integer":
+                found[index] = "integer"
+            else:
+                found[index] = "vector"
+    return tuple(found)
+
+
+def _homogeneous(leaves: list[Leaf], size: int, most: int) -> Registers:
+    """The one floating type of all members and their number, where there are not too many."""
+    kinds = {(leaf.floating, leaf.width) for leaf in leaves}
+    if len(kinds) != 1:
+        return ()
+    floating, width = kinds.pop()
+    return (floating, width) if floating and 8 * size <= most * width else ()
+
+
+def _leaves(type: TypeRef, start: int, side: TypeSide, depth: int) -> Iterator[Leaf]:
+    """The scalars of ``type``, which begins at the bit ``start``."""
+    bare, _ = side.bare(type)
+    size = side.layouts.size(bare)
+    if depth > DEEPEST or size is None:
+        raise _Unknown
+    match bare:
+        case Array(element=element, count=count, vector=False):
+            each = side.layouts.size(element)
+            if each is None or count is None or count > MOST_SCALARS:
+                raise _Unknown
+            for index in range(count):
+                yield from _leaves(element, start + 8 * each * index, side, depth + 1)
+        case Array():
+            yield Leaf(start, 8 * size, "vector")
+        case Inline(shape=Record() as record):
+            yield from _members(record, start, side, depth)
+        case Named(name=name) if isinstance(shape := side.shape(name), Record):
+            yield from _members(shape, start, side, depth)
+        case Primitive(spelling=spelling):
+            yield Leaf(start, 8 * size, _floating(spelling, size))
+        case Pointer() | MemberPointer() | Inline(shape=Enum()):
+            yield Leaf(start, 8 * size, "")
+        case Named(name=name) if isinstance(side.shape(name), Enum):
+            yield Leaf(start, 8 * size, "")
+        case _:
+            raise _Unknown
+
+
+def _members(record: Record, start: int, side: TypeSide, depth: int) -> Iterator[Leaf]:
+    if record.passing == "reference" or record.virtuals or record.has_vptr:
+        raise _Unknown
+    for base in record.bases:
+        if base.offset is None:
+            raise _Unknown
+        yield from _leaves(base.type, start + base.offset, side, depth + 1)
+    for field in record.fields:
+        if field.bit_size is None:
+            yield from _leaves(field.type, start + field.offset, side, depth + 1)
+        elif field.name:
+            yield Leaf(start + field.offset, field.bit_size, "")
+
+
+def _floating(spelling: str, size: int) -> str:
+    """The name of a floating type, one for all that are passed alike; empty for others."""
+    if "long double" in spelling or spelling == "_Float64x":
+        return "long double" if size >= 10 else "double"
+    if "float" in spelling.lower() or "double" in spelling:
+        return "floating"
+    return ""
