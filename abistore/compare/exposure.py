@@ -24,6 +24,7 @@ from abistore.model.shapes import (
     Inline,
     Named,
     Pointer,
+    Primitive,
     Procedure,
     Qualified,
     Record,
@@ -39,6 +40,13 @@ NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
 
 DISPOSES = re.compile(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
 """How functions are called that take back what the library allocated."""
+
+
+COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("short", "int", "long", "long long"))
+"""Types that numbers of items are told in."""
+
+UNSIGNED = frozenset(each for each in COUNTS if each.startswith("unsigned"))
+"""Those that no code of an error has."""
 
 
 class Exposure:
@@ -59,6 +67,14 @@ class Exposure:
         A polymorphic class may be derived from and is never counted among these.
         """
         return name not in self._consumers_allocate
+
+    def hands_out_many(self, name: Name) -> bool:
+        """Whether the library hands out arrays of ``name``, through which consumers step by its size.
+
+        So it is where a function tells a number along with what it hands out (``int list(item **, size_t *)``), and
+        none takes one item without any number: ``handle *open(int *error)`` hands out one.
+        """
+        return name in self._counted
 
     def is_private(self, name: Name) -> bool:
         """Whether no consumer knows what ``name`` is made of.
@@ -147,6 +163,28 @@ class Exposure:
             found |= {name for name in self._results(function) if name not in taken}
             found |= {name for each in function.parameters if (name := self._filled_in(each)) is not None}
         return found
+
+    @cached_property
+    def _counted(self) -> frozenset[Name]:
+        many, single = set[Name](), set[Name]()
+        for function, taken in self._functions:
+            handed = {name for each in function.parameters if (name := self._filled_in(each)) is not None}
+            counts = [self._side.bare(each)[0] for each in function.parameters]
+            told = {bare.spelling for each in counts if (bare := self._number_behind(each)) is not None}
+            if told & UNSIGNED:
+                handed.update(self._results(function))
+            if told & COUNTS:
+                many |= handed - taken
+            if not told and not any(isinstance(each, Primitive) and each.spelling in COUNTS for each in counts):
+                single |= taken
+        return frozenset(many - single)
+
+    def _number_behind(self, type: TypeRef) -> Primitive | None:
+        """The number that a function fills in through a pointer."""
+        if not isinstance(type, Pointer) or "const" in self._side.bare(type.target)[1]:
+            return None
+        target, _ = self._side.bare(type.target)
+        return target if isinstance(target, Primitive) else None
 
     def _filled_in(self, parameter: TypeRef) -> Name | None:
         """What ``T **`` is to be filled in with; ``T *const *`` and arrays of pointers that stay are none of these."""

@@ -46,7 +46,8 @@ def registers(type: TypeRef, side: TypeSide) -> Registers | None:
     """Where a caller puts an object of ``type``, to be compared only; ``None`` where members do not decide it.
 
     Follows the System V ABI of x86-64 (3.2.3) and the procedure call standards of the other machines as far as
-    integer and floating members differ. Arguments that come before are left out of account.
+    integer and floating members differ. Arguments that come before are left out of account. Members that lie outside
+    the object, as only corrupt evidence has them, decide nothing.
     """
     machine = side.snapshot.target.machine
     size = side.layouts.size(type)
@@ -55,6 +56,8 @@ def registers(type: TypeRef, side: TypeSide) -> Registers | None:
     try:
         leaves = list(_leaves(type, 0, side, 0))
     except _Unknown:
+        return None
+    if any(leaf.offset + leaf.width > 8 * size for leaf in leaves):
         return None
     if machine == "x86_64":
         return _eightbytes(leaves, size)
@@ -71,7 +74,7 @@ def _eightbytes(leaves: Collection[Leaf], size: int) -> Registers:
     for leaf in leaves:
         if leaf.floating == "long double":
             return ("memory",) if {each.floating for each in leaves} != {"long double"} else ("extended",)
-        for index in range(leaf.offset // 64, (leaf.offset + max(leaf.width, 1) - 1) // 64 + 1):
+        for index in range(leaf.offset // 64, (leaf.offset + leaf.width - 1) // 64 + 1):
             if not leaf.floating or found[index] == "integer":
                 found[index] = "integer"
             else:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
-from abistore.model.shapes import Array, Field, Named, Pointer, Primitive, Procedure, Qualified, Record, TypeRef
+from abistore.model.shapes import VOID, Array, Field, Named, Pointer, Primitive, Procedure, Qualified, Record, TypeRef
 
 SURE = frozenset({"reserved", "rsvd", "resv", "unused", "padding", "filler", "spare", "placeholder"})
 """Words that tell it in a name that begins with an underscore, or as the last word of an array's or address's name."""
 
 WHOLE = SURE | {"pad", "fill", "dummy", "internal"}
 """Words that tell it as the whole name, numbered or not: ``_pad1``."""
+
+ORDINARY = frozenset({"fill", "internal", "placeholder"})
+"""Those of them that mean something as often: they tell it of arrays and ``void *`` only, or as ``_fill``."""
 
 REST = frozenset({"for", "by", "future", "use", "expansion", "extension", "space", "bits", "area", "flags", "slots"})
 """Words that may follow: ``reserved_for_future_use``. A count of ``reserved_bytes`` is no reserve."""
@@ -31,11 +34,16 @@ def is_reserved(field: Field) -> bool:
     if not words or not _is_storage(field.type):
         return False
     if len(words) == 1:
-        return words[0] in WHOLE
+        plain = field.name.lower() in ORDINARY and not _is_memory(field.type)
+        return words[0] in WHOLE and not plain
     if words[0] in WHOLE and REST.issuperset(words[1:]):
         return True
     telling = bool(SURE & set(words)) if field.name.startswith("_") else words[-1] in SURE
     return telling and (field.name.startswith("_") or isinstance(field.type, Array | Pointer))
+
+
+def _is_memory(type: TypeRef) -> bool:
+    return isinstance(type, Array) or type == Pointer(VOID)
 
 
 def is_forbidden(field: Field) -> bool:
