@@ -156,9 +156,10 @@ class DebugInfo:
                 ranges += [(first, end, unit) for first, end in self._ranges(unit)]
         self._code = ranges
         for first, end, unit in ranges:
-            index = bisect_right(wanted, first - 1)
-            if index < len(wanted) and wanted[index] < end:
-                chosen[unit.handle] = unit
+            if unit.handle not in chosen:
+                index = bisect_right(wanted, first - 1)
+                if index < len(wanted) and wanted[index] < end:
+                    chosen[unit.handle] = unit
         return [self._try_full(chosen[handle]) for handle in sorted(chosen)]
 
     def _try_full(self, unit: Unit) -> Unit:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.classes import ADDRESS
 from abistore.extract.dwarf.faults import Malformed
-from abistore.extract.dwarf.forms import EMPTY, SIZE_CODES, Format, meaning, read_raw
+from abistore.extract.dwarf.forms import EMPTY, SIZE_CODES, Format, fixed_forms, meaning, read_raw
 from abistore.extract.dwarf.sections import Sections
 from abistore.extract.dwarf.strings import IndexedStrings, StringTable
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.abbreviations import Abbreviation
+    from abistore.extract.dwarf.abbreviations import Abbreviation, Specification
 
 TYPE_UNITS = frozenset({dw.UT_TYPE, dw.UT_SPLIT_TYPE})
 SPLIT_UNITS = frozenset({dw.UT_SPLIT_COMPILE, dw.UT_SPLIT_TYPE})
@@ -194,12 +195,7 @@ class Unit:
         self._indexed = IndexedStrings(self.strings, self._string_offset)
         code, position = leb.unsigned(self.data, self.position)
         abbreviation = self.table[code]
-        raw: list[tuple[int, int, Any]] = []
-        for attribute, form, value in abbreviation.specifications:
-            if form not in EMPTY:
-                value, position = read_raw(form, self.data, position, self, self.format)
-            if form != dw.FORM_INDIRECT:
-                raw.append((attribute, form, value))
+        raw, position = _raw_root(abbreviation, position, self)
         self.top = position if abbreviation.has_children else self.limit
         self._take_bases({attribute: value for attribute, _, value in raw if type(value) is int})
         self._take_root({attribute: _meaning(form, value, self) for attribute, form, value in raw})
@@ -243,6 +239,37 @@ class Unit:
         del self.line_unit
         if self.is_loaded:
             del self._indexed
+
+
+def _raw_root(abbreviation: Abbreviation, position: int, unit: Unit) -> tuple[list[tuple[int, int, Any]], int]:
+    """The attributes of a root entry with their forms and uninterpreted values, and the position after them."""
+    row = _row(abbreviation.specifications, unit.format)
+    if row is not None:
+        forms, layout, constants = row
+        values = layout.unpack_from(unit.data, position) + constants
+        return [(*form, value) for form, value in zip(forms, values, strict=True)], position + layout.size
+    raw: list[tuple[int, int, Any]] = []
+    for attribute, form, value in abbreviation.specifications:
+        if form not in EMPTY:
+            value, position = read_raw(form, unit.data, position, unit, unit.format)
+        if form != dw.FORM_INDIRECT:
+            raw.append((attribute, form, value))
+    return raw, position
+
+
+@lru_cache(1 << 12)
+def _row(
+    specifications: tuple[Specification, ...], format: Format
+) -> tuple[list[tuple[int, int]], struct.Struct, tuple[int, ...]] | None:
+    """How to read attributes that all have a fixed size at once: most units have the same; ``None`` for any others."""
+    fixed = fixed_forms(format)
+    stored = [(attribute, form) for attribute, form, _ in specifications if form in fixed]
+    constants = [(attribute, form, value) for attribute, form, value in specifications if form in EMPTY]
+    forms = stored + [(attribute, form) for attribute, form, _ in constants]
+    if len(specifications) > len({attribute for attribute, _ in forms}):
+        return None
+    layout = struct.Struct(format.prefix + "".join(fixed[form] for _, form in stored))
+    return forms, layout, tuple(value for _, _, value in constants)
 
 
 def _meaning(form: int, raw: Any, unit: Unit) -> Any:
