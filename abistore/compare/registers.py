@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from abistore.compare.equivalence import TypeSide
-from abistore.compare.scalars import DEEPEST, MOST_SCALARS
+from abistore.compare.scalars import DEEPEST, MOST_SCALARS, standard_array
 from abistore.model.shapes import (
     Array,
     Enum,
+    Foreign,
     Inline,
     MemberPointer,
     Named,
@@ -110,6 +111,11 @@ def _leaves(type: TypeRef, start: int, side: TypeSide, depth: int) -> Iterator[L
             yield from _members(record, start, side, depth)
         case Named(name=name) if isinstance(shape := side.shape(name), Record):
             yield from _members(shape, start, side, depth)
+        case Named(name=name) if isinstance(shape := side.shape(name), Foreign):
+            array = standard_array(name, shape)
+            if array is None:
+                raise _Unknown
+            yield from _leaves(array, start, side, depth + 1)
         case Primitive(spelling=spelling):
             yield Leaf(start, 8 * size, _floating(spelling, size))
         case Pointer() | MemberPointer() | Inline(shape=Enum()):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from abistore.model.layout import Layouts
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, Array, Inline, Named, Qualified, Record, TypeRef
+from abistore.model.shapes import Alias, Array, Foreign, Inline, Named, Qualified, Record, Special, TypeRef
 from abistore.model.snapshot import Snapshot
 
 MOST_SCALARS = 256
@@ -24,6 +26,15 @@ def scalars(type: TypeRef, snapshot: Snapshot, layouts: Layouts) -> list[tuple[P
     """
     collector = _Collector(snapshot, layouts)
     return collector.found if collector.collect(type, (0, None), 0) else None
+
+
+def standard_array(name: Name, shape: Foreign) -> Array | None:
+    """The array that an object of ``std::array`` is and nothing else; ``None`` for every other type."""
+    if re.match(r"std::(__\w+::)?array<", name.spelling):
+        match shape.arguments:
+            case (element, Special(spelling=count)) if count.isdigit() and int(count):
+                return Array(element, int(count))
+    return None
 
 
 class _Collector:
@@ -60,6 +71,8 @@ class _Collector:
                 return self.collect(target, place, depth + 1)
             case (Record() as record,):
                 return self._fields(record, place[0], depth)
+            case (Foreign() as foreign,) if (array := standard_array(name, foreign)) is not None:
+                return self.collect(array, place, depth + 1)
             case _:
                 return False
 

@@ -15,7 +15,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
 from abistore.model.spelling import declaration, declare, spell
 
 SHOWN = 3
@@ -125,12 +125,13 @@ def type_became_complete(definition: Changed[Definition]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def private_type_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
-    """Type that only the library's own sources define changed.
+    """Type that consumers do not look into changed.
 
-    Consumers get pointers to it and cannot look inside. Inline functions of a header, if any does, would have to know
-    it, and so would another library of the same project.
+    A source file or a header that is not public defines it, or it is met only in members whose name forbids to use
+    them. Consumers get pointers to it, or give it room. Inline functions of a public header, if any looks inside, would
+    have to know it, and so would another library of the same project.
 
-    Fix: nothing, if no public header defines it.
+    Fix: nothing, if no public header lets consumers look inside.
     """
     before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
     if before == after:
@@ -153,6 +154,8 @@ def _members(shape: AnyShape, other: AnyShape) -> str:
 
 
 def _outline(type: PrivateType) -> str:
+    if isinstance(type.shape, Alias):
+        return declaration(type.name, type.shape)
     size = getattr(type.shape, "size", None)
     return _title(type.name, type.shape) + ("" if size is None else f" of {size} bytes")
 
@@ -297,6 +300,8 @@ def declaration_changed_otherwise(declared: Changed[Unexplained]) -> Iterator[No
 def _facts(shape: AnyShape, other: AnyShape) -> str:
     """The facts of ``shape`` that ``other`` has otherwise, for declarations that are written in one way."""
     names = [name for name in shape.__struct_fields__ if getattr(shape, name) != getattr(other, name, None)]
+    if names == ["alignment"] and getattr(shape, "alignment", None) is None:
+        return "its natural alignment"
     return ", ".join(f"{name}: {_spelled(getattr(shape, name))}" for name in names)
 
 
@@ -310,5 +315,7 @@ def _spelled(fact: object) -> str:
             return spell(cast("TypeRef", fact))
         case Struct():
             return " ".join(_spelled(getattr(fact, name)) for name in fact.__struct_fields__)
+        case None:
+            return "not told"
         case _:
             return str(fact)
