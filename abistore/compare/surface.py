@@ -105,13 +105,18 @@ class Surface:
         place = {name: file for file, names in declared.items() for name in names}
         pending = [(name, False) for name in self._layout if self._is_public(name, place)]
         seen = set(pending)
-        while pending:
-            come = set(self._needed(*pending.pop()))
-            for file in {place[name] for name, _ in come if name in place} & hidden:
-                hidden.discard(file)
-                come.update((name, False) for name in declared[file])
-            pending += come - seen
-            seen |= come
+        while pending and hidden:
+            for each in self._needed(*pending.pop()):
+                if each in seen:
+                    continue
+                seen.add(each)
+                pending.append(each)
+                header = place.get(each[0])
+                if header in hidden:
+                    hidden.discard(header)
+                    come = {(name, False) for name in declared[header]} - seen
+                    pending += come
+                    seen |= come
         return frozenset(declared), frozenset(hidden)
 
     def _roots(self) -> frozenset[str]:
@@ -207,8 +212,11 @@ def _taken(shape: AnyShape) -> Iterator[Name]:
 
 def _pointee(type: TypeRef, levels: int) -> Iterator[Name]:
     """The name behind exactly so many pointers."""
-    while isinstance(type, Pointer | Qualified):
-        levels -= isinstance(type, Pointer)
+    while True:
+        if isinstance(type, Pointer):
+            levels -= 1
+        elif not isinstance(type, Qualified):
+            break
         type = type.target
     if not levels and isinstance(type, Named):
         yield type.name

@@ -135,6 +135,9 @@ def _add_all(types: Iterable[TypeRef], by_value: bool, found: list[Reference]) -
 
 
 def _add(reference: TypeRef, by_value: bool, found: list[Reference]) -> None:
+    while type(reference) is Pointer or type(reference) is Qualified:
+        by_value = by_value and type(reference) is Qualified
+        reference = reference.target
     match reference:
         case Named():
             found.append((reference.name, by_value))
