@@ -56,7 +56,7 @@ def resolve_alias_templates(entries: dict[Name, list[AnyShape]], aliases: Meanin
     if targets:
         resolved = _Resolved(targets)
         for name, shapes in entries.items():
-            rewritten = [resolved.of(shape) for shape in shapes]
+            rewritten = [resolved.rewritten(shape) for shape in shapes]
             if not all(map(is_, rewritten, shapes)):
                 entries[name] = distinct(rewritten)
 
@@ -82,7 +82,7 @@ def mentioning(struct: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 class _Resolved:
-    """Rewrites shapes, each part once. ``targets`` says what stands in place of the mentions of these names."""
+    """Rewrites shapes, each type once. ``targets`` says what stands in place of the mentions of these names."""
 
     def __init__(self, targets: dict[Name, TypeRef]) -> None:
         self._targets = targets
@@ -93,21 +93,24 @@ class _Resolved:
         known = self._known.get(id(part))
         if known is None:
             self._known[id(part)] = part, part  # what mentions itself through an alias ends here
-            known = self._known[id(part)] = part, self._rewritten(part)
+            known = self._known[id(part)] = part, self.rewritten(part)
         return known[1]
 
-    def _rewritten(self, part: Any) -> Any:
+    def rewritten(self, part: Any) -> Any:
+        """As :meth:`of`, and not remembered: for what hardly ever comes again."""
         if isinstance(part, Named):
             target = self._targets.get(part.name)
             return part if target is None else self.of(target)
         if isinstance(part, tuple):
-            rewritten = tuple(map(self.of, part))
+            rewritten = tuple([self.of(each) for each in part])
             return part if all(map(is_, rewritten, part)) else rewritten
         changed = {}
         for field in mentioning(part.__class__):
             value = getattr(part, field)
-            if value and (found := self.of(value)) is not value:
-                changed[field] = found
+            if value:
+                found = self.rewritten(value) if value.__class__ is tuple else self.of(value)
+                if found is not value:
+                    changed[field] = found
         if not changed:
             return part
         if isinstance(part, Qualified):
