@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -164,10 +164,9 @@ class Context:
         """Whether an old export takes, returns, is or embeds ``name`` itself, so that consumers hold objects of it."""
         return name in self.exposure.by_value
 
-    @cached_property
-    def passed_values(self) -> frozenset[Name]:
-        """What the old side's exports, and the callbacks and virtual methods they know, take or return by value."""
-        return self.exposure.passed
+    def passed_with(self, name: Name) -> Sequence[Name]:
+        """What the old side's exports, and callbacks and virtual methods, pass by value that is or embeds ``name``."""
+        return self.exposure.passed_with.get(name, ())
 
     def library_allocates(self, name: Name) -> bool:
         """Whether consumers hold pointers to ``name`` at most, and get them from the library: see :class:`Exposure`."""

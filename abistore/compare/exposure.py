@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -103,15 +103,23 @@ class Exposure:
         return frozenset(found)
 
     @cached_property
-    def passed(self) -> frozenset[Name]:
-        """The records that exports which consumers can name, function pointers and virtual methods take or return."""
+    def passed_with(self) -> Mapping[Name, Sequence[Name]]:
+        """What goes by value with what it embeds: the records that are passed, by itself and by each of their parts.
+
+        Exports that consumers can name, function pointers and virtual methods take or return them.
+        """
         types = [each for function, _ in self._functions for each in (function.result, *function.parameters)]
-        types += [each for types in self._procedures() for each in types]
-        return frozenset(
-            bare.name
-            for each in types
-            if isinstance(bare := self._side.bare(each)[0], Named) and bare.name.kind == "record"
-        )
+        types += [each for parameters in self._procedures() for each in parameters]
+        found: dict[Name, list[Name]] = {}
+        for value in sorted({bare.name for each in types if isinstance(bare := self._side.bare(each)[0], Named)}):
+            pending, seen = [value], set[Name]()
+            while pending:
+                part = pending.pop()
+                if part not in seen:
+                    seen.add(part)
+                    found.setdefault(part, []).append(value)
+                    pending += [each for shape in self._layout.get(part, ()) for each in embedded(shape)]
+        return found
 
     @cached_property
     def _exports(self) -> tuple[Name, ...]:

@@ -22,13 +22,17 @@ from abistore.model.shapes import (
 
 Registers: TypeAlias = tuple[object, ...]
 
-LARGEST: Final = {"x86_64": 16, "riscv64": 16, "s390x": 8, "aarch64": 64, "arm": 64, "ppc64le": 128}
+LARGEST: Final = {"x86_64": 16, "riscv64": 16, "s390x": 8, "aarch64": 64, "armhf": 64, "ppc64le": 128}
 """The bytes up to which members decide; machines that are not here pass all records in one way."""
 
 MOST_BYTES: Final = max(LARGEST.values())
 
-HOMOGENEOUS: Final = {"aarch64": 4, "arm": 4, "ppc64le": 8}
+HOMOGENEOUS: Final = {"aarch64": 4, "armhf": 4, "ppc64le": 8}
 """So many members of one floating type go into a register each."""
+
+
+WHOLE_UNIONS: Final = frozenset({"riscv64", "s390x"})
+"""Machines that pass every union in integer registers, whatever is in it."""
 
 
 class Leaf(NamedTuple):
@@ -129,6 +133,9 @@ def _leaves(type: TypeRef, start: int, side: TypeSide, depth: int) -> Iterator[L
 def _members(record: Record, start: int, side: TypeSide, depth: int) -> Iterator[Leaf]:
     if record.passing == "reference" or record.virtuals or record.has_vptr:
         raise _Unknown
+    if record.sort == "union" and side.snapshot.target.machine in WHOLE_UNIONS:
+        yield Leaf(start, 8 * record.size, "")
+        return
     for base in record.bases:
         if base.offset is None:
             raise _Unknown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.fold import primary
@@ -40,19 +40,15 @@ def _takes_own(parameters: tuple[TypeRef, ...], owner: Name) -> bool:
 
 def _is_passed(owner: Name, context: Context) -> bool:
     """Whether a function of both sides takes or returns objects of ``owner``, or of what embeds it, by value."""
-    return owner in _parts((name for function in _shared(context) for name in _values(function, context)), context)
-
-
-def _parts(names: Iterable[Name], context: Context) -> set[Name]:
-    """``names`` and what these embed, on the old side."""
-    pending, seen = list(names), set[Name]()
+    pending = [name for function in _shared(context) for name in _values(function, context)]
+    seen: set[Name] = set()
     while pending:
         name = pending.pop()
         if name not in seen:
             seen.add(name)
             shape = context.old_shape(name)
             pending += embedded(shape) if shape is not None else ()
-    return seen
+    return owner in seen
 
 
 def _shared(context: Context) -> Iterator[Function]:
@@ -113,11 +109,10 @@ def _moves_registers(record: Changed[Record], context: Context) -> bool:
     name, sides = record.subject.name, context.equivalence
     if record.old.size != record.new.size or record.old.size > MOST_BYTES:
         return False
-    for value in context.passed_values:
-        if name in _parts([value], context):
-            old, new = registers(Named(value), sides.old_side), registers(Named(value), sides.new_side)
-            if None not in (old, new) and old != new:
-                return True
+    for value in context.passed_with(name):
+        old, new = registers(Named(value), sides.old_side), registers(Named(value), sides.new_side)
+        if None not in (old, new) and old != new:
+            return True
     return False
 
 
