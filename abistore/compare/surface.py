@@ -7,8 +7,9 @@ from functools import cached_property
 
 from abistore.model.files import include_root, is_beside, is_own_header, is_source, may_be_private
 from abistore.model.names import Name
+from abistore.model.normal import last_component
 from abistore.model.reach import Reference, embedded, references
-from abistore.model.shapes import Alias, AnyShape, Function, Named, Pointer, Qualified, TypeRef
+from abistore.model.shapes import Alias, AnyShape, Foreign, Function, Named, Pointer, Qualified, Record, TypeRef
 from abistore.model.snapshot import Snapshot
 
 MANY = 10
@@ -21,9 +22,9 @@ class Surface:
     Public are the headers in an ``include`` folder that declare some of what is exported. Headers beside that folder
     are not, as long as nothing public needs what they declare: a type that a public header's types embed, derive from
     or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
-    nothing hands out. Behind a pointer a record needs no more than its name. C functions that are known by their
-    definition only may be public: they need every record that no public header mentions. Everything that a header
-    declares is as public as the header. Where one header beside the folder is needed, the folder is not all that is
+    nothing hands out. Behind a pointer a record needs no more than its name, unless an inline destructor deletes it.
+    C functions that are known by their definition only may be public: they need every record that no public header
+    mentions. Everything that a header declares is as public as the header. Where one header beside the folder is needed, the folder is not all that is
     installed, and tells of no other.
     """
 
@@ -176,8 +177,31 @@ class Surface:
                 tag = other.kind == "record"
                 if defined or (unknown and other not in self._handles if tag else not self._names_handle(other)):
                     yield other, defined
+            if isinstance(shape, Record) and name not in self._destroyed_inside:
+                yield from ((each, True) for each in self._owned(shape))
             if plain:
                 yield from ((each, True) for each in _taken(shape) if each not in self._given)
+
+    def _owned(self, record: Record) -> Iterator[Name]:
+        """What a record's ``std::unique_ptr`` members delete: inline destructors need its definition."""
+        held = [field.type.name for field in record.fields if isinstance(field.type, Named)]
+        for name in held:
+            for each in self._layout.get(name, ()) if name.spelling.startswith("std::unique_ptr<") else ():
+                arguments = each.arguments[:1] if isinstance(each, Foreign) else ()
+                yield from (argument.name for argument in arguments if isinstance(argument, Named))
+
+    @cached_property
+    def _destroyed_inside(self) -> frozenset[Name]:
+        """The classes whose destructors the library exports and no header defines."""
+        symbols = self._snapshot.entries.get("symbol", {})
+        return frozenset(
+            shape.method.owner
+            for name, shapes in self._layout.items()
+            if any(getattr(each, "binding", "") == "global" for each in symbols.get(name, ()))
+            for shape in shapes
+            if isinstance(shape, Function) and shape.method is not None
+            if last_component(shape.display).startswith("~")
+        )
 
     def _names_handle(self, alias: Name) -> bool:
         """Whether ``alias`` is another name of a record that public headers mention."""

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.compare.surface import Surface
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, AnyShape, Enum, Function, Method, Named, Symbol
+from abistore.model.shapes import VOID, Alias, AnyShape, Enum, Foreign, Function, Method, Named, Symbol
 from abistore.model.snapshot import Location
 from tests.compare.model import CODE, INT, alias, function, record, snapshot, struct, to, uses
 
@@ -134,3 +134,17 @@ def test_a_cpp_function_stands_where_the_types_that_it_needs_can_be_included() -
         files = {POINT: LIB, WALKER: HEADER, size: HEADER, HELP: "src/help.cc"}
         places = {name: Location(file, 1) for name, file in files.items()}
         assert Surface(msgspec.structs.replace(side, locations=places)).header(HELP) == expected
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_what_an_inline_destructor_deletes_is_needed(inline: bool) -> None:
+    owner, held = record("Owner"), record("std::unique_ptr<Walker>")
+    destroy = function("_ZN5OwnerD1Ev")
+    more: dict[Name, AnyShape] = {
+        owner: struct(Named(held)),
+        held: Foreign("class", 8, 8, (Named(WALKER),)),
+        USE: uses(to(owner)),
+    }
+    if not inline:
+        more[destroy] = Function("Owner::~Owner", VOID, method=Method(owner))
+    assert hidden(more, {owner: LIB, USE: LIB}) == (frozenset() if inline else {HEADER})
