@@ -24,8 +24,8 @@ class Surface:
     or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
     nothing hands out. Behind a pointer a record needs no more than its name, unless an inline destructor deletes it.
     C functions that are known by their definition only may be public: they need every record that no public header
-    mentions. Everything that a header declares is as public as the header. Where one header beside the folder is needed, the folder is not all that is
-    installed, and tells of no other.
+    mentions. Everything that a header declares is as public as the header. Where one header beside the folder is
+    needed, the folder is not all that is installed, and tells of no other.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
