@@ -24,6 +24,8 @@ MEGABYTE = 1_000_000
 ABISTORE = Path(sys.executable).with_name("abistore")
 GOOD = {"abistore": frozenset({0, 2, 4}), "abidiff": frozenset(code for code in range(16) if not code & 3)}
 """Exit codes that report a result. abidiff's is a set of bits: 1 and 2 are errors, 4 and 8 changes."""
+RIVALS = {"dump": "abidw", "compare": "abidiff"}
+"""Whose memory each work is held against."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def row(work: str, pair: Pair, runs: Mapping[str, Series], tools: Sequence[str])
     for tool in tools:
         yield _against(runs[tool], own) if tool in runs else "not run"
     yield f"{own.peak / MEGABYTE:.0f}"
-    yield f"{runs[tools[0]].peak / MEGABYTE:.0f}"
+    rival = runs.get(RIVALS[work])
+    yield f"{rival.peak / MEGABYTE:.0f}" if rival else "not run"
     judged = [(target.text, target.holds(pair, runs)) for target in targets if not own.failed]
     missed = [text for text, kept in judged if kept is False]
     asked = sum(kept is not None for _, kept in judged)
@@ -140,7 +143,7 @@ def table(work: str, results: Sequence[tuple[Pair, Mapping[str, Series]]]) -> st
         f"abistore {work}, CPU s",
         *tools,
         "peak MB",
-        f"{tools[0]} peak MB",
+        f"{RIVALS[work]} peak MB",
         "targets",
     ]
     lines = [head, ["---"] * len(head), *(list(row(work, pair, runs, tools)) for pair, runs in results)]
