@@ -11,13 +11,16 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from abistore.errors import StoreError
+from abistore.errors import StoreBusy, StoreError
 from abistore.store.failures import damaged, failure
 
 Row = Sequence[Any]
 
 CHUNK = 900
 """How many values one ``IN`` list carries: below every database's limit of parameters."""
+
+TURN = 250
+"""Milliseconds of one turn of waiting for a lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +72,32 @@ class Database:
         """All or nothing; on SQLite the one writer from its first statement on."""
         if not self.writable:
             raise StoreError(f"{self.where}: the database was opened for reading only")
-        self.run("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+        if self.is_sqlite:
+            self._begin_in_turns()
+        else:
+            self.run("BEGIN")
         try:
             yield
             self.run("COMMIT")
         except BaseException:
             self._roll_back()
             raise
+
+    def _begin_in_turns(self) -> None:
+        """Waits for SQLite's write lock as long as the busy timeout says, and heeds an interrupt after each turn.
+
+        Python does not see a signal while SQLite sleeps.
+        """
+        ((patience,),) = self.rows("PRAGMA busy_timeout")
+        self.run(f"PRAGMA busy_timeout = {min(patience, TURN)}")
+        try:
+            for _ in range(patience // TURN):
+                with suppress(StoreBusy):
+                    self.run("BEGIN IMMEDIATE")
+                    return
+            self.run("BEGIN IMMEDIATE")
+        finally:
+            self.run(f"PRAGMA busy_timeout = {patience}")
 
     @contextmanager
     def translated(self) -> Iterator[None]:

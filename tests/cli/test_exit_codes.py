@@ -110,8 +110,9 @@ def test_130_for_an_interrupt(process: Call, old: Path, database: Path) -> None:
     while not waits_on(waiting.pid, database):
         assert waiting.poll() is None
         time.sleep(0.05)
+    time.sleep(0.5)  # by now it sleeps within SQLite
     waiting.send_signal(signal.SIGINT)
-    _, err = waiting.communicate(timeout=60)
+    _, err = waiting.communicate(timeout=30)
     holder.close()
     assert waiting.returncode == 130
     assert b"Traceback" not in err
