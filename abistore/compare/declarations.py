@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from abistore.compare.context import Context
 from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
+from abistore.compare.vtables import Tables
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
@@ -92,12 +93,15 @@ def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
     if "<" in name.spelling or not context.affected(name):
         return
     hidden = name in context.old_undescribed, name in context.new_undescribed
-    if hidden == (False, True) and context.new_tables.hides_only_dynamic:
-        if isinstance(old, Record) and not context.old_tables.is_polymorphic(old):
-            yield Changed(Subject(name), Described(old), Described(None))
-    elif hidden == (True, False) and context.old_tables.hides_only_dynamic:  # noqa: SIM102
-        if isinstance(new, Record) and not context.new_tables.is_polymorphic(new):
-            yield Changed(Subject(name), Described(None), Described(new))
+    if hidden == (False, True) and _tells_of_a_vtable(old, context.old_tables, context.new_tables):
+        yield Changed(Subject(name), Described(old), Described(None))
+    elif hidden == (True, False) and _tells_of_a_vtable(new, context.new_tables, context.old_tables):
+        yield Changed(Subject(name), Described(None), Described(new))
+
+
+def _tells_of_a_vtable(seen: AnyShape | None, seeing: Tables, hiding: Tables) -> TypeGuard[Record]:
+    """Whether a class has a vtable on the side that leaves it out, and none where its shape is ``seen``."""
+    return hiding.hides_only_dynamic and isinstance(seen, Record) and not seeing.is_polymorphic(seen)
 
 
 def _one_sided(context: Context) -> Iterator[Delta[Any]]:

@@ -49,11 +49,9 @@ class Sameness(IntEnum):
     DIFFERENT = 5
 
 
-SIGNED = frozenset({"signed char", "short", "int", "long", "long long", "__int128", "ptrdiff_t"})
-UNSIGNED = frozenset(
-    {"unsigned char", "unsigned short", "unsigned int", "unsigned", "unsigned long", "unsigned long long",
-     "unsigned __int128", "char8_t", "char16_t", "char32_t"}
-)  # fmt: skip
+INTEGERS = frozenset({"char", "short", "int", "long", "long long", "__int128"})
+SIGNED = INTEGERS - {"char"} | {"signed char", "ptrdiff_t"}
+UNSIGNED = frozenset(f"unsigned {each}" for each in INTEGERS) | {"unsigned", "char8_t", "char16_t", "char32_t"}
 EITHER = frozenset({"char", "wchar_t"})
 FLOATS = frozenset({"float", "double", "long double", "_Float32", "_Float64", "_Float32x"})
 """Floating types whose format follows from their size as long as that is at most eight bytes."""
@@ -241,9 +239,9 @@ class Equivalence:
         if len(old.parameters) != len(new.parameters) or old.variadic != new.variadic:
             return Sameness.DIFFERENT
         parts = [self.passed(*pair) for pair in zip(old.parameters, new.parameters, strict=True)]
-        return max(parts, default=Sameness.IDENTICAL) if old.result == new.result else max(
-            self.passed(old.result, new.result), *parts, Sameness.SPELLING
-        )  # fmt: skip
+        if old.result != new.result:
+            parts += [self.passed(old.result, new.result), Sameness.SPELLING]
+        return max(parts, default=Sameness.IDENTICAL)
 
     def _definitions(self, old: TypeRef, new: TypeRef) -> Sameness:
         if isinstance(old, Named) and isinstance(new, Named) and self.renames.get(old.name) == new.name:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,9 @@ from abistore.service.administration import Vacuumed
 from tests.cli.conftest import Call
 
 
-def hint(done: dict[str, object]) -> str:
+def hint(done: dict[str, Any]) -> str:
     """The hint of the only thing that was not checked."""
-    (item,) = done["not_checked"]  # type: ignore[misc]
-    assert isinstance(item, dict)
+    (item,) = done["not_checked"]
     return str(item["hint"])
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from abistore.cli.main import COMMANDS, cli
@@ -83,7 +84,7 @@ def test_reading_the_store_does_not_import_the_migrations(process: Call, old: Pa
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_overview_says_of_each_command_what_the_command_says(name: str) -> None:
-    command = cli.get_command(None, name)  # type: ignore[arg-type]
+    command = cli.get_command(click.Context(cli), name)
     assert command is not None
     assert command.name == name
     assert command.help

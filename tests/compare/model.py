@@ -35,6 +35,7 @@ VOID, LONG_LONG, FLOAT, DOUBLE = (
     Primitive("double", 8),
 )
 CODE = Symbol("function", "global", "default")
+LIBRARY = Library("shared")
 
 
 def record(spelling: str) -> Name:
@@ -79,7 +80,7 @@ def snapshot(
     *,
     state: str = "full",
     symbols: Mapping[Name, Symbol] | None = None,
-    library: Library = Library("shared"),  # noqa: B008  an immutable value
+    library: Library = LIBRARY,
 ) -> Snapshot:
     """A snapshot that exports the functions of ``layout``, or ``symbols``."""
     exports = {name: CODE for name in layout if name.kind == "function"} if symbols is None else symbols

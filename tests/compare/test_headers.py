@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from abistore.compare.comparison import compare
 from abistore.model.findings import Comparison
-from abistore.model.names import SELF, Name
+from abistore.model.names import SELF, Facet, Name
 from abistore.model.shapes import AnyShape, Declared, Function, Library, Named, Pointer, Primitive, Record, Symbol
-from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.snapshot import Evidence, Snapshot, Variants
 from tests.compare.model import TARGET
 
 USE, SHAPE = Name("function", "use"), Name("record", "Shape")
@@ -18,13 +18,15 @@ RECORD = Record("class", 8)
 
 def headers(declared: Mapping[Name, tuple[AnyShape, ...]], *, layout: bool = False) -> Snapshot:
     """A library that exports ``use``, with what its headers declare and, if asked, the same debug information."""
-    symbols = {USE: (Symbol("function", "global", "default"),), SELF: (Library("shared"),)}
+    symbols: dict[Name, Variants] = {USE: (Symbol("function", "global", "default"),), SELF: (Library("shared"),)}
     described = {
         name: tuple(each for each in held if not isinstance(each, Declared)) for name, held in declared.items()
     }
-    entries = {"symbol": symbols, "source": dict(declared), **({"layout": described} if layout else {})}
+    entries: dict[Facet, Mapping[Name, Variants]] = {"symbol": symbols, "source": declared}
+    if layout:
+        entries["layout"] = described
     evidence = (Evidence("symbol", "full"), Evidence("layout", "full"), Evidence("source", "full"))
-    return Snapshot("lib", None, TARGET, entries, evidence)  # type: ignore[arg-type]
+    return Snapshot("lib", None, TARGET, entries, evidence)
 
 
 def told(comparison: Comparison) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
+from abistore.compare.policies.conditions import OfKind
 from abistore.compare.policies.policy_file import find_policy, read_policy
 from abistore.compare.policy import PROFILES, STRICT, Policy, profile
 from abistore.compare.rule import load
@@ -56,9 +57,9 @@ def test_a_profile_names_kinds_that_there_are_and_makes_them_milder(name: str) -
     rules = load()
     for override in profile(name).overrides:
         (condition,) = override.conditions
-        kinds = condition.kinds  # type: ignore[attr-defined]
-        assert kinds
-        assert all(override.impact < rules[kind].impact for kind in kinds)
+        assert isinstance(condition, OfKind)
+        assert condition.kinds
+        assert all(override.impact < rules[kind].impact for kind in condition.kinds)
         assert override.reason
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -81,7 +82,7 @@ def test_the_cost_of_a_format_grows_with_the_findings_and_no_faster(
     format: str, mode: Mode, reports: tuple[Report, Report]
 ) -> None:
     style = Style(mode=mode, limit=None)
-    small, large = (steps(lambda made=made: render(made, format, style)) for made in reports)  # type: ignore[misc]
+    small, large = (steps(partial(render, made, format, style)) for made in reports)
     assert large <= 12 * small + 1_000
     assert len(render(reports[1], format, style)) <= 12 * len(render(reports[0], format, style))
 

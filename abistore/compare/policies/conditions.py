@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Protocol
+from dataclasses import Field, dataclass, fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from abistore.compare.entities import entity
 from abistore.compare.policies.expressions import Expression
@@ -15,8 +15,14 @@ from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 
 
+@runtime_checkable
 class Condition(Protocol):
-    """Something that holds for a finding or does not. Its ``repr`` is all that it depends on: digests use it."""
+    """Something that holds for a finding or does not: a dataclass whose ``repr`` is all that it depends on.
+
+    Digests use the ``repr``.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def holds(self, facts: Facts) -> bool:
         """Whether it holds."""
@@ -151,14 +157,14 @@ class Weighty:
 def in_words(condition: Condition) -> str:
     """A condition for people: ``of kind func_removed``."""
     name = " ".join(re.findall("[A-Z][a-z]+", type(condition).__name__)).lower()
-    values = (getattr(condition, field.name) for field in fields(condition))  # type: ignore[arg-type]
+    values = (getattr(condition, field.name) for field in fields(condition))
     return " ".join((name, *map(_value, values)))
 
 
 def _value(value: object) -> str:
     if isinstance(value, tuple):
         return " or ".join(map(str, value))
-    return in_words(value) if is_dataclass(value) and not isinstance(value, Expression) else str(value)  # type: ignore[arg-type]
+    return in_words(value) if isinstance(value, Condition) else str(value)
 
 
 def within(scopes: Iterable[str], patterns: tuple[Expression, ...]) -> bool:

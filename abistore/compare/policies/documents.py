@@ -80,14 +80,13 @@ def read_yaml(path: Path, model: type[Checked]) -> Checked:
         raise _refused(path, error.errors()[0], model) from error
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.BaseLoader):
     """Takes every scalar for text, so that ``1.10`` and ``no`` stay what they are, and knows neither alias nor tag."""
 
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  as the class it replaces has it
     depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]  # untyped in the stubs
         if isinstance(event, yaml.AliasEvent):
             raise _fault("aliases are not supported", event)
         if getattr(event, "tag", None):

@@ -36,6 +36,10 @@ def _title(name: Name, shape: AnyShape) -> str:
     return f"{_keyword(shape)} {name.spelling}"
 
 
+def _declared(definition: Definition) -> str:
+    return f"{_title(definition.name, definition.shape)} (declared only)"
+
+
 # --- come and go --------------------------------------------------------------------------------------------------
 
 
@@ -91,8 +95,7 @@ def type_became_opaque(definition: Changed[Definition], context: Context) -> Ite
     """
     name = definition.subject.name
     if _became_opaque(definition) and not context.library_allocates(name):
-        yield Note("the definition is hidden", _title(name, definition.old.shape), f"{_keyword(definition.new.shape)} "
-                   f"{definition.new.name.spelling} (declared only)")  # fmt: skip
+        yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
@@ -105,8 +108,7 @@ def handle_became_opaque(definition: Changed[Definition], context: Context) -> I
     """
     name = definition.subject.name
     if _became_opaque(definition) and context.library_allocates(name):
-        yield Note("the definition is hidden", _title(name, definition.old.shape), f"{_keyword(definition.new.shape)} "
-                   f"{definition.new.name.spelling} (declared only)")  # fmt: skip
+        yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
@@ -118,9 +120,8 @@ def type_became_complete(definition: Changed[Definition]) -> Iterator[Note]:
     Fix: nothing; but from now on the layout is part of the interface if a public header holds it.
     """
     if isinstance(definition.old.shape, Opaque) and isinstance(definition.new.shape, Record | Enum):
-        name = definition.subject.name
-        old = f"{_title(name, definition.old.shape)} (declared only)"
-        yield Note("the definition is visible", old, _title(definition.new.name, definition.new.shape))
+        new = _title(definition.new.name, definition.new.shape)
+        yield Note("the definition is visible", _declared(definition.old), new)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
