@@ -83,7 +83,7 @@ def _findings(
     found: list[Finding] = []
     written: list[Finding] = []
     skipped: list[NotChecked] = []
-    for facet, delta in _observed(context):
+    for facet, delta in deltas(context):
         if isinstance(delta, NotChecked):
             skipped.append(delta)
         elif facet == "source":
@@ -100,14 +100,8 @@ def _findings(
     return folded, tuple(skipped)
 
 
-def deltas(context: Context) -> Iterator[Delta[Any] | NotChecked]:
-    """Everything that differs and that both sides could see, and what they could not see."""
-    for _, delta in _observed(context):
-        yield delta
-
-
-def _observed(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
-    """The deltas, each with the facet that shows it."""
+def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
+    """What differs where both sides could see, and what they could not see; each with the facet that shows it."""
     for delta in export_deltas(context):
         yield "symbol", delta
     yield from evidence_deltas(context)

@@ -27,11 +27,6 @@ def digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=SIZE, person=FORMAT).digest()
 
 
-def shape_digest(shape: AnyShape) -> bytes:
-    """The digest of one shape, without its name: equal shapes of different names share it."""
-    return digest(encode(shape))
-
-
 def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
     """Distinct ``shapes`` in the order of their canonical bytes."""
     found = tuple(shapes)

@@ -21,7 +21,7 @@ USE, OTHER, P, Q = function("use"), function("other"), record("P"), record("Q")
 
 def seen(old: Snapshot, new: Snapshot) -> list[Delta[object]]:
     """Deltas of the layout facet, without what only counts exports."""
-    found = (each for each in deltas(Context(old, new)) if not isinstance(each, NotChecked))
+    found = (each for _, each in deltas(Context(old, new)) if not isinstance(each, NotChecked))
     return [each for each in found if each.subject.name.kind in ("record", "enum", "alias", "function")]
 
 
