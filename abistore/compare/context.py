@@ -57,7 +57,7 @@ class Context:
     @cached_property
     def exposure(self) -> Exposure:
         """What the old side's exports tell about who allocates and who sees into its types."""
-        return Exposure(self.equivalence.old_side, self.internals)
+        return Exposure(self.equivalence.old_side, self.internals, self.exported)
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``: fields, variables, what pointers point to."""
@@ -165,7 +165,7 @@ class Context:
         return name in self.exposure.by_value
 
     def passed_with(self, name: Name) -> Sequence[Name]:
-        """What the old side's exports, and callbacks and virtual methods, pass by value that is or embeds ``name``."""
+        """What the exports of both sides, callbacks and virtual methods pass by value that is or embeds ``name``."""
         return self.exposure.passed_with.get(name, ())
 
     def library_allocates(self, name: Name) -> bool:

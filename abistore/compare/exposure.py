@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -50,10 +50,11 @@ UNSIGNED = frozenset(each for each in COUNTS if each.startswith("unsigned"))
 
 
 class Exposure:
-    """What one side's exports tell about the hands that its types are in."""
+    """What one side's exports tell about the hands that its types are in; ``stays`` is true of those that both have."""
 
-    def __init__(self, side: TypeSide, internals: Internals) -> None:
+    def __init__(self, side: TypeSide, internals: Internals, stays: Callable[[Name], bool]) -> None:
         self._side = side
+        self._stays = stays
         self._internals = internals
         self._snapshot = side.snapshot
         self._layout = side.snapshot.entries.get("layout", {})
@@ -106,12 +107,14 @@ class Exposure:
     def passed_with(self) -> Mapping[Name, Sequence[Name]]:
         """What goes by value with what it embeds: the records that are passed, by itself and by each of their parts.
 
-        Exports that consumers can name, function pointers and virtual methods take or return them.
+        Exports that stay and that consumers can name, function pointers and virtual methods take or return them.
         """
-        types = [each for function, _ in self._functions for each in (function.result, *function.parameters)]
-        types += [each for parameters in self._procedures() for each in parameters]
+        called: list[Function | Procedure] = [shape for name, shape, _ in self._functions if self._stays(name)]
+        called += self._procedures()
+        types = (type for each in called for type in (each.result, *each.parameters))
+        values = {bare.name for each in types if isinstance(bare := self._side.bare(each)[0], Named)}
         found: dict[Name, list[Name]] = {}
-        for value in sorted({bare.name for each in types if isinstance(bare := self._side.bare(each)[0], Named)}):
+        for value in sorted(values):
             pending, seen = [value], set[Name]()
             while pending:
                 part = pending.pop()
@@ -167,7 +170,7 @@ class Exposure:
     def _given(self) -> set[Name]:
         """What functions hand out, other than what they were handed."""
         found: set[Name] = set()
-        for function, taken in self._functions:
+        for _, function, taken in self._functions:
             found |= {name for name in self._results(function) if name not in taken}
             found |= {name for each in function.parameters if (name := self._filled_in(each)) is not None}
         return found
@@ -175,7 +178,7 @@ class Exposure:
     @cached_property
     def _counted(self) -> frozenset[Name]:
         many, single = set[Name](), set[Name]()
-        for function, taken in self._functions:
+        for _, function, taken in self._functions:
             handed = {name for each in function.parameters if (name := self._filled_in(each)) is not None}
             counts = [self._side.bare(each)[0] for each in function.parameters]
             told = {bare.spelling for each in counts if (bare := self._number_behind(each)) is not None}
@@ -226,7 +229,7 @@ class Exposure:
     def _taken(self) -> set[Name]:
         """What functions take by address. To be freed is no use of its own for what callbacks were given."""
         found: set[Name] = set()
-        for function, taken in self._functions:
+        for _, function, taken in self._functions:
             found |= taken - self._called_back if _disposes(function) else taken
         for shapes in self._layout.values():
             for shape in shapes:
@@ -239,23 +242,23 @@ class Exposure:
         """What function pointers and virtual methods are called with: the library passes what it has."""
         found: set[Name] = set()
         for procedure in self._procedures():
-            for each in procedure:
+            for each in procedure.parameters:
                 name = self._side.pointee(each, 1)
                 if name is not None:
                     found.add(name)
         return found
 
-    def _procedures(self) -> Iterator[tuple[TypeRef, ...]]:
+    def _procedures(self) -> Iterator[Procedure]:
         for shapes in self._layout.values():
             for shape in shapes:
                 for each in _types(shape):
-                    yield from _parameter_lists(each)
+                    yield from (part for part in _parts(each) if isinstance(part, Procedure))
 
     @cached_property
-    def _functions(self) -> list[tuple[Function, set[Name]]]:
+    def _functions(self) -> list[tuple[Name, Function, set[Name]]]:
         """The exported functions that consumers can name, each with what it takes by address."""
         return [
-            (shape, set(self._parameters(shape)))
+            (name, shape, set(self._parameters(shape)))
             for name in self._exports
             for shape in self._layout[name]
             if isinstance(shape, Function) and name.kind == "function"
@@ -341,32 +344,20 @@ def _types(shape: AnyShape) -> Iterator[TypeRef]:
                 yield target
 
 
-def _parameter_lists(type: TypeRef) -> Iterator[tuple[TypeRef, ...]]:
-    match type:
-        case Procedure(parameters=parameters):
-            yield parameters
-        case Pointer(target=target) | Qualified(target=target):
-            yield from _parameter_lists(target)
-        case Array(element=element):
-            yield from _parameter_lists(element)
-        case Inline(shape=Record() as record):
-            for field in record.fields:
-                yield from _parameter_lists(field.type)
-        case _:
-            return
-
-
 def _pointed_at(type: TypeRef) -> Iterator[Name]:
     """The named types behind the pointers of ``type``, and in what it embeds without a name."""
+    return (part.name for part in _parts(type) if isinstance(part, Named))
+
+
+def _parts(type: TypeRef) -> Iterator[TypeRef]:
+    """What ``type`` is made of behind pointers, qualifiers and arrays, and in what it embeds without a name."""
     match type:
-        case Named(name=name):
-            yield name
         case Pointer(target=target) | Qualified(target=target):
-            yield from _pointed_at(target)
+            yield from _parts(target)
         case Array(element=element):
-            yield from _pointed_at(element)
+            yield from _parts(element)
         case Inline(shape=Record() as record):
             for field in record.fields:
-                yield from _pointed_at(field.type)
+                yield from _parts(field.type)
         case _:
-            return
+            yield type

@@ -14,8 +14,7 @@ from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.normal import last_component
-from abistore.model.reach import embedded
-from abistore.model.shapes import Array, Function, Named, Pointer, Qualified, Record, Symbol, TypeRef
+from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, Symbol, TypeRef
 
 
 def special_member(function: Function) -> Name | None:
@@ -36,34 +35,6 @@ def _takes_own(parameters: tuple[TypeRef, ...], owner: Name) -> bool:
             return name == owner
         case _:
             return False
-
-
-def _is_passed(owner: Name, context: Context) -> bool:
-    """Whether a function of both sides takes or returns objects of ``owner``, or of what embeds it, by value."""
-    pending = [name for function in _shared(context) for name in _values(function, context)]
-    seen: set[Name] = set()
-    while pending:
-        name = pending.pop()
-        if name not in seen:
-            seen.add(name)
-            shape = context.old_shape(name)
-            pending += embedded(shape) if shape is not None else ()
-    return owner in seen
-
-
-def _shared(context: Context) -> Iterator[Function]:
-    for name, variants in context.old.entries.get("layout", {}).items():
-        if name.kind == "function" and context.exported(name):
-            yield from (shape for shape in variants if isinstance(shape, Function))
-
-
-def _values(function: Function, context: Context) -> Iterator[Name]:
-    for each in (function.result, *function.parameters):
-        type, _ = context.equivalence.old_side.bare(each)
-        while isinstance(type, Array):
-            type, _ = context.equivalence.old_side.bare(type.element)
-        if isinstance(type, Named):
-            yield type.name
 
 
 def _new_member_of(symbol: Added[Symbol], context: Context) -> Name | None:
@@ -91,7 +62,7 @@ def special_member_added(symbol: Added[Symbol], context: Context) -> Iterator[No
     Fix: keep these members defaulted in the class; where the class had them inline before, nothing.
     """
     owner = _new_member_of(symbol, context)
-    if owner is not None and _is_passed(owner, context):
+    if owner is not None and context.passed_with(owner):
         member = demangle(symbol.subject.name.spelling)
         yield Note(f"{owner.spelling} may be passed in another way", None, member, context.affected(owner))
 
@@ -138,7 +109,7 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     Fix: keep these members as they were, defaulted in the class or not; pass the type by reference.
     """
     passing = _passing(record)
-    if passing is not None and _is_passed(record.subject.name, context):
+    if passing is not None and context.passed_with(record.subject.name):
         yield Note("objects are passed in another way", *passing)
     elif passing is None and record.within is None and _moves_registers(record, context):
         yield Note("objects are passed in other registers")
@@ -153,15 +124,15 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     aliases=("trivially_copyable_lost",),
 )
 def value_abi_trait_drifted(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Class that no exported function takes or returns by value would be passed in another way.
+    """Class that the library never passes by value would be passed in another way.
 
-    Built consumers that pass it among themselves, or to callbacks, disagree with those that are compiled anew. They do
-    not run a destructor that is new.
+    No exported function, callback or virtual method takes or returns it. Built consumers that pass it among themselves
+    disagree with those that are compiled anew, and do not run a destructor that is new.
 
     Fix: keep destructor, copy and move constructor as they were, defaulted in the class or not.
     """
     passing = _passing(record)
-    if passing is not None and not _is_passed(record.subject.name, context) and not _is_uncopied(record.old):
+    if passing is not None and not context.passed_with(record.subject.name) and not _is_uncopied(record.old):
         yield Note("objects would be passed in another way", *passing)
 
 
