@@ -11,6 +11,7 @@ from abistore.compare.exposure import Exposure
 from abistore.compare.internal import Internals
 from abistore.compare.renames import find_renames
 from abistore.compare.undescribed import undescribed_classes
+from abistore.compare.usage import mentioned_alike
 from abistore.compare.vtables import Tables
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
@@ -122,6 +123,14 @@ class Context:
         """Whether that side's debug information describes ``name`` as the library's own and not as a foreign type."""
         snapshot = self.old if side == "old" else self.new
         return any(not isinstance(shape, Foreign) for shape in snapshot.variants("layout", name))
+
+    @cached_property
+    def mentioned_alike(self) -> frozenset[Name]:
+        """The names that a declaration of both sides mentions in the same type, and that changed along with it.
+
+        Where all uses changed too, as from ``callback *`` to ``callback``, they have findings of their own.
+        """
+        return mentioned_alike(self.old, self.new)
 
     @cached_property
     def internals(self) -> Internals:

@@ -12,7 +12,7 @@ from abistore.compare.entities import entity, scope
 from abistore.compare.equivalence import TypeSide
 from abistore.compare.rule import Rule
 from abistore.model.demangle import demangle
-from abistore.model.findings import Finding
+from abistore.model.findings import Finding, Impact
 from abistore.model.names import Name
 from abistore.model.reach import embedded, references
 from abistore.model.shapes import AnyShape, Named, Record
@@ -70,6 +70,7 @@ class _Parents:
         self._of: dict[Name, list[int]] = {}
         for index, finding in enumerate(findings):
             self._of.setdefault(finding.name, []).append(index)
+        self._inner_causes: dict[tuple[Name, Impact], int | None] = {}
 
     def root(self, index: int) -> int:
         """The finding that ``index`` follows from in the end; itself where it is a cause.
@@ -192,24 +193,47 @@ class _Parents:
         return not self._findings[index].name.spelling.startswith("_ZTV")
 
     def _cause_within(self, index: int) -> int | None:
+        """The worst cause of the same declaration, if it weighs enough."""
         finding = self._findings[index]
-        causes = (other for other in self._of[finding.name] if not self._effect[other])
-        heavy = (other for other in causes if self._weighs(other, finding))
-        return min(heavy, key=lambda other: order(self._findings[other]), default=None)
+        worst = self._worst_causes.get(finding.name)
+        return worst if worst is not None and self._weighs(worst, finding) else None
+
+    @cached_property
+    def _worst_causes(self) -> Mapping[Name, int]:
+        causes: dict[Name, int] = {}
+        for index in sorted(range(len(self._findings)), key=lambda each: order(self._findings[each])):
+            if not self._effect[index]:
+                causes.setdefault(self._findings[index].name, index)
+        return causes
 
     def _strongest_effect(self, index: int) -> int | None:
         """Of several effects without a cause that weighs enough, the one that reads best stands for the others."""
-        finding = self._findings[index]
-        effects = [
-            other
-            for other in self._of[finding.name]
-            if self._effect[other] and self._findings[other].impact >= finding.impact
-        ]
-        first = min(effects, key=lambda other: (bool(self._findings[other].part), order(self._findings[other])))
+        first = self._first_effects[self._findings[index].name, self._findings[index].impact]
         return None if first == index else first
 
+    @cached_property
+    def _first_effects(self) -> Mapping[tuple[Name, Impact], int]:
+        """By declaration and impact, the effect among those of at least that impact that reads best."""
+        effects = [index for index, effect in enumerate(self._effect) if effect]
+        effects.sort(key=lambda index: (bool(self._findings[index].part), order(self._findings[index])))
+        found: dict[tuple[Name, Impact], int] = {}
+        for index in effects:
+            finding = self._findings[index]
+            for impact in Impact:
+                if impact <= finding.impact:
+                    found.setdefault((finding.name, impact), index)
+        return found
+
     def _embedded_cause(self, index: int) -> int | None:
+        """What changed in a part of the declaration, or else the effect that stands for the others."""
         finding = self._findings[index]
+        key = finding.name, finding.impact
+        if key not in self._inner_causes:
+            self._inner_causes[key] = self._inner_cause(finding)
+        cause = self._inner_causes[key]
+        return self._strongest_effect(index) if cause is None else cause
+
+    def _inner_cause(self, finding: Finding) -> int | None:
         shape = self._context.old_shape(finding.name)
         inner = sorted(set(embedded(shape))) if shape is not None else []
         for name in [each for part in inner for each in self._lineage(part, finding)]:
@@ -219,7 +243,7 @@ class _Parents:
             causes = [other for other in self._of.get(resolved, ()) if self._weighs(other, finding)]
             if causes:
                 return min(causes, key=lambda other: (self._effect[other], order(self._findings[other])))
-        return self._strongest_effect(index)
+        return None
 
     def _changes_users(self, name: Name) -> bool:
         """Whether what differs in a record changes records that embed or derive from it: their layout or vtable."""

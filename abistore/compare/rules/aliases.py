@@ -12,30 +12,11 @@ from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.reach import references
-from abistore.model.shapes import Alias, AnyShape, Foreign, Function, Pointer, Record, TypeRef, Variable
+from abistore.model.shapes import Alias, Pointer
 from abistore.model.spelling import spell
 
 VERSIONED = re.compile(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
 """How aliases are called that carry the release number: ``png_libpng_version_1_6_40``."""
-
-
-def parts_of(shape: AnyShape) -> tuple[TypeRef, ...]:
-    """The types that a declaration is made of, each as it is written there."""
-    match shape:
-        case Function():
-            return shape.result, *shape.parameters
-        case Variable():
-            return (shape.type,)
-        case Alias():
-            return (shape.target,)
-        case Record():
-            virtuals = (type for each in shape.virtuals for type in (each.result, *each.parameters))
-            return *(each.type for each in shape.fields), *(each.type for each in shape.bases), *virtuals
-        case Foreign():
-            return shape.arguments
-        case _:
-            return ()
 
 
 def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
@@ -44,20 +25,6 @@ def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
     if context.by_value(alias.subject.name):
         return context.stored(old, new)
     return context.stored(Pointer(old), Pointer(new))
-
-
-def _is_used_alike(alias: Changed[Alias], context: Context) -> bool:
-    """Whether something mentions the alias in one way on both sides, so that it changed with it.
-
-    Where all uses changed too, as from ``callback *`` to ``callback``, they have findings of their own.
-    """
-    name = alias.subject.name
-    for user, variants in context.old.entries.get("layout", {}).items():
-        new = {type for shape in context.new.variants("layout", user) for type in parts_of(shape)}
-        for type in (type for shape in variants for type in parts_of(shape)):
-            if type in new and any(mentioned == name for mentioned, _ in references(Alias(type))):
-                return True
-    return False
 
 
 def _targets(alias: Changed[Alias]) -> tuple[str, str]:
@@ -74,7 +41,7 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
     """
     if is_time64(alias, context):
         return
-    if _sameness(alias, context) is Sameness.DIFFERENT and _is_used_alike(alias, context):
+    if _sameness(alias, context) is Sameness.DIFFERENT and alias.subject.name in context.mentioned_alike:
         yield Note("the alias stands for another type", *_targets(alias))
 
 
@@ -87,7 +54,7 @@ def typedef_redefined(alias: Changed[Alias], context: Context) -> Iterator[Note]
 
     Fix: keep the alias, and introduce one with a new name.
     """
-    if _sameness(alias, context) is Sameness.DIFFERENT and not _is_used_alike(alias, context):
+    if _sameness(alias, context) is Sameness.DIFFERENT and alias.subject.name not in context.mentioned_alike:
         yield Note("the alias stands for another type, and its uses changed", *_targets(alias))
 
 
