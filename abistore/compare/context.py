@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from abistore.compare.equivalence import Equivalence, Sameness
 from abistore.compare.exposure import Exposure
@@ -13,10 +13,13 @@ from abistore.compare.renames import find_renames
 from abistore.compare.undescribed import undescribed_classes
 from abistore.compare.usage import mentioned_alike
 from abistore.compare.vtables import Tables
+from abistore.model.deltas import Changed
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Foreign, Library, TypeRef
 from abistore.model.snapshot import Snapshot
+
+T = TypeVar("T")
 
 RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s"})
 """Libraries for which the standard library's names are their own."""
@@ -32,6 +35,7 @@ class Context:
         self.old = old
         self.new = new
         self._affected: dict[Name, tuple[Name, ...]] = {}
+        self._once: dict[tuple[object, int], tuple[Changed[Any], Any]] = {}
 
     @cached_property
     def old_reach(self) -> Reach:
@@ -87,6 +91,14 @@ class Context:
     def new_undescribed(self) -> frozenset[Name]:
         """The new side's classes whose layout the evidence leaves out."""
         return undescribed_classes(self.new_tables)
+
+    def once(self, whole: Changed[Any], work_out: Callable[[Changed[Any], Context], T]) -> T:
+        """What is worked out of a declaration's change for all of its parts."""
+        key = (work_out, id(whole))
+        if key not in self._once:
+            self._once[key] = whole, work_out(whole, self)
+        found: T = self._once[key][1]
+        return found
 
     def old_shape(self, name: Name, facet: Facet = "layout") -> AnyShape | None:
         """The old side's one shape of ``name``; ``None`` where it has none or several."""

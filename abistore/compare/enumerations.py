@@ -6,7 +6,7 @@ The expressions are compiled when a name is first looked at: few comparisons do.
 from __future__ import annotations
 
 import re
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 
 from abistore.model.shapes import Enum, Enumerator
@@ -42,23 +42,39 @@ EXPERIMENTAL = r"(?i)experimental|unstable"
 """How enumerators are called that come without any promise."""
 
 
-def is_sentinel(each: Enumerator, enum: Enum) -> bool:
-    """Whether ``each`` moves with what else ``enum`` holds: an end, a length, the sum of all bits.
+class Values:
+    """The enumerators of one side by name and by value."""
 
-    An end is called so and no other enumerator but ends is larger; the sum of all bits is called so and is it.
-    """
-    others = [other for other in enum.enumerators if other.name != each.name]
-    if is_bound(each.name):
-        return all(other.value <= each.value or is_bound(other.name) for other in others)
-    bits = [other.value for other in others if other.value >= 0 and not re.search(MASK, other.name)]
-    return bool(bits) and bool(re.search(MASK, each.name)) and each.value == reduce(or_, bits)
+    def __init__(self, enum: Enum) -> None:
+        self.by_name = {each.name: each.value for each in enum.enumerators}
+        self.by_value: dict[int, list[Enumerator]] = {}
+        for each in enum.enumerators:
+            self.by_value.setdefault(each.value, []).append(each)
+
+    @cached_property
+    def _largest(self) -> int | None:
+        """The largest value but for ends and lengths."""
+        return max((value for name, value in self.by_name.items() if not is_bound(name)), default=None)
+
+    @cached_property
+    def _all_bits(self) -> int | None:
+        """The sum of all bits but for such sums; ``None`` without any."""
+        bits = [value for name, value in self.by_name.items() if value >= 0 and not re.search(MASK, name)]
+        return reduce(or_, bits) if bits else None
+
+    def is_sentinel(self, each: Enumerator) -> bool:
+        """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
+
+        An end is called so and no other enumerator but ends is larger; the sum of all bits is called so and is it.
+        """
+        if is_bound(each.name):
+            return self._largest is None or self._largest <= each.value
+        return re.search(MASK, each.name) is not None and each.value == self._all_bits
 
 
-def is_release_number(old: Enumerator, new: Enumerator, before: Enum, after: Enum) -> bool:
+def is_release_number(old: Enumerator, new: Enumerator, before: Values, after: Values) -> bool:
     """Whether an enumerator that changed from ``old`` to ``new`` is called a version and did not only change places."""
-    taken = {each.value for each in after.enumerators} & {old.value}
-    given = {each.value for each in before.enumerators} & {new.value}
-    return bool(re.search(VERSION, old.name)) and not taken and not given
+    return bool(re.search(VERSION, old.name)) and old.value not in after.by_value and new.value not in before.by_value
 
 
 def is_bound(name: str) -> bool:

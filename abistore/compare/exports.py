@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any
 
@@ -318,22 +318,22 @@ def _nodes(
 ) -> Iterator[Delta[Any]]:
     before = set(old.version_definitions) - {old.soname}
     after = set(new.version_definitions) - {new.soname}
-    for version in sorted(before - after):
-        symbols = _living_in(context.old, exported, version)
+    for version, symbols in _living_in(context.old, exported, before - after):
         yield Removed(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
-    for version in sorted(after - before):
-        symbols = _living_in(context.new, exporting, version)
+    for version, symbols in _living_in(context.new, exporting, after - before):
         yield Added(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
 
 
-def _living_in(snapshot: Snapshot, exported: Mapping[str, Name], version: str) -> tuple[str, ...]:
-    return tuple(
-        sorted(
-            spelling
-            for spelling, name in exported.items()
-            if any(symbol.version == version for symbol in _symbols(snapshot.variants("symbol", name)))
-        )
-    )
+def _living_in(
+    snapshot: Snapshot, exported: Mapping[str, Name], versions: Set[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each of the version nodes, sorted, with the exports that live in it."""
+    living: dict[str, set[str]] = {version: set() for version in sorted(versions)}
+    for spelling, name in exported.items() if living else ():
+        for symbol in _symbols(snapshot.variants("symbol", name)):
+            if symbol.version in living:
+                living[symbol.version].add(spelling)
+    return ((version, tuple(sorted(found))) for version, found in living.items())
 
 
 def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:

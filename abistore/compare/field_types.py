@@ -8,7 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness, TypeSide
 from abistore.compare.members import flat_fields, plain, told_by_parts
 from abistore.compare.parts import InnerField
-from abistore.compare.placement import extent, overlaps
+from abistore.compare.placement import Storage, extent
 from abistore.compare.regrouped import is_alternative_of
 from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Changed, Removed
@@ -66,24 +66,16 @@ def unqualified(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]
 
 def is_reused(field: Removed[Field | InnerField], context: Context) -> bool:
     """Whether a new field lies where the removed one lay."""
-    if field.within is None:
-        return False
-    sides = context.equivalence
-    own = extent(plain(field.old), sides.old_side.layouts)
-    known = {plain(each).name for each in flat_fields(field.within.old)}
-    come = (plain(each) for each in flat_fields(field.within.new))
-    return any(each.name not in known and overlaps(own, extent(each, sides.new_side.layouts)) for each in come)
+    own = extent(plain(field.old), context.equivalence.old_side.layouts)
+    return field.within is not None and context.once(field.within, Storage).come.meet(own)
 
 
 def is_retired(field: Removed[Field | InnerField], context: Context) -> bool:
     """Whether room for later use took the whole place of the removed field, in a record that keeps its size."""
     if field.within is None or field.within.old.size != field.within.new.size:
         return False
-    sides = context.equivalence
-    start, end = extent(plain(field.old), sides.old_side.layouts)
-    reserved = [plain(each) for each in flat_fields(field.within.new) if is_reserved(plain(each))]
-    rooms = [extent(each, sides.new_side.layouts) for each in reserved]
-    return any(room[0] <= start and end <= room[1] for room in rooms)
+    own = extent(plain(field.old), context.equivalence.old_side.layouts)
+    return context.once(field.within, Storage).rooms.cover(own)
 
 
 def _qualified_otherwise(field: Changed[Field | InnerField], context: Context) -> bool:

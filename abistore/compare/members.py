@@ -125,18 +125,21 @@ def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
         if key in new and plain(before) != plain(new[key]):
             yield from _change(delta, before, new[key])
     for before, after in renamed:
-        gone.remove(before)
-        come.remove(after)
         yield from _change(delta, before, after)
+    gone = _without(gone, (before for before, _ in renamed))
+    come = _without(come, (after for _, after in renamed))
     groups = list(regrouped(gone, come, context)) if "union" not in (delta.old.sort, delta.new.sort) else []
     for single, joined in groups:
         yield Changed(_part(delta, single.fields[0].name), single, joined, delta)
-    gone = [field for field in gone if not any(field in group.fields for group, _ in groups)]
-    come = [field for field in come if not any(field in group.fields for _, group in groups)]
-    for field in gone:
+    for field in _without(gone, (each for group, _ in groups for each in group.fields)):
         yield Removed(_part(delta, plain(field).name), field, delta)
-    for field in come:
+    for field in _without(come, (each for _, group in groups for each in group.fields)):
         yield Added(_part(delta, plain(field).name), field, delta)
+
+
+def _without(fields: Iterable[Field | InnerField], others: Iterable[Field | InnerField]) -> list[Field | InnerField]:
+    known = set(others)
+    return [field for field in fields if field not in known]
 
 
 def _change(delta: Changed[Record], old: Field | InnerField, new: Field | InnerField) -> Iterator[Changed[Any]]:
@@ -162,19 +165,28 @@ def _same_place(
 
     The same type goes before another one of the same representation, and that before a union which has it.
     """
-    left, free = list(gone), list(come)
+    left, free = list(gone), dict[object, list[Field | InnerField]]()
+    for each in come:
+        free.setdefault(_place(each), []).append(each)
     for most in (Sameness.QUALIFIERS, Sameness.REPRESENTATION, None):
-        for before in list(left):
-            after = next((each for each in free if _is_one_field(plain(before), plain(each), most, context)), None)
-            if after is not None:
-                left.remove(before)
-                free.remove(after)
+        alone = []
+        for before in left:
+            there = free.get(_place(before), [])
+            after = next((each for each in there if _is_one_field(plain(before), plain(each), most, context)), None)
+            if after is None:
+                alone.append(before)
+            else:
+                there.remove(after)
                 yield before, after
+        left = alone
+
+
+def _place(field: Field | InnerField) -> tuple[int, int | None]:
+    return plain(field).offset, plain(field).bit_size
 
 
 def _is_one_field(old: Field, new: Field, most: Sameness | None, context: Context) -> bool:
-    if (old.offset, old.bit_size) != (new.offset, new.bit_size):
-        return False
+    """Whether fields at one place are alike; without ``most``, whether the new one is a union with the old one."""
     if most is None:
         return is_alternative_of(old.type, new.type, context)
     return context.stored(old.type, new.type) <= most

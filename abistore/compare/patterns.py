@@ -240,11 +240,11 @@ def single(
     """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
     for key, shape in ((_unqualified, Requalified), (_unmangled, Linkage)):
-        for old, new in _by_key(gone, come, key):
-            if shape is Requalified or old.startswith("_Z") != new.startswith("_Z"):
-                yield old, new, shape
-                gone.remove(old)
-                come.remove(new)
+        pairs = _by_key(gone, come, key)
+        if shape is Linkage:
+            pairs = [(old, new) for old, new in pairs if old.startswith("_Z") != new.startswith("_Z")]
+        gone, come = _without_pairs(gone, come, pairs)
+        yield from ((old, new, shape) for old, new in pairs)
     for old, new in _lookalikes(context, gone, come):
         yield old, new, Lookalike
 

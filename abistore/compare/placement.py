@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 
 from abistore.compare.context import Context
+from abistore.compare.extents import Extent, Extents
 from abistore.compare.members import flat_fields, plain
 from abistore.compare.parts import InnerField
 from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Added, Changed
 from abistore.model.layout import Layouts
 from abistore.model.shapes import Array, Field, Inline, Record
-
-Extent = tuple[int, int]
-"""The first bit of some storage and the first behind it."""
 
 
 class Place(Enum):
@@ -33,20 +30,39 @@ class Place(Enum):
     BETWEEN = auto()
 
 
+class Storage:
+    """How the fields of a record lie on both sides, as far as fields that come and go depend on it."""
+
+    def __init__(self, record: Changed[Record], context: Context) -> None:
+        before, after = context.equivalence.old_side.layouts, context.equivalence.new_side.layouts
+        old, new = list(map(plain, flat_fields(record.old))), list(map(plain, flat_fields(record.new)))
+        names, known = {each.name for each in new}, {each.name for each in old}
+        kept = [extent(each, after) for each in new if each.name in known and not is_reserved(each)]
+        self.kept = Extents(kept)
+        self.end = max((end for _, end in kept), default=0)
+        self.come = Extents(extent(each, after) for each in new if each.name not in known)
+        self.rooms = Extents(extent(each, after) for each in new if is_reserved(each))
+        reserved = [extent(each, before) for each in old if is_reserved(each)]
+        reserved += [room for each in old if (room := _room(each, before)) is not None]
+        removed = [extent(each, before) for each in old if each.name not in names]
+        holes = [each for each in before.holes(record.old) if not each.tail or not _lends_tail(record)]
+        self.reserved = Extents(reserved)
+        self.unused = Extents([*reserved, *removed, *((each.offset, each.offset + each.length) for each in holes)])
+
+
 def place_of(added: Added[Field | InnerField], context: Context) -> Place:
     """Where the field that ``added`` brings lies among the fields that both sides have."""
     record = record_of(added)
-    layouts = context.equivalence.new_side.layouts
-    own = extent(plain(added.new), layouts)
-    kept = [extent(each, layouts) for each in _kept(record)]
-    if _is_alternative(added, record, own, kept):
+    storage = context.once(record, Storage)
+    own = extent(plain(added.new), context.equivalence.new_side.layouts)
+    inner = isinstance(added.new, InnerField) and added.new.alternative
+    if record.new.sort == "union" or (inner and storage.kept.meet(own)):
         return Place.ALTERNATIVE
-    if own[0] >= max((end for _, end in kept), default=0) and is_unbounded(plain(added.new)):
+    if own[0] >= storage.end and is_unbounded(plain(added.new)):
         return Place.FLEXIBLE
-    free = _in_storage_of_old(own, record, context)
-    if free is not None:
-        return free
-    return Place.END if own[0] >= max((end for _, end in kept), default=0) else Place.BETWEEN
+    if own[0] < own[1] and storage.unused.cover(own):
+        return Place.RESERVED if storage.reserved.meet(own) else Place.FREE
+    return Place.END if own[0] >= storage.end else Place.BETWEEN
 
 
 def record_of(part: Added[Field | InnerField] | Changed[Field | InnerField]) -> Changed[Record]:
@@ -71,43 +87,6 @@ def is_unbounded(field: Field) -> bool:
     return isinstance(field.type, Array) and not field.type.count and not field.type.vector
 
 
-def overlaps(one: Extent, other: Extent) -> bool:
-    """Whether two extents share a bit."""
-    return one[0] < other[1] and other[0] < one[1]
-
-
-def _kept(record: Changed[Record]) -> Iterator[Field]:
-    """The new side's fields that the old side has too, room for later use left out."""
-    names = {plain(each).name for each in flat_fields(record.old)}
-    for each in flat_fields(record.new):
-        if plain(each).name in names and not is_reserved(plain(each)):
-            yield plain(each)
-
-
-def _is_alternative(
-    added: Added[Field | InnerField], record: Changed[Record], own: Extent, kept: Iterable[Extent]
-) -> bool:
-    if record.new.sort == "union":
-        return True
-    inner = isinstance(added.new, InnerField) and added.new.alternative
-    return inner and any(overlaps(own, each) for each in kept)
-
-
-def _in_storage_of_old(own: Extent, record: Changed[Record], context: Context) -> Place | None:
-    """Whether the old record had nothing where ``own`` is, and what kind of nothing."""
-    layouts = context.equivalence.old_side.layouts
-    names = {plain(each).name for each in flat_fields(record.new)}
-    fields = [plain(each) for each in flat_fields(record.old)]
-    reserved = [extent(each, layouts) for each in fields if is_reserved(each)]
-    reserved += [room for each in fields if (room := _room(each, layouts)) is not None]
-    removed = [extent(each, layouts) for each in fields if each.name not in names]
-    holes = layouts.holes(record.old)
-    padding = [(each.offset, each.offset + each.length) for each in holes if not each.tail or not _lends_tail(record)]
-    if not _covered(own, [*reserved, *removed, *padding]):
-        return None
-    return Place.RESERVED if any(overlaps(own, each) for each in reserved) else Place.FREE
-
-
 def _room(field: Field, layouts: Layouts) -> Extent | None:
     """What only an alternative that is room for later use takes of a field that is a union without a name."""
     if not isinstance(field.type, Inline) or not isinstance(field.type.shape, Record):
@@ -128,11 +107,3 @@ def _lends_tail(record: Changed[Record]) -> bool:
     old = record.old
     hidden = any(field.access != "public" for field in old.fields)
     return bool(old.bases or old.virtuals or old.has_vptr or hidden or old.passing == "reference")
-
-
-def _covered(own: Extent, storage: Iterable[Extent]) -> bool:
-    reached = own[0]
-    for start, end in sorted(storage):
-        if start <= reached < end:
-            reached = end
-    return reached >= own[1] > own[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
@@ -56,9 +57,14 @@ def _whole(fields: Sequence[Field | InnerField]) -> list[Field]:
 
 
 def _take(free: list[Field], group: list[Field], other: list[Field], layouts: Layouts, others: Layouts) -> bool:
-    """Moves fields of ``free`` that share storage with one of ``other`` to ``group``; whether there were any."""
+    """Moves fields of ``free`` that share storage with one of ``other`` to ``group``; whether there were any.
+
+    ``free`` is in the order of places.
+    """
     lain = [_extent(field, others) for field in other]
-    taken = [each for each in free if any(_overlap(_extent(each, layouts), extent) for extent in lain)]
+    end = max((extent[1] for extent in lain), default=0)
+    near = takewhile(lambda each: each.offset < end, free)
+    taken = [each for each in near if any(_overlap(_extent(each, layouts), extent) for extent in lain)]
     for each in taken:
         free.remove(each)
         group.append(each)

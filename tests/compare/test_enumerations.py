@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.enumerations import is_bound, is_experimental, is_release_number, is_reserved, is_sentinel
+from abistore.compare.enumerations import Values, is_bound, is_experimental, is_release_number, is_reserved
 from abistore.model.shapes import Enum, Enumerator
 
 
-def enum(**values: int) -> Enum:
-    return Enum(4, tuple(Enumerator(name, value) for name, value in values.items()))
+def enum(**values: int) -> Values:
+    return Values(Enum(4, tuple(Enumerator(name, value) for name, value in values.items())))
+
+
+def moved(name: str, old: Values, new: Values) -> tuple[Enumerator, Enumerator, Values, Values]:
+    return Enumerator(name, old.by_name[name]), Enumerator(name, new.by_name[name]), old, new
 
 
 BOUNDS = [
@@ -74,19 +78,17 @@ def test_experimental_values_are_called_so() -> None:
 
 def test_an_end_has_the_largest_value() -> None:
     colors = enum(RED=0, GREEN=1, COLOR_COUNT=2, COLOR_FORCE_UINT=0x7FFFFFFF)
-    assert is_sentinel(Enumerator("COLOR_COUNT", 2), colors)
-    assert not is_sentinel(Enumerator("LIST_END", 1), enum(LIST_BEGIN=0, LIST_END=1, LIST_ITEM=2))
+    assert colors.is_sentinel(Enumerator("COLOR_COUNT", 2))
+    assert not enum(LIST_BEGIN=0, LIST_END=1, LIST_ITEM=2).is_sentinel(Enumerator("LIST_END", 1))
 
 
 def test_a_mask_joins_all_other_bits() -> None:
-    assert is_sentinel(Enumerator("F_ALL", 7), enum(F_A=1, F_B=2, F_C=4, F_ALL=7))
-    assert not is_sentinel(Enumerator("F_ALL", 3), enum(F_A=1, F_B=2, F_C=4, F_ALL=3))
+    assert enum(F_A=1, F_B=2, F_C=4, F_ALL=7).is_sentinel(Enumerator("F_ALL", 7))
+    assert not enum(F_A=1, F_B=2, F_C=4, F_ALL=3).is_sentinel(Enumerator("F_ALL", 3))
 
 
 def test_a_release_number_takes_no_place_of_another_value() -> None:
-    old, new = enum(LIB_VERSION=104), enum(LIB_VERSION=105)
-    assert is_release_number(old.enumerators[0], new.enumerators[0], old, new)
-    old, new = enum(OK=0, BAD_VERSION=1), enum(OK=0, DENIED=1, BAD_VERSION=2)
-    assert not is_release_number(old.enumerators[1], new.enumerators[2], old, new)
-    old, new = enum(OK=0, DENIED=1, BAD_VERSION=2), enum(OK=0, BAD_VERSION=1)
-    assert not is_release_number(old.enumerators[2], new.enumerators[1], old, new)
+    assert is_release_number(*moved("LIB_VERSION", enum(LIB_VERSION=104), enum(LIB_VERSION=105)))
+    short, long = enum(OK=0, BAD_VERSION=1), enum(OK=0, DENIED=1, BAD_VERSION=2)
+    assert not is_release_number(*moved("BAD_VERSION", short, long))
+    assert not is_release_number(*moved("BAD_VERSION", long, short))

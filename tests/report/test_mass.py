@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from functools import partial
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -15,6 +11,7 @@ from abistore.model.names import Name
 from abistore.report import MODAL, formats, render
 from abistore.report.outline import Declared, Report, outline
 from abistore.report.style import MODES, Mode, Style
+from tests.effort import steps
 from tests.report.comparisons import comparison
 
 SMALL, LARGE, MASS = 400, 4_000, 50_000
@@ -49,22 +46,6 @@ def report(count: int) -> Report:
         for name in names
     )
     return outline(mass(count), declarations=declarations)
-
-
-def steps(work: Callable[[], object]) -> int:
-    """How many Python functions ``work`` calls: a measure that no machine's speed moves."""
-    count = 0
-
-    def note(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.enumerations import is_bound, is_experimental, is_release_number, is_reserved, is_sentinel
+from abistore.compare.enumerations import Values, is_bound, is_experimental, is_release_number, is_reserved
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Delta, Removed
@@ -14,44 +14,42 @@ from abistore.model.shapes import Enum, Enumerator
 from abistore.model.spelling import spell
 
 
-def _enums(delta: Delta[Enumerator]) -> tuple[Enum, Enum]:
+def _values(delta: Delta[Enumerator], context: Context) -> tuple[Values, Values]:
+    """The old and the new enumeration."""
     assert delta.within is not None
-    return delta.within.old, delta.within.new
+    return context.once(delta.within, _both)
 
 
-def _values(enum: Enum) -> dict[str, int]:
-    return {each.name: each.value for each in enum.enumerators}
+def _both(enum: Changed[Enum], _: Context) -> tuple[Values, Values]:
+    return Values(enum.old), Values(enum.new)
 
 
 # --- enumerators that came ----------------------------------------------------------------------------------------
 
 
-def _displaces(each: Added[Enumerator]) -> bool:
+def _displaces(each: Added[Enumerator], context: Context) -> bool:
     """Whether the new enumerator has a value that another one had, which moved on and is no sentinel."""
-    old, new = _enums(each)
-    values = _values(new)
+    old, new = _values(each, context)
     return any(
-        other.value == each.new.value
-        and values.get(other.name, other.value) != other.value
-        and not is_sentinel(other, old)
-        for other in old.enumerators
+        new.by_name.get(other.name, other.value) != other.value and not old.is_sentinel(other)
+        for other in old.by_value.get(each.new.value, ())
     )
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="added")
-def enum_member_added(each: Added[Enumerator]) -> Iterator[Note]:
+def enum_member_added(each: Added[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration got a value.
 
     All old values stay. Consumers do not know the new one; a ``switch`` over all of them lets it pass.
 
     Fix: nothing; say in the documentation that values may be added.
     """
-    if not _displaces(each):
+    if not _displaces(each, context):
         yield Note("the enumerator is new", None, str(each.new.value))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="added")
-def enum_member_inserted(each: Added[Enumerator]) -> Iterator[Note]:
+def enum_member_inserted(each: Added[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration got a value before others, which moved.
 
     Consumers have the old numbers compiled in: what they pass is taken for another enumerator, and what they get they
@@ -59,74 +57,74 @@ def enum_member_inserted(each: Added[Enumerator]) -> Iterator[Note]:
 
     Fix: add new enumerators last, or give all of them explicit values.
     """
-    if _displaces(each):
+    if _displaces(each, context):
         yield Note("the enumerator has a value that another one had", None, str(each.new.value))
 
 
 # --- enumerators that went ----------------------------------------------------------------------------------------
 
 
-def _departure(each: Removed[Enumerator]) -> str:
-    old, new = _enums(each)
-    if any(other.value == each.old.value and _values(old).get(other.name) == other.value for other in new.enumerators):
+def _departure(each: Removed[Enumerator], context: Context) -> str:
+    old, new = _values(each, context)
+    if any(old.by_name.get(other.name) == other.value for other in new.by_value.get(each.old.value, ())):
         return "alias"
     if is_reserved(each.old.name):
         return "reserved"
     if is_experimental(each.old.name):
         return "experimental"
-    return "sentinel" if is_bound(each.old.name) and is_sentinel(each.old, old) else "gone"
+    return "sentinel" if is_bound(each.old.name) and old.is_sentinel(each.old) else "gone"
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
-def enum_member_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost a value.
 
     Consumers go on passing the number, which the library does not know or takes for another enumerator.
 
     Fix: keep the enumerator and what it stands for; mark it deprecated.
     """
-    if _departure(each) == "gone":
+    if _departure(each, context) == "gone":
         yield Note("the enumerator is gone", str(each.old.value), None)
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
-def enum_member_alias_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+def enum_member_alias_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost one of several names of a value.
 
     Built consumers pass the number, which still has its meaning; sources that use the name stop compiling.
 
     Fix: keep the name.
     """
-    if _departure(each) == "alias":
+    if _departure(each, context) == "alias":
         yield Note("a name of the value is gone", str(each.old.value), None)
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
-def enum_sentinel_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+def enum_sentinel_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost the name of its end or length.
 
     No function takes it for a value. Sources that size arrays by it stop compiling.
 
     Fix: keep the name.
     """
-    if _departure(each) == "sentinel":
+    if _departure(each, context) == "sentinel":
         yield Note("the end of the enumeration has no name", str(each.old.value), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="removed")
-def enum_reserved_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+def enum_reserved_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost a value that nobody was to use.
 
     Its name says that it is reserved or unused.
 
     Fix: nothing.
     """
-    if _departure(each) == "reserved":
+    if _departure(each, context) == "reserved":
         yield Note("the reserved enumerator is gone", str(each.old.value), None)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
-def enum_experimental_removed(each: Removed[Enumerator]) -> Iterator[Note]:
+def enum_experimental_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost a value that was experimental.
 
     Consumers that use it go on passing the number, which the library does not know. Its name promised nothing, so that
@@ -134,23 +132,23 @@ def enum_experimental_removed(each: Removed[Enumerator]) -> Iterator[Note]:
 
     Fix: go on understanding the number for a while, or refuse it with an error and give it to nothing else.
     """
-    if _departure(each) == "experimental":
+    if _departure(each, context) == "experimental":
         yield Note("the experimental enumerator is gone", str(each.old.value), None)
 
 
 # --- enumerators that stay ----------------------------------------------------------------------------------------
 
 
-def _is_sentinel(each: Changed[Enumerator]) -> bool:
+def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
     """Whether the enumerator is a sentinel on both sides, or tells the release."""
-    old, new = _enums(each)
+    old, new = _values(each, context)
     if is_release_number(each.old, each.new, old, new):
         return True
-    return is_sentinel(each.old, old) and is_sentinel(each.new, new)
+    return old.is_sentinel(each.old) and new.is_sentinel(each.new)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="changed", effect=True)
-def enum_member_value_changed(each: Changed[Enumerator]) -> Iterator[Note]:
+def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumerator has another value.
 
     Consumers have the old number compiled in: what they pass is taken for another enumerator, and what they get they
@@ -158,12 +156,12 @@ def enum_member_value_changed(each: Changed[Enumerator]) -> Iterator[Note]:
 
     Fix: give it its old value explicitly.
     """
-    if each.old.value != each.new.value and not _is_sentinel(each):
+    if each.old.value != each.new.value and not _is_sentinel(each, context):
         yield Note("the value differs", str(each.old.value), str(each.new.value))
 
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")
-def enum_last_member_value_changed(each: Changed[Enumerator]) -> Iterator[Note]:
+def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumerator that marks the end, the length, all bits or the release has another value.
 
     It moves with each value that is added, or with each release. Consumers that size arrays by it have the old size;
@@ -171,7 +169,7 @@ def enum_last_member_value_changed(each: Changed[Enumerator]) -> Iterator[Note]:
 
     Fix: nothing, where no function fills or reads an array of that length.
     """
-    if each.old.value != each.new.value and _is_sentinel(each):
+    if each.old.value != each.new.value and _is_sentinel(each, context):
         yield Note("the sentinel moved", str(each.old.value), str(each.new.value))
 
 
