@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from abistore.errors import AbistoreError, Incomparable, SnapshotNotFound, UsageError
+from abistore.errors import AbistoreError, Incomparable, InputError, SnapshotNotFound, UsageError
+from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import DEFAULT_CHANNEL, IngestRequest, Release
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
@@ -107,7 +108,9 @@ def ingest(
         for number, path in enumerate(_in_release_order(paths, plan)):
             if progress:
                 progress(path.name, number / len(paths))
-            results.append(_ingest_safely(store, path, replace(plan, options=one_of(options, number, len(paths)))))
+            # per file: what it leaves is freed before the collection looks at what is left
+            with without_cycle_collection():
+                results.append(_ingest_safely(store, path, replace(plan, options=one_of(options, number, len(paths)))))
     return tuple(results)
 
 
@@ -164,11 +167,20 @@ def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
     if plan.replace:
         return None
     version = plan.version or _version_of_path(path, plan.version_from)
+    if not store.may_know(_size(path), version, plan.profile, plan.library):
+        return None
     known = store.known(file_digest(path), version, plan.profile, plan.library)
     search = plan.options.debug_dirs or plan.options.debuginfod
     if known and search and any(evidence.state != "full" for evidence in known.evidence):
         return None
     return known
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}", "check the path and its permissions") from error
 
 
 def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from abistore.model.digest import digest, encode, snapshot_digest
-from abistore.model.names import FACETS, Facet, Name
+from abistore.model.names import FACETS, Facet, Name, by_name
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
 from abistore.store import cards
-from abistore.store.database import Database
+from abistore.store.database import Database, Row
 
 Member = tuple[int, Name, bytes]
 """One shape of one name: facet, name, digest of the shape."""
@@ -28,27 +30,33 @@ class Content:
     """The facets that say something about the history of their entries, by their place in ``FACETS``."""
     located: frozenset[Name]
     """The names that have a source location, and need an id for it."""
-    members: set[Member] = field(default_factory=set)
+    members: dict[Member, None] = field(default_factory=dict)
+    """A set, sorted."""
     bodies: dict[bytes, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Content:
         """Encode and digest every shape of ``snapshot``."""
         counts = {facet: len(snapshot.entries[facet]) for facet in FACETS if facet in snapshot.entries}
-        held = {
+        held = [
             FACETS.index(facet)
             for facet, count in counts.items()
             if cards.speaks(count, cards.evidence_state(snapshot.evidence, facet) == "full")
-        }
+        ]
         content = cls(snapshot_digest(snapshot), counts, frozenset(held), frozenset(snapshot.locations))
+        keys: dict[int, bytes] = {}
         for facet in held:
-            for name, variants in snapshot.entries[FACETS[facet]].items():
-                for shape in variants:
-                    body = encode(shape)
-                    key = digest(body)
-                    content.bodies[key] = body.decode()
-                    content.members.add((facet, name, key))
+            for name, variants in sorted(snapshot.entries[FACETS[facet]].items(), key=by_name):
+                found = [keys.get(id(shape)) or content._add(shape, keys) for shape in variants]
+                content.members.update(((facet, name, key), None) for key in sorted(found))
         return content
+
+    def _add(self, shape: AnyShape, keys: dict[int, bytes]) -> bytes:
+        """Encode and digest ``shape``, once however many names share it."""
+        body = encode(shape)
+        key = keys[id(shape)] = digest(body)
+        self.bodies[key] = body.decode()
+        return key
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +75,18 @@ def changes_of(database: Database, line: int, content: Content) -> Changes:
         "JOIN name ON name.id = entry.name_id JOIN shape ON shape.id = entry.shape_id "
         "WHERE entry.line_id = ? AND entry.last_seq = ?"
     )
-    begin = set(content.members)
+    held: set[Member] = set()
     end: list[tuple[int, int, int]] = []
     names: dict[Name, int] = {}
     for facet, kind, spelling, key, name_id, shape_id in database.rows(statement, (line, OPEN)):
         name = Name(kind, spelling)
         names[name] = name_id
         member = (facet, name, key)
-        if member in begin:
-            begin.remove(member)
+        if member in content.members:
+            held.add(member)
         elif facet in content.held:
             end.append((facet, name_id, shape_id))
-    return Changes(sorted(begin), sorted(end), names)
+    return Changes([member for member in content.members if member not in held], sorted(end), names)
 
 
 def write_entries(database: Database, line: int, sequence: int, content: Content, changes: Changes) -> int:
@@ -97,23 +105,43 @@ def write_entries(database: Database, line: int, sequence: int, content: Content
 
 def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
-    ordered = sorted(names)
-    rows = [(name.kind, name.spelling) for name in ordered]
-    database.many("INSERT INTO name (kind, spelling) VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
-    found: dict[Name, int] = {}
-    for kind in sorted({name.kind for name in ordered}):
-        spellings = [name.spelling for name in ordered if name.kind == kind]
-        statement = "SELECT id, spelling FROM name WHERE kind = ? AND spelling IN ({})"
-        found.update((Name(kind, row[1]), row[0]) for row in database.within(statement, spellings, kind))
-    return found
+    rows: list[tuple[str, str]] = sorted((name.kind, name.spelling) for name in names)
+    columns = "kind, spelling"
+    added = _added(database, "name", rows, columns=columns, identity=columns)
+    found = {(kind, spelling): name_id for name_id, kind, spelling in added}
+    missing = [row for row in rows if row not in found]
+    statement = "SELECT id, spelling FROM name WHERE kind = ? AND spelling IN ({})"
+    for kind in sorted({row[0] for row in missing}):
+        spellings = [row[1] for row in missing if row[0] == kind]
+        found.update(((kind, row[1]), row[0]) for row in database.within(statement, spellings, kind))
+    return {name: found[name.kind, name.spelling] for name in names}
 
 
 def _shape_ids(database: Database, keys: set[bytes], content: Content) -> tuple[dict[bytes, int], int]:
-    select = "SELECT digest, id FROM shape WHERE digest IN ({})"
     ordered = sorted(keys)
-    found = {row[0]: row[1] for row in database.within(select, ordered)}
-    missing = [key for key in ordered if key not in found]
-    insert = "INSERT INTO shape (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
-    database.many(insert, [(key, content.bodies[key]) for key in missing])
-    found.update((row[0], row[1]) for row in database.within(select, missing))
+    found = _known_shapes(database, ordered)
+    missing = [(key, content.bodies[key]) for key in ordered if key not in found]
+    found.update(
+        (key, shape_id)
+        for shape_id, key in _added(database, "shape", missing, columns="digest, body", identity="digest")
+    )
+    found.update(_known_shapes(database, [key for key, _ in missing if key not in found]))
     return found, len(missing)
+
+
+def _known_shapes(database: Database, keys: Sequence[bytes]) -> dict[bytes, int]:
+    select = "SELECT digest, id FROM shape WHERE digest IN ({})"
+    return {row[0]: row[1] for row in database.within(select, keys)}
+
+
+def _added(
+    database: Database, table: str, rows: list[tuple[Any, ...]], *, columns: str, identity: str
+) -> Sequence[Row]:
+    """Insert the rows that are new by their ``identity``; the id and the identity of each, and perhaps of others."""
+    if not rows:
+        return ()
+    ((last,),) = database.rows(f"SELECT coalesce(max(id), 0) FROM {table}")
+    places = ", ".join("?" * len(rows[0]))
+    database.many(f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING", rows)
+    # ids grow: this reads what was added, in one pass and without a list of what to look for
+    return database.rows(f"SELECT id, {identity} FROM {table} WHERE id > ?", (last,))

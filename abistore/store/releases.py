@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import LineKey, Release
@@ -54,14 +53,26 @@ def known(database: Database, sha256: str, version: str | None, profile: str, li
     """The current release that was read from the very file with this SHA-256, the latest ingested of several."""
     if not sha256:
         return None
-    condition = "snapshot.sha256 = ? AND snapshot.superseded = 0 AND line.profile = ?"
-    parameters: list[Any] = [sha256, profile]
-    for column, value in (("snapshot.version", version), ("library.name", library)):
-        if value is not None:
-            condition += f" AND {column} = ?"
-            parameters.append(value)
-    found = cards.find(database, condition, tuple(parameters))
+    condition, parameters = _labelled(version, profile, library)
+    condition, parameters = f"snapshot.sha256 = ? AND {condition}", (sha256, *parameters)
+    found = cards.find(database, condition, parameters)
     return found[-1] if found else None
+
+
+def may_know(database: Database, size: int, version: str | None, profile: str, library: str | None) -> bool:
+    """Whether a current release was read from a file of ``size`` bytes: a question without an index, yet cheaper than
+    the digest of a large file."""
+    condition, parameters = _labelled(version, profile, library)
+    statement = f"SELECT 1 FROM {cards.SOURCES} WHERE {condition} AND snapshot.provenance LIKE ? LIMIT 1"
+    return bool(database.rows(statement, (*parameters, f'%"size":{size},%')))
+
+
+def _labelled(version: str | None, profile: str, library: str | None) -> tuple[str, tuple[str, ...]]:
+    """The condition for current releases of these labels (``None``: any), and its parameters."""
+    given = {"line.profile": profile, "snapshot.version": version, "library.name": library}
+    chosen = {column: value for column, value in given.items() if value is not None}
+    condition = "".join(f" AND {column} = ?" for column in chosen)
+    return f"snapshot.superseded = 0{condition}", tuple(chosen.values())
 
 
 def scheme(database: Database, library: str) -> str:

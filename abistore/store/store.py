@@ -57,6 +57,12 @@ class Store:
         """The release that was read from the very file with this SHA-256 (hexadecimal), where there is one."""
         return releases.known(self.database, sha256, version, profile, library)
 
+    def may_know(
+        self, size: int, version: str | None = None, profile: str = "default", library: str | None = None
+    ) -> bool:
+        """Whether :meth:`known` can find a file of ``size`` bytes: where not, its digest need not be computed."""
+        return releases.may_know(self.database, size, version, profile, library)
+
     def ingest(self, snapshot: Snapshot, request: IngestRequest) -> IngestOutcome:
         """Remember ``snapshot`` as a release, all or nothing; a no-op where it is stored with this content.
 
