@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
-from abistore.model.names import FACETS
+from abistore.model.names import FACETS, by_name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot, Variants
 
@@ -33,12 +33,28 @@ def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
     return found if len(found) < 2 else tuple(sorted(set(found), key=encode))
 
 
-def snapshot_digest(snapshot: Snapshot) -> bytes:
-    """The digest of what a snapshot says: its target and every (facet, name, shapes), and no provenance."""
+def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] = encode) -> bytes:
+    """The digest of what a snapshot says: its target and every (facet, name, shapes), and no provenance.
+
+    ``canonical`` gives a shape's canonical bytes; a caller that needs these as well can keep them.
+    """
     from hashlib import blake2b
 
     state = blake2b(encode(snapshot.target), digest_size=SIZE, person=FORMAT)
+    update = state.update
     for facet in FACETS:
         if facet in snapshot.entries:
-            state.update(encode([facet, sorted(snapshot.entries[facet].items())]))
+            update(b'["%b",[' % facet.encode())
+            begin = b"["
+            for name, variants in sorted(snapshot.entries[facet].items(), key=by_name):
+                update(begin)
+                update(encode(name))
+                begin = b",["
+                for shape in variants:
+                    update(begin)
+                    update(canonical(shape))
+                    begin = b","
+                update(b"]]")
+                begin = b",["
+            update(b"]]")
     return state.digest()

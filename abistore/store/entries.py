@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from abistore.model.digest import digest, encode, snapshot_digest
@@ -30,9 +30,10 @@ class Content:
     """The facets that say something about the history of their entries, by their place in ``FACETS``."""
     located: frozenset[Name]
     """The names that have a source location, and need an id for it."""
-    members: dict[Member, None] = field(default_factory=dict)
+    members: dict[Member, None]
     """A set, sorted."""
-    bodies: dict[bytes, str] = field(default_factory=dict)
+    bodies: dict[bytes, bytes]
+    """The canonical encoding of every shape, by its digest."""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Content:
@@ -43,20 +44,26 @@ class Content:
             for facet, count in counts.items()
             if cards.speaks(count, cards.evidence_state(snapshot.evidence, facet) == "full")
         ]
-        content = cls(snapshot_digest(snapshot), counts, frozenset(held), frozenset(snapshot.locations))
         keys: dict[int, bytes] = {}
-        for facet in held:
-            for name, variants in sorted(snapshot.entries[FACETS[facet]].items(), key=by_name):
-                found = [keys.get(id(shape)) or content._add(shape, keys) for shape in variants]
-                content.members.update(((facet, name, key), None) for key in sorted(found))
-        return content
+        bodies: dict[bytes, bytes] = {}
 
-    def _add(self, shape: AnyShape, keys: dict[int, bytes]) -> bytes:
-        """Encode and digest ``shape``, once however many names share it."""
-        body = encode(shape)
-        key = keys[id(shape)] = digest(body)
-        self.bodies[key] = body.decode()
-        return key
+        def canonical(shape: AnyShape) -> bytes:
+            """Encode and digest ``shape``, once however many names share it."""
+            key = keys.get(id(shape))
+            if key is None:
+                body = encode(shape)
+                key = keys[id(shape)] = digest(body)
+                bodies[key] = body
+            return bodies[key]
+
+        whole = snapshot_digest(snapshot, canonical)
+        members = {
+            (facet, name, key): None
+            for facet in held
+            for name, variants in sorted(snapshot.entries[FACETS[facet]].items(), key=by_name)
+            for key in sorted([keys[id(shape)] for shape in variants])
+        }
+        return cls(whole, counts, frozenset(held), frozenset(snapshot.locations), members, bodies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,7 @@ def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
 def _shape_ids(database: Database, keys: set[bytes], content: Content) -> tuple[dict[bytes, int], int]:
     ordered = sorted(keys)
     found = _known_shapes(database, ordered)
-    missing = [(key, content.bodies[key]) for key in ordered if key not in found]
+    missing = [(key, content.bodies[key].decode()) for key in ordered if key not in found]
     found.update(
         (key, shape_id)
         for shape_id, key in _added(database, "shape", missing, columns="digest, body", identity="digest")
