@@ -12,12 +12,14 @@ import click
 
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
-from abistore.cli.output import answer
+from abistore.cli.output import answer, note
 from abistore.cli.rendering import fail_on_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.report import render
 
 if TYPE_CHECKING:
+    from abistore.model.history import Release
+    from abistore.model.snapshot import Evidence
     from abistore.service.filtering import Filter
     from abistore.service.ingesting import Ingested
 
@@ -114,6 +116,9 @@ def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
             click.echo(f"error: {result.error}", err=True)
             if result.hint:
                 click.echo(f"hint: {result.hint}", err=True)
+    releases = [result.release for result in results if result.release is not None]
+    for hint in dict.fromkeys(lack.hint for release in releases for lack in _lacks(release) if lack.hint):
+        note(settings, f"hint: {hint}")
     return code
 
 
@@ -127,8 +132,17 @@ def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
             unjudged = f", not judged: {result.unjudged}" if result.unjudged else ""
             lines.append(
                 f"{status:8}  {release.line.library} {release.version}  {release.digest[:12]}  "
-                f"{release.exports} exports{baseline}{unjudged}"
+                f"{release.exports} exports{_unseen(release)}{baseline}{unjudged}"
             )
         if result.verdict is not None:
             lines += ["", render(result.verdict, "text", style_of(settings, full=False)), ""]
     return lines
+
+
+def _unseen(release: Release) -> str:
+    return "".join(f", {lack.facet} {lack.state}: {lack.detail or lack.reason}" for lack in _lacks(release))
+
+
+def _lacks(release: Release) -> tuple[Evidence, ...]:
+    """What was looked for and not seen in whole, so that nobody finds out at the next comparison."""
+    return tuple(seen for seen in release.evidence if seen.state != "full" and seen.reason != "not-requested")

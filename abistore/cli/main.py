@@ -64,6 +64,20 @@ class LazyGroup(click.Group):
         command: click.Command = vars(module)[f"{cmd_name}_command"]
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises :class:`UsageError` with the nearest names as the hint."""
+        word = args[0]
+        if word not in COMMANDS and not word.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            begun = [name for name in COMMANDS if word and name.startswith(word)]
+            near = begun or get_close_matches(word, COMMANDS, 1)
+            hint = f"did you mean {' or '.join(near)}?" if near else "see `abistore --help`"
+            raise UsageError(f"no command is called {word}", hint)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the overview without importing the commands."""
         with formatter.section("Commands"):

@@ -28,6 +28,28 @@ def test_without_debug_information_the_ways_to_it_are_named(abistore: Call, old:
     assert all(way in said for way in ("-g", "-dbgsym", "-debuginfo", "--debug-dir", "--debuginfod", "DEBUGINFOD_URLS"))
 
 
+def test_an_ingest_tells_what_it_could_not_see_and_the_ways_to_it(abistore: Call, old: Path, tmp_path: Path) -> None:
+    stripped = tmp_path / "libcase.so"
+    shutil.copy(old, stripped)
+    subprocess.run(["strip", "-g", stripped], check=True)
+    stored = ("--db", tmp_path / "abi.db", "ingest", stripped)
+    done = abistore(*stored, "--version", "1")
+    assert "exports, layout missing: " in done.out
+    assert "--debug-dir" in done.err
+    assert "layout" not in abistore(*stored, "--version", "2", "--symbols-only").out
+    assert "layout" not in abistore("--db", tmp_path / "abi.db", "ingest", old, "--version", "3").out
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("hist", "did you mean history?"), ("ingets", "did you mean ingest?"), ("", "see `abistore --help`")],
+)
+def test_a_misspelled_command_is_told_which_is_meant(abistore: Call, word: str, said: str) -> None:
+    done = abistore(word)
+    assert done.code == 64
+    assert f"hint: {said}" in done.err
+
+
 def test_where_only_some_is_described_the_rest_is_to_be_built_with_it(abistore: Call, tmp_path: Path) -> None:
     for name, flag in (("described", "-g"), ("bare", "-g0")):
         (tmp_path / f"{name}.c").write_text(f"int {name}(void) {{ return 1; }}\n")
