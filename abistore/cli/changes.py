@@ -14,6 +14,7 @@ from abistore.cli.options import Settings, output_options, pass_settings, store_
 from abistore.cli.output import answer, width
 from abistore.cli.tables import table
 from abistore.cli.words import kind_words
+from abistore.model.counting import counted
 
 if TYPE_CHECKING:
     from abistore.service.catalogue import Explained
@@ -47,7 +48,7 @@ def changes_command(
     answer(
         settings,
         {"count": len(kinds), "changes": kinds},
-        lambda: table(("kind", "impact", "element", "evidence", "title"), rows) + f"\n{len(kinds)} kinds",
+        lambda: table(("kind", "impact", "element", "evidence", "title"), rows) + f"\n{counted(len(kinds), 'kind')}",
     )
 
 

@@ -12,6 +12,7 @@ from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import library_words
 from abistore.errors import StoreError
+from abistore.model.counting import counted
 
 if TYPE_CHECKING:
     from abistore.service.administration import Vacuumed
@@ -57,7 +58,7 @@ def check_command(settings: Settings, /) -> int:
     from abistore.service.administration import db_check
 
     problems = db_check(database=settings.database)
-    error = StoreError(f"{len(problems)} problems found", "restore a backup") if problems else None
+    error = StoreError(f"{counted(len(problems), 'problem')} found", "restore a backup") if problems else None
     status = {"status": "error", "code": error.code, "error": error.message, "hint": error.hint} if error else {}
     answer(settings, {**status, "problems": problems}, lambda: "\n".join(problems) if problems else "sound")
     return error.exit_code if error else 0

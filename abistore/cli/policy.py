@@ -9,6 +9,7 @@ import click
 from abistore.cli.options import Settings, output_options, pass_settings
 from abistore.cli.output import answer
 from abistore.cli.tables import table
+from abistore.model.counting import counted
 
 if TYPE_CHECKING:
     from abistore.service.suppressing import PolicyCard
@@ -64,5 +65,7 @@ def check_command(settings: Settings, /, *, file: str) -> None:
     answer(
         settings,
         {"policy": value},
-        lambda: f"{card.name}: sound, {len(card.overrides)} overrides{f', {expired} expired' if expired else ''}",
+        lambda: (
+            f"{card.name}: sound, {counted(len(card.overrides), 'override')}{f', {expired} expired' if expired else ''}"
+        ),
     )

@@ -14,8 +14,9 @@ from abistore.cli.output import answer, width
 from abistore.cli.rendering import style_of
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, operand_words
+from abistore.model.counting import counted
 from abistore.report.text import listed
-from abistore.report.wording import exports, shortened
+from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
     from abistore.model.shapes import Hardening
@@ -140,7 +141,9 @@ def _users(settings: Settings, used: Users | None) -> Iterator[str]:
         yield "// reached by no export"
     for how, symbols in (("by value", used.by_value), ("by pointer", used.by_pointer)):
         if symbols:
-            said = f"reached {how} by {exports(len(symbols))}: {listed(symbols, style_of(settings, full=False))}"
+            said = (
+                f"reached {how} by {counted(len(symbols), 'export')}: {listed(symbols, style_of(settings, full=False))}"
+            )
             yield from textwrap.wrap(
                 said,
                 width(),

@@ -13,6 +13,7 @@ from abistore.cli.output import answer, note, write_file
 from abistore.cli.ruling import ruling_options, strict_option
 from abistore.cli.tables import table
 from abistore.cli.words import operand_words
+from abistore.model.counting import counted
 
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
@@ -92,7 +93,8 @@ def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppr
         settings,
         {"suppressions": len(found), **counts},
         lambda: (
-            f"sound: {len(found)} suppressions, {counts['expired']} expired, {counts['unexplained']} without a reason"
+            f"sound: {counted(len(found), 'suppression')}, {counts['expired']} expired,"
+            f" {counts['unexplained']} without a reason"
         ),
     )
 

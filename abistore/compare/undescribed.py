@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from abistore.compare.vtables import Tables
+from abistore.model.counting import counted
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Opaque
@@ -52,7 +53,7 @@ def not_described(old: frozenset[Name], new: frozenset[Name], facet: Facet) -> I
                 facet,
                 side,
                 "class-not-described",
-                f"{len(names)} classes with members or tables are only declared in the debug information",
+                f"the debug information only declares {counted(len(names), 'class', 'classes')} with members or tables",
                 "build with -femit-class-debug-always (GCC) or -fstandalone-debug (Clang)",
                 tuple(sorted(names)),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from abistore.model.counting import counted
 from abistore.report.outline import Declared, Member, RecordLayout
 from abistore.report.wording import shortened
 
@@ -27,7 +28,7 @@ def drawing(declared: Declared) -> str:
         return ""
     old, new = _states(before, after, "gone"), _states(after, before, "new")
     sides = [
-        f"<div><h3>{label}, {layout.size} bytes</h3>{_layout(layout, states)}</div>"
+        f"<div><h3>{label}, {counted(layout.size, 'byte')}</h3>{_layout(layout, states)}</div>"
         for label, layout, states in (("before", before, old), ("after", after, new))
         if layout is not None
     ]
@@ -151,5 +152,5 @@ def place(member: Member) -> str:
     """A member with its offset and size, in bytes where it has whole ones."""
     offset, bit = divmod(member.offset, 8)
     bits = member.length % 8 or bit
-    length = f"{member.length} bits" if bits else f"{member.length // 8} bytes"
+    length = counted(member.length, "bit") if bits else counted(member.length // 8, "byte")
     return f"{_text(member)}: offset {offset}{f':{bit}' if bits else ''}, {length}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from abistore.model.counting import counted
 from abistore.report.difference import difference
 from abistore.report.modes import Root, declarations, impacts, roots, stat
 from abistore.report.outline import Change, Declared, KindCard, KindGroup, Report, groups
@@ -17,7 +18,6 @@ from abistore.report.wording import (
     consequences,
     counts,
     distinct,
-    exports,
     ruled,
     several,
     shortened,
@@ -150,7 +150,7 @@ def _root(root: Root, style: Style) -> Iterator[str]:
     yield f"### {MARKS[label]} {code(shortened(root.display) or '')}{where}"
     yield ""
     if not by_itself(root):
-        yield from (f"Affects {exports(len(root.affected))}: {_names(root.affected)}", "")
+        yield from (f"Affects {counted(len(root.affected), 'export')}: {_names(root.affected)}", "")
     shown = len(root.changes) if style.limit is None else style.limit
     for change in root.changes[:shown]:
         part = f" {code(change.part)}" if change.part else ""
@@ -174,7 +174,7 @@ def _impact(report: Report, style: Style) -> Iterator[str]:
     if len(rows) > shown:
         yield from ("", f"and {len(rows) - shown} more")
     reached = {name for root in rows for name in root.affected}
-    yield from ("", f"{exports(len(reached))} affected; the old side has {report.old.exports}.")
+    yield from ("", f"{counted(len(reached), 'export')} affected; the old side has {report.old.exports}.")
 
 
 # --- the rest -----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
 
+from abistore.model.counting import counted
 from abistore.model.names import Kind
 from abistore.report.difference import difference
 from abistore.report.modes import declarations
@@ -103,8 +104,10 @@ def headline(report: Report, style: Style) -> str:
 def _sides(report: Report, style: Style) -> Iterator[str]:
     old, new = report.old, report.new
     soname = old.soname if old.soname == new.soname else f"{old.soname or 'none'} -> {new.soname or 'none'}"
-    exports = f"{old.exports}" if old.exports == new.exports else f"{old.exports} -> {new.exports}"
-    yield style.paint(f"  {new.target}, SONAME {soname or 'none'}, {exports} exports", "dim")
+    exports = counted(new.exports, "export")
+    if old.exports != new.exports:
+        exports = f"{old.exports} -> {exports}"
+    yield style.paint(f"  {new.target}, SONAME {soname or 'none'}, {exports}", "dim")
 
 
 def _group(group: Group, pending: Pending, style: Style) -> Iterator[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from abistore.model.counting import counted
 from abistore.report.modes import Root, impacts, roots, stat
 from abistore.report.outline import Report
 from abistore.report.style import Style
 from abistore.report.text import compared, ending, facts, heading, listed, worth_drawing, wrapped
-from abistore.report.wording import by_itself, exports, shortened
+from abistore.report.wording import by_itself, shortened
 
 NAME_COLUMN = 48
 
@@ -42,7 +43,9 @@ def _root(root: Root, style: Style) -> Iterator[str]:
     yield first.replace(label, style.paint(label, label), 1)
     yield from rest
     if not by_itself(root):
-        yield from wrapped(f"affects {exports(len(root.affected))}: {listed(root.affected, style)}", "    ", style)
+        yield from wrapped(
+            f"affects {counted(len(root.affected), 'export')}: {listed(root.affected, style)}", "    ", style
+        )
     drawn = root.declared is not None and worth_drawing(root.declared, style)
     shown = len(root.changes) if style.limit is None else style.limit
     for change in islice(root.changes, shown):
@@ -70,4 +73,4 @@ def _impact(report: Report, style: Style) -> Iterator[str]:
     if len(rows) > shown:
         yield f"and {len(rows) - shown} more (--full shows all)"
     reached = {name for root in rows for name in root.affected}
-    yield f"{exports(len(reached))} affected; the old side has {report.old.exports}"
+    yield f"{counted(len(reached), 'export')} affected; the old side has {report.old.exports}"

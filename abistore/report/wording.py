@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from abistore.model.counting import counted
 from abistore.model.demangle import demangle
 from abistore.model.spelling import COMMENT_COLUMN
 from abistore.report.difference import COMMENT, difference
@@ -98,12 +99,7 @@ def by_itself(changed: Change | Root) -> bool:
 
 def affects(change: Change) -> str:
     """How many exports meet the change; empty where that is the changed one alone, or none."""
-    return "" if by_itself(change) else f"affects {exports(change.affected_count)}"
-
-
-def exports(count: int) -> str:
-    """``1 export``, ``2 exports``."""
-    return f"{count} export{'' if count == 1 else 's'}"
+    return "" if by_itself(change) else f"affects {counted(change.affected_count, 'export')}"
 
 
 def distinct(symbols: Sequence[str], most: int | None, width: int | None = None) -> tuple[dict[str, int], int]:
@@ -200,13 +196,13 @@ def counts(report: Report) -> str:
     weighty = summary.breaking + summary.api_breaks + summary.risk_changes + summary.compatible
     notices = summary.total_changes - weighty
     found = (
-        (summary.breaking, "breaking"),
-        (summary.api_breaks, "source break" if summary.api_breaks == 1 else "source breaks"),
-        (summary.risk_changes, "risk" if summary.risk_changes == 1 else "risks"),
-        (summary.compatible, "compatible"),
-        (notices, "notice" if notices == 1 else "notices"),
-        (report.suppressed_count, "suppressed"),
+        (summary.breaking, "breaking", "breaking"),
+        (summary.api_breaks, "source break", ""),
+        (summary.risk_changes, "risk", ""),
+        (summary.compatible, "compatible", "compatible"),
+        (notices, "notice", ""),
+        (report.suppressed_count, "suppressed", "suppressed"),
     )
-    said = ", ".join(f"{count} {word}" for count, word in found if count) or "no changes"
+    said = ", ".join(counted(*each) for each in found if each[0]) or "no changes"
     gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
     return f"{said}{gaps}; exit code {report.exit_code}"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal
 
+from abistore.model.counting import counted
 from abistore.model.findings import Impact
 from abistore.report.outline import Change, Report
-from abistore.report.wording import exports
 
 if TYPE_CHECKING:
     from abistore.compare.policies.conditions import Condition
@@ -95,7 +95,7 @@ def _told(change: Change) -> Iterator[str]:
     part = f": {_comment(change.part)}" if change.part else ""
     yield f"{change.impact}: {_comment(change.display)}{part}: {_comment(change.description)}{where}"
     values = (change.old_value or "(none)", change.new_value or "(none)")
-    yield f"  {' -> '.join(map(_comment, values))}; affects {exports(change.affected_count)}"
+    yield f"  {' -> '.join(map(_comment, values))}; affects {counted(change.affected_count, 'export')}"
 
 
 def _every(changes: Sequence[Change]) -> Iterator[Change]:

@@ -8,6 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.enumerations import Values, is_bound, is_experimental, is_release_number, is_reserved
 from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
+from abistore.model.counting import counted
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Enum, Enumerator
@@ -211,7 +212,7 @@ def enum_underlying_size_changed(enum: Changed[Enum]) -> Iterator[Note]:
     ``-fshort-enums``.
     """
     if enum.old.size != enum.new.size:
-        yield Note("the size differs", f"{enum.old.size} bytes", f"{enum.new.size} bytes")
+        yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
 
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")

@@ -10,6 +10,7 @@ from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import InternalExport, Result, UndeclaredExport
 from abistore.compare.rule import Note, rule
 from abistore.compare.signatures import Difference, difference
+from abistore.model.counting import counted
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Access, Function, Primitive, Symbol, Variable
@@ -396,6 +397,6 @@ def _declared(export: InternalExport | UndeclaredExport) -> str:
         case Variable(display=display, type=type):
             return declare(type, display)
         case Symbol(type=type, binding=binding, size=size):
-            return f"{binding} {type} of {size} bytes"
+            return f"{binding} {type} of {counted(size, 'byte')}"
         case _:
             return str(export.name)

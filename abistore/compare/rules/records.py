@@ -8,6 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.growth import grows_safely
 from abistore.compare.meaningless import is_deleted_already
 from abistore.compare.rule import Note, rule
+from abistore.model.counting import counted
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Record
@@ -17,11 +18,7 @@ def _sizes(record: Changed[Record]) -> tuple[str, str] | None:
     """Both sizes, where they differ; an anonymous member's is the business of the record around it."""
     if record.within is not None or record.old.size == record.new.size:
         return None
-    return _bytes(record.old.size), _bytes(record.new.size)
-
-
-def _bytes(count: int) -> str:
-    return f"{count} byte" if count == 1 else f"{count} bytes"
+    return counted(record.old.size, "byte"), counted(record.new.size, "byte")
 
 
 def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | None:
@@ -31,7 +28,7 @@ def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | 
         return None
     known = layouts[0].knows_alignment(record.old) and layouts[1].knows_alignment(record.new)
     asked = record.old.alignment != record.new.alignment
-    return (_bytes(old), _bytes(new)) if known or asked else None
+    return (counted(old, "byte"), counted(new, "byte")) if known or asked else None
 
 
 @rule(

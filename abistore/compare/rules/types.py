@@ -12,6 +12,7 @@ from abistore.compare.equivalence import Sameness
 from abistore.compare.naming import with_old_names
 from abistore.compare.parts import Definition, PrivateType, TagName, Unexplained
 from abistore.compare.rule import Note, rule
+from abistore.model.counting import counted
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
@@ -158,7 +159,7 @@ def _outline(type: PrivateType) -> str:
     if isinstance(type.shape, Alias):
         return declaration(type.name, type.shape)
     size = getattr(type.shape, "size", None)
-    return _title(type.name, type.shape) + ("" if size is None else f" of {size} bytes")
+    return _title(type.name, type.shape) + ("" if size is None else f" of {counted(size, 'byte')}")
 
 
 def _definitions(old: Definition, new: Definition) -> tuple[str, str]:
@@ -249,7 +250,7 @@ def _foreign(type: Changed[Foreign]) -> tuple[str, str] | None:
 
 def _storage(type: Foreign) -> str:
     aligned = "" if type.alignment is None else f", aligned to {type.alignment}"
-    return f"{type.size} bytes{aligned}"
+    return ("unknown size" if type.size is None else counted(type.size, "byte")) + aligned
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
