@@ -94,7 +94,7 @@ RUNTIME = re.compile(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def needed_added(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
+def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
     """Part of the C or C++ runtime added to the dependencies (DT_NEEDED).
 
     Every consumer has loaded it already, or it comes with what it has loaded.

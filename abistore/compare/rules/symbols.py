@@ -348,7 +348,7 @@ def common_symbol_risk(symbol: Changed[Symbol]) -> Iterator[Note]:
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
-def func_cv_changed(function: Changed[Requalified], context: Context) -> Iterator[Note]:
+def func_cv_changed(function: Changed[Requalified]) -> Iterator[Note]:
     """Member function gained or lost ``const`` or ``volatile``.
 
     These are part of the mangled name: built consumers ask for the old symbol and fail to resolve it.
@@ -361,7 +361,7 @@ def func_cv_changed(function: Changed[Requalified], context: Context) -> Iterato
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
-def func_ref_qual_changed(function: Changed[Requalified], context: Context) -> Iterator[Note]:
+def func_ref_qual_changed(function: Changed[Requalified]) -> Iterator[Note]:
     """Member function gained, lost or changed its reference qualifier.
 
     ``&`` and ``&&`` are part of the mangled name: built consumers ask for the old symbol and fail to resolve it.

@@ -78,7 +78,7 @@ def symbol_version_defined_added(node: Added[VersionDefinition], context: Contex
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbol_versioning_dropped(library: Changed[Library], context: Context) -> Iterator[Note]:
+def symbol_versioning_dropped(library: Changed[Library]) -> Iterator[Note]:
     """Library no longer defines any symbol version.
 
     The loader binds consumers of versioned symbols by name only and warns at each start: "no version information
@@ -91,7 +91,7 @@ def symbol_versioning_dropped(library: Changed[Library], context: Context) -> It
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def symbol_versioning_introduced(library: Changed[Library], context: Context) -> Iterator[Note]:
+def symbol_versioning_introduced(library: Changed[Library]) -> Iterator[Note]:
     """Library defines symbol versions for the first time.
 
     Consumers built without versions bind to the default ones.
@@ -153,7 +153,7 @@ def symbol_version_removed(version: Removed[SymbolVersion], context: Context) ->
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def symbol_version_added(version: Added[SymbolVersion], context: Context) -> Iterator[Note]:
+def symbol_version_added(version: Added[SymbolVersion]) -> Iterator[Note]:
     """Another version of an existing export added.
 
     Built consumers keep the version that they were linked with.
