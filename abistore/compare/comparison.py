@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abistore.compare.context import Context
-from abistore.compare.declarations import comparable, declarations, observed
+from abistore.compare.declarations import chosen_at_load_time, comparable, declarations, observed
 from abistore.compare.evidence import evidence_deltas
 from abistore.compare.exports import EXPORTS, export_deltas
 from abistore.compare.fold import fold, order
@@ -115,6 +115,8 @@ def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
         if facet == "layout":
             for unknown in not_described(context.old_undescribed, context.new_undescribed, facet):
                 yield facet, unknown
+            for chosen in chosen_at_load_time(context, facet):
+                yield facet, chosen
         if context.old.entries[facet] != context.new.entries[facet]:
             for found in declarations(context, facet):
                 yield facet, found

@@ -8,10 +8,11 @@ from typing import Any, Literal, TypeGuard
 from abistore.compare.context import Context
 from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
 from abistore.compare.vtables import Tables
+from abistore.model.counting import counted
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
+from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record, Symbol
 from abistore.model.snapshot import Snapshot, Variants
 
 TYPES = ("record", "enum", "alias")
@@ -142,14 +143,31 @@ def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
                 facet,
                 "old" if side == "old" else "new",
                 evidence.reason or "not-described",
-                f"{_exports_are(len(missing))} described by the other side only",
+                f"{counted(len(missing), 'export is', 'exports are')} described by the other side only",
                 evidence.hint or "build every unit of the library with -g",
                 tuple(sorted(missing)),
             )
 
 
-def _exports_are(count: int) -> str:
-    return "1 export is" if count == 1 else f"{count} exports are"
+def chosen_at_load_time(context: Context, facet: Facet) -> Iterator[NotChecked]:
+    """Functions that both sides export as an IFUNC and neither describes: compilers record their resolvers only."""
+    described = context.old.entries[facet].keys() | context.new.entries[facet].keys()
+    names = [name for name in context.old.entries.get("symbol", {}) if name not in described and context.exported(name)]
+    sides = context.old, context.new
+    chosen = sorted(name for name in names if all(_is_chosen(side, name) for side in sides))
+    if chosen:
+        yield NotChecked(
+            facet,
+            "both",
+            "ifunc-not-described",
+            f"{counted(len(chosen), 'export is', 'exports are')} chosen at load time (IFUNC) and not described",
+            "compare their declarations in the headers",
+            tuple(chosen),
+        )
+
+
+def _is_chosen(side: Snapshot, name: Name) -> bool:
+    return any(isinstance(shape, Symbol) and shape.type == "ifunc" for shape in side.variants("symbol", name))
 
 
 def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Iterator[NotChecked]:
@@ -174,7 +192,7 @@ def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Ite
                 facet,
                 place,
                 "type-not-described",
-                f"{len(names)} types are only declared in the debug information and defined on the other side",
+                f"the debug information only declares {counted(len(names), 'type')} that the other side defines",
                 "build with -fstandalone-debug (Clang), or with -g in the unit that defines them",
                 tuple(sorted(names)),
             )
