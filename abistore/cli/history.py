@@ -15,6 +15,7 @@ from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
 from abistore.cli.words import library_words
+from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
@@ -122,7 +123,7 @@ def _events(settings: Settings, entries: tuple[LogEntry, ...]) -> Iterator[str]:
         for entry in group:
             action = style.paint(entry.action, TONES[entry.action])
             when = f"{SIGNS[entry.action]} {entry.version}  {entry.date:%Y-%m-%d}"
-            yield f"{when}  {action}  {entry.display}  ({entry.facet})"
+            yield f"{when}  {action}  {shortened(entry.display)}  ({entry.facet})"
             yield from (f"    {text}" for text in _difference(entry))
 
 
@@ -131,6 +132,6 @@ def _difference(entry: LogEntry) -> Iterator[str]:
     before, after = (text.splitlines() for text in ("\n".join(entry.before), "\n".join(entry.after)))
     if entry.action == "changed":
         lines = list(unified_diff(before, after, lineterm="", n=1000))
-        yield from lines[3:]
+        yield from (line[:1] + (shortened(line[1:]) or "") for line in lines[3:])
     elif entry.action != "not-observed":
-        yield from after or before
+        yield from (shortened(text) or "" for text in after or before)

@@ -317,6 +317,18 @@ def test_log_tells_when_a_type_changed_with_its_declaration_before_and_after(sto
     assert any(line.lstrip().startswith("+") and "int z;" in line for line in stored("log", "point").out.splitlines())
 
 
+def test_log_names_standard_strings_as_people_do(abistore: Call) -> None:
+    source = (
+        "#include <string>\nstruct Label {{ std::string text; {more} }};\nLabel *make() {{ return new Label(); }}\n"
+    )
+    for version, more in (("1.0", ""), ("2.0", "std::string colour;")):
+        library = build_library(source.format(more=more), compiler="g++")
+        assert abistore("ingest", library, "--version", version).code == 0
+    lines = abistore("log", "Label").out.splitlines()
+    assert sum("basic_string" in line for line in lines) == 0
+    assert [line[4:].split() for line in lines if "colour" in line] == [["+", "std::string", "colour;", "//", "32"]]
+
+
 def test_log_tells_when_a_function_vanished(stored: Call) -> None:
     events = stored("log", "gone", "--json").json["events"]
     assert ("2.0", "vanished") in [(event["version"], event["action"]) for event in events]
