@@ -32,9 +32,9 @@ def migrate_named_database() -> None:
         if database.is_sqlite:
             use_write_ahead_log(database)
             database.run("PRAGMA foreign_keys = OFF")
-        with database.transaction():
+        with database.alchemy() as connection, database.transaction():
             hold_schema(database)
-            migrate(database.connection)
+            migrate(connection)
     finally:
         database.close()
 

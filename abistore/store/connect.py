@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-
-from sqlalchemy import URL, create_engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.pool import NullPool
+from typing import TYPE_CHECKING, Any
 
 from abistore.errors import SchemaMismatch, StoreError, UsageError
 from abistore.store.database import Database
 from abistore.store.failures import damaged, failure
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Engine
 
 _PRAGMAS = ("foreign_keys = ON", "trusted_schema = OFF", "synchronous = FULL", "cache_size = -65536")
 
 
 def connect(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
     """Open a database, of whatever content. Raises :class:`StoreError` where that cannot be done."""
-    url = _url(url_or_path)
+    text = os.fspath(url_or_path)
+    if "://" not in text:
+        return _connect_sqlite(Path(text), write=write, create=create, busy_seconds=busy_seconds)
+    url = _url(text)
     if url.get_backend_name() == "sqlite":
         return _connect_sqlite(Path(url.database or ""), write=write, create=create, busy_seconds=busy_seconds)
     return _connect_postgresql(url, write=write, busy_seconds=busy_seconds)
 
 
-def _url(url_or_path: str | Path) -> URL:
-    text = os.fspath(url_or_path)
-    if "://" not in text:
-        return URL.create("sqlite", database=text)
+def _url(text: str) -> URL:
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         url = make_url(text)
     except ArgumentError as error:
@@ -96,37 +100,37 @@ def _writable(path: Path) -> bool:
 
 
 def _open_sqlite(path: Path, mode: str, busy_seconds: float, *, writable: bool) -> Database:
-    def opened() -> sqlite3.Connection:
-        uri = f"{path.absolute().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(uri, timeout=busy_seconds, isolation_level=None, uri=True)
+    where = os.fspath(path)
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    try:
+        driver = sqlite3.connect(uri, timeout=busy_seconds, isolation_level=None, uri=True)
         try:
             for pragma in _PRAGMAS:
-                connection.execute(f"PRAGMA {pragma}")
-            connection.execute(f"PRAGMA query_only = {'OFF' if writable else 'ON'}")
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                driver.execute(f"PRAGMA {pragma}")
+            driver.execute(f"PRAGMA query_only = {'OFF' if writable else 'ON'}")
+            driver.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except BaseException:
-            connection.close()
+            driver.close()
             raise
-        return connection
-
-    engine = create_engine("sqlite://", creator=opened, poolclass=NullPool, isolation_level="AUTOCOMMIT")
-    where = os.fspath(path)
-    try:
-        return Database(engine, engine.connect(), where, path, writable)
-    except DBAPIError as error:
+    except sqlite3.Error as error:
         known = failure(error, where)
         if known is None:
             raise
         raise known from error
     except UnicodeDecodeError as error:  # SQLite quotes a damaged schema in its message, and the driver decodes that
         raise damaged(where, "its schema is not UTF-8") from error
+    return Database(driver, (sqlite3.Error,), lambda: _engine("sqlite://", lambda: driver), where, path, writable)
 
 
 def _connect_postgresql(url: URL, *, write: bool, busy_seconds: float) -> Database:
+    from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+
     where = url.render_as_string(hide_password=True)
     try:
-        engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
-        database = Database(engine, engine.connect(), where, None, write)
+        engine = _engine(url)
+        with engine.connect() as connection:
+            driver = connection.connection.driver_connection
+        from psycopg import Error  # installed, as the connection shows
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         message = "the driver for PostgreSQL is not installed"
         raise StoreError(message, "pip install 'abistore[postgres]'") from error
@@ -135,7 +139,17 @@ def _connect_postgresql(url: URL, *, write: bool, busy_seconds: float) -> Databa
         if known is None:
             raise
         raise known from error
+    database = Database(driver, (Error,), lambda: engine, where, None, write)
     database.run(f"SET lock_timeout = {int(busy_seconds * 1000)}")
     if not write:
         database.run("SET default_transaction_read_only = on")
     return database
+
+
+def _engine(url: URL | str, creator: Callable[[], sqlite3.Connection] | None = None) -> Engine:
+    """SQLAlchemy's engine around one connection, which it neither makes twice nor closes."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import StaticPool
+
+    options: dict[str, Any] = {"creator": creator} if creator else {}
+    return create_engine(url, poolclass=StaticPool, isolation_level="AUTOCOMMIT", **options)

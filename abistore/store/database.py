@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from typing import TYPE_CHECKING, Any
 
 from abistore.errors import StoreBusy, StoreError
 from abistore.store.failures import damaged, failure
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
 
 Row = Sequence[Any]
 
@@ -27,11 +27,14 @@ TURN = 250
 class Database:
     """A connection in autocommit mode. Statements are written with ``?`` for parameters, whatever the driver wants.
 
+    ``driver`` is the DB-API connection, to which statements go directly: importing SQLAlchemy takes longer than most
+    commands, and only what makes or migrates tables needs it. ``errors`` are the classes that the driver raises.
     ``where`` is the database as messages call it: a path, or a URL without its password.
     """
 
-    engine: Engine
-    connection: Connection
+    driver: Any
+    errors: tuple[type[Exception], ...]
+    engine: Callable[[], Engine]
     where: str
     path: Path | None
     writable: bool
@@ -39,23 +42,25 @@ class Database:
     @property
     def is_sqlite(self) -> bool:
         """Whether the database is an SQLite file."""
-        return self.engine.dialect.name == "sqlite"
+        return self.path is not None
 
     def rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> Sequence[Row]:
         """All rows that ``statement`` gives."""
-        with self.translated():
-            return self.connection.exec_driver_sql(self._native(statement), parameters).all()
+        with self.translated(), closing(self.driver.cursor()) as cursor:
+            cursor.execute(self._native(statement), parameters)
+            found: list[Row] = cursor.fetchall()
+            return found
 
     def run(self, statement: str, parameters: tuple[Any, ...] = ()) -> None:
         """Execute a statement without a result."""
-        with self.translated():
-            self.connection.exec_driver_sql(self._native(statement), parameters).close()
+        with self.translated(), closing(self.driver.cursor()) as cursor:
+            cursor.execute(self._native(statement), parameters)
 
     def many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
         """Execute ``statement`` once a row."""
         if rows:
-            with self.translated():
-                self.connection.exec_driver_sql(self._native(statement), rows).close()
+            with self.translated(), closing(self.driver.cursor()) as cursor:
+                cursor.executemany(self._native(statement), rows)
 
     def insert(self, statement: str, parameters: tuple[Any, ...]) -> int:
         """Execute an ``INSERT`` of one row and return its ``id``."""
@@ -104,7 +109,7 @@ class Database:
         """Turn a driver's error into a :class:`StoreError` where a user can do something about it."""
         try:
             yield
-        except DBAPIError as error:
+        except self.errors as error:
             known = failure(error, self.where)
             if known is None:
                 raise
@@ -112,16 +117,33 @@ class Database:
         except UnicodeDecodeError as error:
             raise damaged(self.where, "a text in it is not UTF-8") from error
 
+    @contextmanager
+    def alchemy(self) -> Iterator[Connection]:
+        """This very connection as SQLAlchemy knows it; a transaction may begin and must end meanwhile.
+
+        SQLAlchemy rolls back what it finds when it takes and gives back a connection.
+        """
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            with self.engine().connect() as connection:
+                connection.begin()  # or Alembic would begin, and end, a transaction of its own
+                yield connection
+        except DBAPIError as error:
+            known = failure(error, self.where)
+            if known is None:
+                raise
+            raise known from error
+
     def close(self) -> None:
         """Release the connection."""
-        self.connection.close()
-        self.engine.dispose()
+        self.driver.close()
 
     def _native(self, statement: str) -> str:
         return statement if self.is_sqlite else statement.replace("?", "%s")
 
     def _roll_back(self) -> None:
-        if self.is_sqlite and not self.connection.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+        if self.is_sqlite and not self.driver.in_transaction:
             return  # SQLite has ended the transaction itself, as it does on a full disk
-        with suppress(DBAPIError):  # a broken connection; what broke it is being raised
-            self.connection.exec_driver_sql("ROLLBACK").close()
+        with suppress(*self.errors):  # a broken connection; what broke it is being raised
+            self.driver.execute("ROLLBACK").close()

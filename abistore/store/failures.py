@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 
-from sqlalchemy.exc import DataError, DBAPIError, OperationalError
-
 from abistore.errors import SchemaMismatch, StoreBusy, StoreError
 
 _READ_ONLY = "make the file and its folder writable, or give another database with --db"
 _FULL = "free some space; the store is as it was before"
 
 
-def failure(error: DBAPIError | sqlite3.Error, where: str) -> StoreError | None:
-    """The store error for ``error`` of the database called ``where``; ``None`` where it can only be a bug of ours."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
+def failure(error: Exception, where: str) -> StoreError | None:
+    """The store error for ``error`` of the database called ``where``; ``None`` where it can only be a bug of ours.
+
+    ``error`` is the driver's, or SQLAlchemy's around it.
+    """
+    cause = getattr(error, "orig", None) or error
     if isinstance(cause, sqlite3.Error):
         return _sqlite(cause, where)
+    from psycopg import DataError, OperationalError  # it is not SQLite's, so that this driver is in use
+
     text = " ".join(str(cause).split())
     known = _postgresql(getattr(cause, "sqlstate", None), text, where)
-    if known is None and isinstance(error, DataError):
+    if known is None and isinstance(cause, DataError):
         return StoreError(f"{where}: PostgreSQL cannot hold this snapshot ({text})", "store it in an SQLite file")
-    if known is None and isinstance(error, OperationalError):
+    if known is None and isinstance(cause, OperationalError):
         return StoreError(f"{where}: no connection ({text})", "check the URL, and that the server runs")
     return known
 

@@ -1,4 +1,7 @@
-"""The tables of a store, as SQLAlchemy Core metadata: what a new database gets and migrations must lead to."""
+"""The tables of a store, as SQLAlchemy Core metadata: what a new database gets and migrations must lead to.
+
+``python -m abistore.store.tables > abistore/store/sqlite.sql`` writes them down for SQLite.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 metadata = MetaData(
     naming_convention={
@@ -183,3 +188,16 @@ audit = Table(
     comment="Every mutation, written in the same transaction",
     sqlite_strict=True,
 )
+
+
+def sqlite_script() -> str:
+    """The statements that create the tables in an SQLite database."""
+    written: list[CreateTable | CreateIndex] = []
+    for table in metadata.sorted_tables:
+        written.append(CreateTable(table))
+        written += [CreateIndex(index) for index in sorted(table.indexes, key=lambda index: str(index.name))]
+    return ";\n\n".join(str(statement.compile(dialect=sqlite.dialect())).strip() for statement in written) + ";\n"
+
+
+if __name__ == "__main__":
+    print(sqlite_script(), end="")

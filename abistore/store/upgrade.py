@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import abistore
 from abistore.errors import SchemaMismatch, StoreError
@@ -12,6 +13,9 @@ from abistore.store.connect import connect
 from abistore.store.copying import copy_beside
 from abistore.store.database import Database
 from abistore.store.schema import HEAD, hold_schema, revision
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def upgrade(url_or_path: str | Path, busy_seconds: float = 60) -> StoreUpgrade:
@@ -43,13 +47,13 @@ def bring_up(database: Database) -> StoreUpgrade:
         # rebuilding a table would otherwise delete what refers to it; the pragma has no effect in a transaction
         database.run("PRAGMA foreign_keys = OFF")
     try:
-        with database.transaction():
+        with database.alchemy() as connection, database.transaction():
             hold_schema(database)
             found = revision(database)
             if found is None or found == HEAD:
                 return StoreUpgrade(HEAD, HEAD, None)
             backup = copy_beside(database, found) if database.path else None
-            _migrate(database)
+            _migrate(connection)
             _verify(database)
             record(database, "", "upgrade", "store", f"schema {HEAD}; was {found}")
     finally:
@@ -65,15 +69,14 @@ def migrations() -> Path:
     return installed if installed.is_dir() else package.parent / "migrations"
 
 
-def _migrate(database: Database) -> None:
+def _migrate(connection: Connection) -> None:
     from alembic import command  # importing Alembic costs more than most commands take
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
-    config.attributes["connection"] = database.connection
-    with database.translated():
-        command.upgrade(config, HEAD)
+    config.attributes["connection"] = connection
+    command.upgrade(config, HEAD)
 
 
 def _verify(database: Database) -> None:

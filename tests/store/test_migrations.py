@@ -23,7 +23,7 @@ from abistore.store import opening, upgrade
 from abistore.store.connect import connect
 from abistore.store.schema import HEAD, VERSION_TABLE, revision
 from abistore.store.store import Store
-from abistore.store.tables import metadata
+from abistore.store.tables import metadata, sqlite_script
 from tests.store.builders import large
 from tests.store.schemas.build import summary
 
@@ -80,11 +80,16 @@ def test_a_postgresql_store_has_the_very_tables_that_the_migrations_lead_to(post
         assert not store.ingest(large(), IngestRequest("1.0")).known
 
 
+def test_the_script_of_a_new_sqlite_store_is_what_the_tables_say() -> None:
+    assert (ROOT / "abistore" / "store" / "sqlite.sql").read_text() == sqlite_script()
+
+
 def test_metadata_equals_head(address: str) -> None:
     with Store.open(address, write=True) as store:
         options = {"compare_type": True, "compare_server_default": True, "version_table": VERSION_TABLE}
-        context = MigrationContext.configure(store.database.connection, opts=options)
-        assert compare_metadata(context, metadata) == []
+        with store.database.alchemy() as connection:
+            context = MigrationContext.configure(connection, opts=options)
+            assert compare_metadata(context, metadata) == []
 
 
 def test_alembic_finds_nothing_to_do_on_a_new_store(path: Path) -> None:
