@@ -24,6 +24,7 @@ PROGRAMS = {
     "eu-strip": "elfutils",
     "g++": "g++",
     "gcc": "gcc",
+    "git": "git",
     "initdb": "postgresql",
     "ld.lld": "lld",
     "llvm-cxxfilt": "llvm",
