@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.model.names import FACETS, by_name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot, Variants
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
 
 FORMAT = b"abistore-1"
 """Version of the canonical encoding, mixed into every digest. A change of any shape's fields changes it."""
@@ -22,9 +27,7 @@ encode = msgspec.json.Encoder(order="deterministic").encode
 
 def digest(data: bytes) -> bytes:
     """The 16-byte BLAKE2b of ``data`` under this format."""
-    from hashlib import blake2b  # loads OpenSSL, which writing a snapshot does not need
-
-    return blake2b(data, digest_size=SIZE, person=FORMAT).digest()
+    return _blake2b()(data).digest()
 
 
 def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
@@ -38,9 +41,7 @@ def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] =
 
     ``canonical`` gives a shape's canonical bytes; a caller that needs these as well can keep them.
     """
-    from hashlib import blake2b
-
-    state = blake2b(encode(snapshot.target), digest_size=SIZE, person=FORMAT)
+    state = _blake2b()(encode(snapshot.target))
     update = state.update
     for facet in FACETS:
         if facet in snapshot.entries:
@@ -58,3 +59,10 @@ def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] =
                 begin = b",["
             update(b"]]")
     return state.digest()
+
+
+@cache
+def _blake2b() -> partial[blake2b]:
+    from hashlib import blake2b  # loads OpenSSL, which writing a snapshot does not need
+
+    return partial(blake2b, digest_size=SIZE, person=FORMAT)

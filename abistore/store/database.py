@@ -105,11 +105,14 @@ class Database:
             self.run(f"PRAGMA busy_timeout = {patience}")
 
     @contextmanager
-    def translated(self) -> Iterator[None]:
-        """Turn a driver's error into a :class:`StoreError` where a user can do something about it."""
+    def translated(self, *others: type[Exception]) -> Iterator[None]:
+        """Turn a driver's error into a :class:`StoreError` where a user can do something about it.
+
+        ``others`` are errors that carry one of the driver's.
+        """
         try:
             yield
-        except self.errors as error:
+        except (*self.errors, *others) as error:
             known = failure(error, self.where)
             if known is None:
                 raise
@@ -125,15 +128,9 @@ class Database:
         """
         from sqlalchemy.exc import DBAPIError
 
-        try:
-            with self.engine().connect() as connection:
-                connection.begin()  # or Alembic would begin, and end, a transaction of its own
-                yield connection
-        except DBAPIError as error:
-            known = failure(error, self.where)
-            if known is None:
-                raise
-            raise known from error
+        with self.translated(DBAPIError), self.engine().connect() as connection:
+            connection.begin()  # or Alembic would begin, and end, a transaction of its own
+            yield connection
 
     def close(self) -> None:
         """Release the connection."""

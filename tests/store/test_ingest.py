@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from abistore.errors import SnapshotNotFound, StoreError, UsageError, VersionTaken
 from abistore.model.history import IngestRequest, LineKey
 from abistore.model.names import Name
-from abistore.model.snapshot import Location
+from abistore.model.snapshot import Location, Snapshot
 from abistore.store.store import Store
 from tests.store.builders import ARM, EXPORTED, function, large, record, snapshot, struct
 
@@ -78,6 +78,40 @@ def test_a_known_file_is_found_by_its_sha256(address: str) -> None:
         assert store.known(sha256, profile="debug") is None
         assert store.known(sha256, library="libother") is None
         assert store.known("") is None
+
+
+def test_a_file_of_another_size_than_all_that_have_these_labels_need_not_be_digested(address: str) -> None:
+    size = FIRST.provenance.size
+    with Store.open(address, write=True) as store:
+        assert not store.may_know(size)
+        store.ingest(FIRST, IngestRequest("1.0"))
+        assert store.may_know(size)
+        assert store.may_know(size, "1.0", library="libgeo")
+        assert not any(store.may_know(other) for other in (0, size - 1, size // 10, 10 * size))
+        assert not store.may_know(size, "1.1")
+        assert not store.may_know(size, profile="debug")
+        assert not store.may_know(size, library="libother")
+        store.ingest(resized(SECOND, 2 * size), IngestRequest("1.0", replace=True))
+        assert (store.may_know(size), store.may_know(2 * size)) == (False, True)
+
+
+def resized(snapshot: Snapshot, size: int) -> Snapshot:
+    return replace(snapshot, provenance=replace(snapshot.provenance, size=size))
+
+
+def test_names_and_shapes_that_another_line_brought_are_found_beside_new_ones(address: str) -> None:
+    with Store.open(address, write=True) as store:
+        store.ingest(large(names=20), IngestRequest("1"))
+        before = store.stats()
+        again = store.ingest(large(names=20, library="libother"), IngestRequest("1"))
+        assert store.stats().names == before.names
+        more = store.ingest(large(2, names=30, step=1, library="libthird"), IngestRequest("1"))
+        assert store.check() == ()
+        for outcome, content in (
+            (again, large(names=20, library="libother")),
+            (more, large(2, names=30, step=1, library="libthird")),
+        ):
+            assert store.load(outcome.release) == replace(content, version="1")
 
 
 def test_another_binary_under_a_taken_version_is_refused_and_nothing_is_written(address: str) -> None:

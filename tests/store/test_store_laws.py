@@ -9,10 +9,12 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from abistore.model.digest import digest, encode, snapshot_digest
 from abistore.model.history import IngestRequest
-from abistore.model.names import Facet, Name
+from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
+from abistore.store.entries import Content
 from abistore.store.store import Store
 from tests.laws.strategies import snapshots
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
@@ -40,6 +42,19 @@ def related(draw: st.DrawFn) -> Snapshot:
 
 def labelled(snapshot: Snapshot, library: str, version: str) -> Snapshot:
     return msgspec.structs.replace(snapshot, library=library, version=version)
+
+
+@given(snapshots())
+def test_a_digest_is_that_of_the_target_and_of_every_facet_as_json(snapshot: Snapshot) -> None:
+    whole = encode(snapshot.target)
+    for facet in FACETS:
+        if facet in snapshot.entries:
+            whole += encode([facet, sorted(snapshot.entries[facet].items())])
+    content = Content.of(snapshot)
+    assert content.digest == snapshot_digest(snapshot) == digest(whole)
+    assert {digest(body): body for body in content.bodies.values()} == content.bodies
+    assert list(content.members) == sorted(content.members)
+    assert {key for _, _, key in content.members} == content.bodies.keys()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
