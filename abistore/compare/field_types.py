@@ -33,9 +33,11 @@ def field_type(field: Changed[Field | InnerField], context: Context) -> FieldTyp
     old, new = plain(field.old), plain(field.new)
     if old.type == new.type or is_reserved(old) or told_by_parts(old, new):
         return FieldType.NONE
-    before, _ = unqualified(old.type, context.equivalence.old_side)
-    after, _ = unqualified(new.type, context.equivalence.new_side)
+    before, own_before = unqualified(old.type, context.equivalence.old_side)
+    after, own_after = unqualified(new.type, context.equivalence.new_side)
     same = context.stored(before, after)
+    if "atomic" in own_before ^ own_after:
+        same = max(same, Sameness.REINTERPRETED)
     if same <= Sameness.REPRESENTATION:
         only_qualified = before == after or same is Sameness.IDENTICAL
         return FieldType.NONE if only_qualified and _qualified_otherwise(field, context) else FieldType.RESPELLED
@@ -56,7 +58,7 @@ def qualifiers(field: Changed[Field | InnerField], context: Context) -> tuple[fr
 
 
 def unqualified(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]:
-    """``type`` without ``const`` and ``volatile`` of its own or its elements, and these qualifiers."""
+    """``type`` without the qualifiers of its own or its elements, and these qualifiers."""
     bare, found = side.bare(type)
     if isinstance(bare, Array):
         element, inner = unqualified(bare.element, side)

@@ -13,6 +13,7 @@ from abistore.compare.reserved import is_reserved
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
 from abistore.model.shapes import (
+    VOID,
     Alias,
     AnyShape,
     Argument,
@@ -118,7 +119,10 @@ def are_alike(old: tuple[TypeRef, ...], new: tuple[TypeRef, ...], context: Conte
 
 
 def _virtuals(record: Record, other: Record, context: Context) -> tuple[VirtualMethod, ...]:
-    """Some compilers leave out slots or mangled names of virtual methods, or which of them are pure."""
+    """Some compilers leave out slots or mangled names of virtual methods, or which of them are pure.
+
+    The types of an exported one are told of the function.
+    """
     recorded = context.old_tables.records_pure and context.new_tables.records_pure
     if len(record.virtuals) != len(other.virtuals):
         return record.virtuals
@@ -128,9 +132,17 @@ def _virtuals(record: Record, other: Record, context: Context) -> tuple[VirtualM
             slot=None if not_recorded(own.slot, same.slot) else own.slot,
             symbol="" if not (own.symbol and same.symbol) else own.symbol,
             pure=recorded and own.pure,
+            result=VOID if is_described(own, context) else own.result,
+            parameters=() if is_described(own, context) else own.parameters,
         )
         for own, same in zip(record.virtuals, other.virtuals, strict=True)
     )
+
+
+def is_described(method: VirtualMethod, context: Context) -> bool:
+    """Whether both sides describe the method as an exported function, whose own finding tells of its types."""
+    name = Name("function", method.symbol)
+    return context.old_shape(name) is not None and context.new_shape(name) is not None
 
 
 def _enum(enum: Enum, other: Enum) -> Enum:

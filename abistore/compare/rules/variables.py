@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from abistore.compare.access import WIDTH
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness, TypeSide
+from abistore.compare.equivalence import Sameness
+from abistore.compare.field_types import unqualified
 from abistore.compare.naming import only_named_otherwise
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Array, TypeRef, Variable
+from abistore.model.shapes import Variable
 from abistore.model.spelling import spell
 
 
@@ -19,38 +20,20 @@ def _types(variable: Changed[Variable]) -> tuple[str, str]:
     return spell(variable.old.type), spell(variable.new.type)
 
 
-def _unqualified(variable: Changed[Variable], context: Context) -> tuple[TypeRef, TypeRef]:
-    old, _ = context.equivalence.old_side.bare(variable.old.type)
-    new, _ = context.equivalence.new_side.bare(variable.new.type)
-    return old, new
-
-
 def _sameness(variable: Changed[Variable], context: Context) -> Sameness:
     """How the types compare, apart from whether the variable itself is constant."""
-    old, new = _unqualified(variable, context)
-    return (
-        context.stored(_element(old, context.equivalence.old_side)[0], _element(new, context.equivalence.new_side)[0])
-        if isinstance(old, Array) and isinstance(new, Array) and old.count == new.count and old.vector == new.vector
-        else context.stored(old, new)
-    )
-
-
-def _element(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]:
-    """The innermost element of an array and its qualifiers, which are those of the whole."""
-    bare, qualifiers = side.bare(type)
-    while isinstance(bare, Array):
-        bare, inner = side.bare(bare.element)
-        qualifiers |= inner
-    return bare, qualifiers
-
-
-def _constant(type: TypeRef, side: TypeSide) -> bool:
-    return "const" in _element(type, side)[1]
+    sides = context.equivalence
+    old, own_old = unqualified(variable.old.type, sides.old_side)
+    new, own_new = unqualified(variable.new.type, sides.new_side)
+    found = context.stored(old, new)
+    return max(found, Sameness.REINTERPRETED) if "atomic" in own_old ^ own_new else found
 
 
 def _constants(variable: Changed[Variable], context: Context) -> tuple[bool, bool]:
+    """Whether the variable is constant on each side; an array is where its elements are."""
     sides = context.equivalence
-    return _constant(variable.old.type, sides.old_side), _constant(variable.new.type, sides.new_side)
+    old = unqualified(variable.old.type, sides.old_side)[1]
+    return "const" in old, "const" in unqualified(variable.new.type, sides.new_side)[1]
 
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from abistore.compare.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.equivalence import Sameness
+from abistore.compare.meaningless import is_described
 from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import Described
 from abistore.compare.rule import Note, rule
@@ -241,16 +242,10 @@ def _are_destructors(method: Changed[VirtualMethod]) -> bool:
     return is_destructor(method.old) and is_destructor(method.new)
 
 
-def _described(method: VirtualMethod, context: Context) -> bool:
-    """Whether both sides describe the method as an exported function, whose own finding tells of its types."""
-    name = Name("function", method.symbol)
-    return context.old_shape(name) is not None and context.new_shape(name) is not None
-
-
 def _speaks_for_itself(method: Changed[VirtualMethod], context: Context) -> bool:
     """Whether it is one method on both sides, and no function's finding tells of its types."""
     one = method.old.display == method.new.display
-    return one and not is_destructor(method.new) and not _described(method.new, context)
+    return one and not is_destructor(method.new) and not is_described(method.new, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -322,7 +317,7 @@ def virtual_access_changed(method: Changed[VirtualMethod], context: Context) -> 
 
     Fix: deprecate it before you make it private.
     """
-    if WIDTH[method.new.access] < WIDTH[method.old.access] and not _described(method.new, context):
+    if WIDTH[method.new.access] < WIDTH[method.old.access] and not is_described(method.new, context):
         yield Note("the access is narrower", method.old.access, method.new.access)
 
 
@@ -334,7 +329,7 @@ def virtual_access_widened(method: Changed[VirtualMethod], context: Context) -> 
 
     Fix: nothing.
     """
-    if WIDTH[method.new.access] > WIDTH[method.old.access] and not _described(method.new, context):
+    if WIDTH[method.new.access] > WIDTH[method.old.access] and not is_described(method.new, context):
         yield Note("the access is wider", method.old.access, method.new.access)
 
 
