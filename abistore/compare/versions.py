@@ -15,7 +15,7 @@ OLDEST = {"GLIBCXX_": (3, 4), "CXXABI_": (1, 3), "GCC_": (3, 4)}
 
 def parsed(version: str) -> tuple[str, tuple[int, ...]]:
     """The family of a version tag and its number: ``GLIBC_2.34`` is ``("GLIBC_", (2, 34))``."""
-    match = re.search(r"\d[\d.]*$", version)
+    match = re.search(r"(?<!\d)\d{1,18}(?:\.+\d{1,18})*\.*$", version, re.ASCII)
     if match is None:
         return version, ()
     return version[: match.start()], tuple(int(each) for each in match[0].split(".") if each)

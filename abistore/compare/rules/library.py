@@ -343,16 +343,12 @@ def library_version_downgraded(outcome: Changed[Outcome], context: Context) -> I
 
     Fix: compare the older release with the newer one, in this order.
     """
-    old, new = context.old.version, context.new.version
-    if old and new and old != new and _key(old) is not None and _key(new) is not None and _order(old, new) > 0:
-        yield Note("the version label is lower", old, new)
+    old, new = _numbers(context.old.version or ""), _numbers(context.new.version or "")
+    if old and new and old > new:
+        yield Note("the version label is lower", context.old.version, context.new.version)
 
 
-def _key(version: str) -> tuple[int, ...] | None:
-    parts = version.lstrip("vV").split(".")
-    return tuple(int(each) for each in parts) if all(each.isdigit() for each in parts) else None
-
-
-def _order(old: str, new: str) -> int:
-    first, second = _key(old) or (), _key(new) or ()
-    return (first > second) - (first < second)
+def _numbers(version: str) -> list[int]:
+    """The numbers of a label that is made of them, without zeros at the end; none for any other label."""
+    match = re.fullmatch(r"[vV]?(\d{1,18}(?:\.\d{1,18})*?)(?:\.0+)*", version, re.ASCII)
+    return [int(each) for each in match[1].split(".")] if match else []
