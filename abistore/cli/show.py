@@ -96,14 +96,14 @@ def _row(head: str, text: str) -> Iterator[str]:
     """One fact, wrapped to the terminal; each of its lines under the others."""
     for number, line in enumerate(text.splitlines()):
         first = f"  {head if number == 0 else '':12}  "
-        yield from textwrap.wrap(
-            line,
-            width(),
-            initial_indent=first,
-            subsequent_indent=" " * len(first),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        yield from _wrapped(line, first, " " * len(first))
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    """``text`` in the terminal's lines, which begin with ``first`` and ``rest``; no name is cut."""
+    return textwrap.wrap(
+        text, width(), initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _protection(hardening: Hardening) -> Iterator[str]:
@@ -141,17 +141,8 @@ def _users(settings: Settings, used: Users | None) -> Iterator[str]:
         yield "// reached by no export"
     for how, symbols in (("by value", used.by_value), ("by pointer", used.by_pointer)):
         if symbols:
-            said = (
-                f"reached {how} by {counted(len(symbols), 'export')}: {listed(symbols, style_of(settings, full=False))}"
-            )
-            yield from textwrap.wrap(
-                said,
-                width(),
-                initial_indent="// ",
-                subsequent_indent="//     ",
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
+            names = listed(symbols, style_of(settings, full=False))
+            yield from _wrapped(f"reached {how} by {counted(len(symbols), 'export')}: {names}", "// ", "//     ")
 
 
 @click.command("list")

@@ -71,7 +71,7 @@ def suggest_command(
     text, count = suggest(report, least=Impact[least.upper()])
     if output is not None and str(output) != "-":
         write_file(output, text.encode())
-        note(settings, f"{output}: {count} candidate{'s' if count != 1 else ''}; review each, and write its reason")
+        note(settings, f"{output}: {counted(count, 'candidate')}; review each, and write its reason")
         if settings.json:
             answer(settings, {"output": str(output), "candidates": count}, str)
         return

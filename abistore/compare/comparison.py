@@ -142,7 +142,7 @@ def _label(snapshot: Snapshot) -> str:
 
 
 def _side(snapshot: Snapshot) -> Side:
-    library = next((shape for shape in snapshot.variants("symbol", SELF)), None)
+    library = next(iter(snapshot.variants("symbol", SELF)), None)
     return Side(
         library=snapshot.library,
         version=snapshot.version,

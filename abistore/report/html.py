@@ -8,6 +8,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import TypeAlias
 
+from abistore.model.counting import counted
 from abistore.model.names import Kind
 from abistore.report.difference import difference
 from abistore.report.drawing import drawing
@@ -203,7 +204,7 @@ def _consequences(change: Change) -> str:
         return ""
     items = "".join(f"<li>{code(text)}</li>" for text in told)
     opened = " open" if len(told) <= CONSEQUENCES_OPEN else ""
-    said = f"{len(told)} consequence{'s' if len(told) > 1 else ''}"
+    said = counted(len(told), "consequence")
     return f'<details class="aside"{opened}><summary>{said}</summary><ul>{items}</ul></details>'
 
 

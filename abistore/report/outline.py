@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -105,6 +105,9 @@ class Declared(msgspec.Struct, frozen=True):
     after: str | None
     layout_before: RecordLayout | None = None
     layout_after: RecordLayout | None = None
+
+
+Told = TypeVar("Told", Finding, Change)
 
 
 class Unchecked(msgspec.Struct, frozen=True):
@@ -221,11 +224,11 @@ def outline(
     )
 
 
-def every(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings and all that follows from them."""
-    for finding in findings:
-        yield finding
-        yield from every(finding.consequences)
+def every(found: Iterable[Told]) -> Iterator[Told]:
+    """The findings, or changes, and all that follows from them."""
+    for each in found:
+        yield each
+        yield from every(each.consequences)
 
 
 def _occurring(comparison: Comparison, kinds: Iterable[KindCard]) -> tuple[KindCard, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from abistore.errors import SnapshotNotFound
 from abistore.report.json import read
-from abistore.report.outline import Change, Declared, Report, SideCard
+from abistore.report.outline import Change, Declared, Report, SideCard, every
 from abistore.service.database import open_store
 
 
@@ -44,14 +44,8 @@ def findings(identity: str, *, database: str | Path | None = None) -> tuple[Stor
 
 
 def _found(report: Report, identity: str, judged: datetime) -> Iterator[StoredFinding]:
-    for change in _every((*report.changes, *report.suppressed)):
+    for change in every((*report.changes, *report.suppressed)):
         if change.id.startswith(identity):
             key = (change.subject, change.symbol)
             declared = next((each for each in report.declarations if (each.subject, each.symbol) == key), None)
             yield StoredFinding(report.old, report.new, judged, change, declared)
-
-
-def _every(changes: Iterable[Change]) -> Iterator[Change]:
-    for change in changes:
-        yield change
-        yield from _every(change.consequences)

@@ -145,14 +145,14 @@ def _history(
     loader = Loader(store)
     baseline_version = channels_of(store, key).get(channel)
     baseline = next((one for one in stored if one.version == baseline_version), None)
+    start = stored.index(baseline) if baseline else len(stored)
     rows = []
     for number, release in enumerate(stored):
         if progress:
             progress(f"{key.library} {release.version}", number / len(stored))
         previous = stored[number - 1] if number else None
         against_previous = judged(store, previous, release, loader, by) if previous else None
-        later = baseline is not None and stored.index(baseline) < number
-        against_baseline = judged(store, baseline, release, loader, by) if baseline and later else None
+        against_baseline = judged(store, baseline, release, loader, by) if baseline and number > start else None
         made += [judgement for judgement in (against_previous, against_baseline) if judgement]
         rows.append(_row(release, previous, against_previous, against_baseline))
     return History(key, channel, baseline.version if baseline else None, tuple(rows))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from abistore.model.counting import counted
 from abistore.model.findings import Impact
-from abistore.report.outline import Change, Report
+from abistore.report.outline import Change, Report, every
 
 if TYPE_CHECKING:
     from abistore.compare.policies.conditions import Condition
@@ -66,7 +66,7 @@ def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> tuple[str, i
     One is for one declaration; what follows for others has its own. The reasons are empty: a person has to write them.
     """
     by_declaration: dict[tuple[str, str], list[Change]] = {}
-    for change in _every(report.changes):
+    for change in every(report.changes):
         if Impact[change.impact.upper()] >= least:
             by_declaration.setdefault((change.subject, change.symbol), []).append(change)
     head = HEAD.format(old=_comment(str(report.old)), new=_comment(str(report.new)), policy=_comment(report.policy))
@@ -96,13 +96,6 @@ def _told(change: Change) -> Iterator[str]:
     yield f"{change.impact}: {_comment(change.display)}{part}: {_comment(change.description)}{where}"
     values = (change.old_value or "(none)", change.new_value or "(none)")
     yield f"  {' -> '.join(map(_comment, values))}; affects {counted(change.affected_count, 'export')}"
-
-
-def _every(changes: Sequence[Change]) -> Iterator[Change]:
-    """The changes and all that follows from them."""
-    for change in changes:
-        yield change
-        yield from _every(change.consequences)
 
 
 def _comment(text: str) -> str:

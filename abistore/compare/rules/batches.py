@@ -31,7 +31,8 @@ def examples(symbols: Sequence[str]) -> str:
     return shown if len(symbols) <= EXAMPLES else f"{shown}, ..."
 
 
-def _exports(symbols: Sequence[str], context: Context, *, new: bool = False) -> tuple[Name, ...]:
+def exports_called(symbols: Sequence[str], context: Context, *, new: bool = False) -> tuple[Name, ...]:
+    """The functions and variables of these symbols that the old, or the new, side exports."""
     entries = (context.new if new else context.old).entries.get("symbol", {})
     names = (Name(kind, symbol) for symbol in symbols for kind in ("function", "variable"))
     return tuple(name for name in names if name in entries)
@@ -40,7 +41,7 @@ def _exports(symbols: Sequence[str], context: Context, *, new: bool = False) -> 
 def _moved(what: str, pairs: Sequence[tuple[str, str]], context: Context) -> Note:
     """That many exports did ``what``, with their first names before and after."""
     old, new = [old for old, _ in pairs], [new for _, new in pairs]
-    return Note(f"{len(pairs)} exports {what}", examples(old), examples(new), affected=_exports(old, context))
+    return Note(f"{len(pairs)} exports {what}", examples(old), examples(new), affected=exports_called(old, context))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
@@ -120,7 +121,7 @@ def versioned_symbol_scheme_changed(batch: Changed[NodeMove], context: Context) 
         f"{len(symbols)} exports moved to another version node",
         batch.old.before,
         batch.old.after,
-        affected=_exports(symbols, context),
+        affected=exports_called(symbols, context),
     )
 
 
@@ -140,7 +141,9 @@ def foreign_symbols_removed(symbols: Removed[ForeignExports], context: Context) 
     Fix: nothing; a version script or ``-fvisibility-inlines-hidden`` keeps them out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(f"foreign weak symbols that are gone: {len(found)}", examples(found), affected=_exports(found, context))
+    yield Note(
+        f"foreign weak symbols that are gone: {len(found)}", examples(found), affected=exports_called(found, context)
+    )
 
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
@@ -157,7 +160,7 @@ def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> I
         f"foreign weak symbols that came: {len(found)}",
         None,
         examples(found),
-        affected=_exports(found, context, new=True),
+        affected=exports_called(found, context, new=True),
     )
 
 
@@ -172,7 +175,7 @@ def inline_symbols_removed(symbols: Removed[InlineExports], context: Context) ->
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(f"weak copies that are gone: {len(found)}", examples(found), affected=_exports(found, context))
+    yield Note(f"weak copies that are gone: {len(found)}", examples(found), affected=exports_called(found, context))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
@@ -185,7 +188,7 @@ def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Ite
     """
     found = symbols.new.symbols
     yield Note(
-        f"weak copies that came: {len(found)}", None, examples(found), affected=_exports(found, context, new=True)
+        f"weak copies that came: {len(found)}", None, examples(found), affected=exports_called(found, context, new=True)
     )
 
 
@@ -200,7 +203,9 @@ def internal_symbols_removed(symbols: Removed[InternalExports], context: Context
     """
     found = symbols.old.symbols
     yield Note(
-        f"symbols of internal classes that are gone: {len(found)}", examples(found), affected=_exports(found, context)
+        f"symbols of internal classes that are gone: {len(found)}",
+        examples(found),
+        affected=exports_called(found, context),
     )
 
 
@@ -220,7 +225,7 @@ def undeclared_symbols_removed(symbols: Removed[UndeclaredExports], context: Con
     yield Note(
         f"exports that no public header declares are gone: {len(found.symbols)}, of {headers}",
         examples(found.symbols),
-        affected=_exports(found.symbols, context),
+        affected=exports_called(found.symbols, context),
     )
 
 
@@ -240,5 +245,5 @@ def visibility_leak(symbols: Added[InternalExports], context: Context) -> Iterat
     Fix: build with ``-fvisibility=hidden`` or a version script that lists what is public.
     """
     found = symbols.new.symbols
-    affected = _exports(found, context, new=True)
+    affected = exports_called(found, context, new=True)
     yield Note(f"internal exports that came: {len(found)}", None, examples(found), affected=affected)

@@ -13,20 +13,15 @@ from abistore.compare.parts import (
     VersionRequirement,
 )
 from abistore.compare.rule import Note, rule
+from abistore.compare.rules.batches import exports_called
 from abistore.compare.versions import RUNTIME_FAMILIES, parsed
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.names import Name
 from abistore.model.shapes import Library
 
 
 def _defines(library: Library | None) -> bool:
     return library is not None and bool(set(library.version_definitions) - {library.soname})
-
-
-def _exports(symbols: tuple[str, ...], context: Context) -> tuple[Name, ...]:
-    names = (Name(kind, symbol) for symbol in symbols for kind in ("function", "variable"))
-    return tuple(name for name in names if context.old.variants("symbol", name))
 
 
 def _left(context: Context) -> bool:
@@ -35,7 +30,7 @@ def _left(context: Context) -> bool:
 
 
 def _living(node: VersionDefinition, context: Context) -> bool:
-    return any(context.exported(name) for name in _exports(node.symbols, context))
+    return any(context.exported(name) for name in exports_called(node.symbols, context))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
@@ -48,7 +43,7 @@ def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Co
     Fix: keep the node in the version script; let newer nodes inherit from it.
     """
     if _left(context) and (_living(node.old, context) or not node.old.symbols):
-        affected = _exports(node.old.symbols, context)
+        affected = exports_called(node.old.symbols, context)
         yield Note("the version node is no longer defined", node.old.version, affected=affected)
 
 
@@ -61,7 +56,7 @@ def symbol_version_node_removed(node: Removed[VersionDefinition], context: Conte
     Fix: keep the node and its symbols for the life of the SONAME.
     """
     if _left(context) and node.old.symbols and not _living(node.old, context):
-        affected = _exports(node.old.symbols, context)
+        affected = exports_called(node.old.symbols, context)
         yield Note("the version node and its symbols are gone", node.old.version, affected=affected)
 
 
