@@ -33,7 +33,7 @@ def entity(demangled: str) -> str:
     return text[start:]
 
 
-MANGLED = re.compile(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d+)")
+MANGLED = re.compile(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})", re.ASCII)
 
 
 def mangled_scope(symbol: str) -> tuple[str, bool]:

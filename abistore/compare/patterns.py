@@ -256,7 +256,7 @@ def _unqualified(symbol: str) -> str:
 
 def _unmangled(symbol: str) -> str:
     """The C name that a free function of the global namespace would have."""
-    match = re.match(r"_Z(\d+)", symbol)
+    match = re.match(r"_Z(\d{1,9})", symbol, re.ASCII)
     if not match:
         return symbol
     length = int(match[1])

@@ -32,7 +32,7 @@ def standard_array(name: Name, shape: Foreign) -> Array | None:
     """The array that an object of ``std::array`` is and nothing else; ``None`` for every other type."""
     if re.match(r"std::(__\w+::)?array<", name.spelling):
         match shape.arguments:
-            case (element, Special(spelling=count)) if count.isdigit() and int(count):
+            case (element, Special(spelling=count)) if re.fullmatch(r"[1-9][0-9]{0,17}", count):
                 return Array(element, int(count))
     return None
 

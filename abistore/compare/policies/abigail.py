@@ -54,7 +54,7 @@ def _one_of(known: Mapping[str, Condition | None]) -> Reader:
 
 
 def _parameter(text: str) -> Condition:
-    match = re.fullmatch(r"'(?P<index>\d+)\s+(?:/(?P<regexp>.*)/|(?P<type>[^/].*?))'?", text)
+    match = re.fullmatch(r"'(?P<index>\d{1,9})\s+(?:/(?P<regexp>.*)/|(?P<type>[^/].*?))'?", text)
     if match is None:
         raise ValueError("not of the form '0 type or '0 /regexp/")
     return abigail.ParameterIs(int(match["index"]), part_of(match["regexp"]) if match["regexp"] else match["type"])

@@ -1,4 +1,4 @@
-"""Version labels and version tags are compared by their numbers, and no label is too strange to be compared."""
+"""Numbers in labels, version tags and mangled names are compared as numbers, and none is too strange to be compared."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
+from abistore.compare.entities import mangled_scope
 from abistore.compare.versions import parsed, raises_floor
 from tests.compare.model import INT, function, snapshot, uses
 
@@ -41,3 +42,10 @@ def test_a_version_tag_is_its_family_and_its_number() -> None:
 def test_a_version_tag_of_endless_digits_is_a_family_of_its_own() -> None:
     assert parsed(f"GLIBC_{ENDLESS}") == (f"GLIBC_{ENDLESS}", ())
     assert raises_floor(f"GLIBC_{ENDLESS}", ["GLIBC_2.34"])
+
+
+@pytest.mark.parametrize("symbol", [f"_Z{ENDLESS}", f"_ZN{ENDLESS}E", f"_ZN{ENDLESS}3fooEv", "_Z²x"])
+def test_a_mangled_name_of_endless_digits_is_compared(symbol: str) -> None:
+    old = snapshot({function(symbol): uses(INT), function("use"): uses(INT)})
+    assert [finding.kind for finding in compare(old, SAME).findings] == ["func_removed"]
+    assert mangled_scope(symbol)[1] is False
