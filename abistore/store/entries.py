@@ -28,8 +28,8 @@ class Content:
     counts: dict[Facet, int]
     held: frozenset[int]
     """The facets that say something about the history of their entries, by their place in ``FACETS``."""
-    located: frozenset[Name]
-    """The names that have a source location, and need an id for it."""
+    located: dict[Name, None]
+    """The names that have a source location, and need an id for it; a set in the snapshot's order."""
     members: dict[Member, None]
     """A set, sorted."""
     bodies: dict[bytes, bytes]
@@ -63,7 +63,7 @@ class Content:
             for name, variants in sorted(snapshot.entries[FACETS[facet]].items(), key=by_name)
             for key in sorted([keys[id(shape)] for shape in variants])
         }
-        return cls(whole, counts, frozenset(held), frozenset(snapshot.locations), members, bodies)
+        return cls(whole, counts, frozenset(held), dict.fromkeys(snapshot.locations), members, bodies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def write_entries(database: Database, line: int, sequence: int, content: Content
     entry = "line_id = ? AND last_seq = ? AND facet = ? AND name_id = ? AND shape_id = ?"
     ending = f"UPDATE entry SET last_seq = ? WHERE {entry}"
     database.many(ending, [(sequence - 1, line, OPEN, *key) for key in changes.end])
-    mentioned = {name for _, name, _ in changes.begin} | content.located
-    changes.names.update(_name_ids(database, mentioned - changes.names.keys()))
+    mentioned = dict.fromkeys([name for _, name, _ in changes.begin]) | content.located
+    changes.names.update(_name_ids(database, [name for name in mentioned if name not in changes.names]))
     shapes, shapes_written = _shape_ids(database, {key for _, _, key in changes.begin}, content)
     beginning = "INSERT INTO entry (line_id, last_seq, facet, name_id, shape_id, first_seq) VALUES (?, ?, ?, ?, ?, ?)"
     rows = [(line, OPEN, facet, changes.names[name], shapes[key], sequence) for facet, name, key in changes.begin]
@@ -112,16 +112,22 @@ def write_entries(database: Database, line: int, sequence: int, content: Content
 
 def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
-    rows: list[tuple[str, str]] = sorted((name.kind, name.spelling) for name in names)
+    ordered = sorted(names, key=_row)
+    rows = [_row(name) for name in ordered]
     columns = "kind, spelling"
     added = _added(database, "name", rows, columns=columns, identity=columns)
+    if [row[1:] for row in added] == rows:  # nearly always, and asked sooner than every name is looked up
+        return {name: row[0] for name, row in zip(ordered, added, strict=True)}
     found = {(kind, spelling): name_id for name_id, kind, spelling in added}
-    missing = [row for row in rows if row not in found]
     statement = "SELECT id, spelling FROM name WHERE kind = ? AND spelling IN ({})"
-    for kind in sorted({row[0] for row in missing}):
-        spellings = [row[1] for row in missing if row[0] == kind]
-        found.update(((kind, row[1]), row[0]) for row in database.within(statement, spellings, kind))
-    return {name: found[name.kind, name.spelling] for name in names}
+    for kind in sorted({row[0] for row in rows}):
+        missing = [row[1] for row in rows if row[0] == kind and row not in found]
+        found.update(((kind, row[1]), row[0]) for row in database.within(statement, missing, kind))
+    return {name: found[row] for name, row in zip(ordered, rows, strict=True)}
+
+
+def _row(name: Name) -> tuple[str, str]:
+    return name.kind, name.spelling
 
 
 def _shape_ids(database: Database, keys: set[bytes], content: Content) -> tuple[dict[bytes, int], int]:
@@ -151,4 +157,4 @@ def _added(
     places = ", ".join("?" * len(rows[0]))
     database.many(f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING", rows)
     # ids grow: this reads what was added, in one pass and without a list of what to look for
-    return database.rows(f"SELECT id, {identity} FROM {table} WHERE id > ?", (last,))
+    return database.rows(f"SELECT id, {identity} FROM {table} WHERE id > ? ORDER BY id", (last,))
