@@ -49,20 +49,21 @@ def find_renames(equivalence: Equivalence) -> Mapping[Name, Name]:
 def _of_same_content(
     equivalence: Equivalence, gone: Sequence[Name], come: Sequence[Name]
 ) -> Iterator[tuple[Name, Name]]:
-    candidates: dict[object, list[Name]] = {}
+    """Each distinct shape is compared once, however many names have it."""
+    candidates: dict[object, dict[AnyShape, list[Name]]] = {}
     for name in come:
         shape = equivalence.new_side.shape(name)
         if isinstance(shape, Record | Enum):
-            candidates.setdefault(_outline(name, shape), []).append(name)
+            candidates.setdefault(_outline(name, shape), {}).setdefault(shape, []).append(name)
+    matching: dict[AnyShape, list[list[Name]]] = {}
     for name in gone:
         shape = equivalence.old_side.shape(name)
         if isinstance(shape, Record | Enum):
-            same = candidates.get(_outline(name, shape), [])
-            shapes = ((other, equivalence.new_side.shape(other)) for other in same)
-            matching = [other for other, found in shapes if _same_content(equivalence, shape, found)]
-            if len(matching) == 1:
-                same.remove(matching[0])
-                yield name, matching[0]
+            if shape not in matching:
+                same = candidates.get(_outline(name, shape), {})
+                matching[shape] = [others for each, others in same.items() if _same_content(equivalence, shape, each)]
+            if sum(map(len, matching[shape])) == 1:
+                yield name, next(others for others in matching[shape] if others).pop()
 
 
 def _outline(name: Name, shape: Record | Enum) -> object:
@@ -71,7 +72,7 @@ def _outline(name: Name, shape: Record | Enum) -> object:
     return name.kind, shape.size, tuple((each.name, each.offset) for each in shape.fields), len(shape.bases)
 
 
-def _same_content(equivalence: Equivalence, old: Record | Enum, new: AnyShape | None) -> bool:
+def _same_content(equivalence: Equivalence, old: Record | Enum, new: AnyShape) -> bool:
     if isinstance(old, Record):
         substance = bool(old.fields or old.bases or old.virtuals)
         return substance and isinstance(new, Record) and equivalence.same_record(old, new) <= Sameness.SPELLING

@@ -11,7 +11,7 @@ from abistore.compare.comparison import compare
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, AnyShape, Enum, Enumerator, Field, Library, Named, Record, Symbol
 from abistore.model.snapshot import Snapshot
-from tests.compare.model import DOUBLE, INT, LONG, alias, function, record, snapshot, uses
+from tests.compare.model import DOUBLE, INT, LONG, alias, function, record, snapshot, to, uses
 from tests.effort import steps
 
 USE, BIG, CODES = function("use"), record("Big"), Name("enum", "codes")
@@ -66,6 +66,16 @@ def passed_classes(count: int) -> Pair:
     return snapshot({**users, **dict.fromkeys(names, old)}), snapshot({**users, **dict.fromkeys(names, new)})
 
 
+def renamed_types(count: int) -> Pair:
+    return pointed_at("old", count), pointed_at("new", count)
+
+
+def pointed_at(prefix: str, count: int) -> Snapshot:
+    names = [record(f"{prefix}{index}") for index in range(count)]
+    users = {function(f"f{index}"): uses(to(name)) for index, name in enumerate(names)}
+    return snapshot({**users, **dict.fromkeys(names, fields(2))})
+
+
 def renamed_nodes(count: int) -> Pair:
     return versioned(count, "A"), versioned(count, "B")
 
@@ -87,6 +97,7 @@ def versioned(count: int, family: str) -> Snapshot:
         replaced_enumerators,
         redefined_aliases,
         passed_classes,
+        renamed_types,
         renamed_nodes,
     ],
 )
