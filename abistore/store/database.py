@@ -28,7 +28,8 @@ class Database:
     """A connection in autocommit mode. Statements are written with ``?`` for parameters, whatever the driver wants.
 
     ``driver`` is the DB-API connection, to which statements go directly: importing SQLAlchemy takes longer than most
-    commands, and only what makes or migrates tables needs it. ``errors`` are the classes that the driver raises.
+    commands, and only what makes or migrates tables needs it. ``engine`` gives SQLAlchemy's, around this connection.
+    ``errors`` are the classes that the driver raises.
     ``where`` is the database as messages call it: a path, or a URL without its password.
     """
 
