@@ -52,11 +52,11 @@ DIRECT = {
 UNKNOWN = 0
 """The attribute code of what is stepped over."""
 
-LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, RECORD, ENUM, UNPLACED = range(8)
+LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, UNPLACED, RECORD, ENUM = range(8)
 """How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
 over, or by its meaning; ``UNPLACED`` is a variable without a location, or a function without code, that an export may
 be nevertheless. Plain numbers, because every entry is
-compared with them; what a scan remembers is last."""
+compared with them; types that a scan remembers are last."""
 
 Specification: TypeAlias = tuple[int, int, int]
 """One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
@@ -95,10 +95,10 @@ class Field(NamedTuple):
 class Abbreviation:
     """One kind of entry: its tag, its attributes and their forms.
 
-    ``attributes`` is the set of attribute codes; ``size`` the bytes of the attributes for leaves and the
-    place of DW_AT_sibling where there are children (-1: not fixed); ``leaf_size`` is that of leaves alone. ``opens``
-    tells that children follow and nothing says where they end. Other places count from the code's end too:
-    ``symbol_place`` is that of the linkage name, or else of the name; ``type_place`` that of the type of a leaf of
+    ``attributes`` is the set of attribute codes; ``size`` the bytes of the attributes of a leaf (-1: not fixed, or
+    not a leaf). ``opens`` tells that children follow and nothing says where they end. Places count from the code's end,
+    and are -1 where not fixed: ``sibling_place`` is that of DW_AT_sibling where there are children, ``symbol_place``
+    that of the linkage name, or else of the name; ``type_place`` that of the type of a leaf of
     fixed size that completes no other entry. ``decode(data, position, unit)`` takes the position
     after the code and gives the position after the attributes, with the kept attributes. ``next(data, position, unit)``
     gives the position after the attributes, or of the next sibling where ``leads`` says that it is recorded.
@@ -106,8 +106,8 @@ class Abbreviation:
 
     __slots__ = (
         "_decoded", "_lead", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
-        "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "leaf_size", "name_place", "next",
-        "opens", "raw", "size", "specifications", "symbol_place", "tag", "type_place",
+        "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next",
+        "opens", "raw", "sibling_place", "size", "specifications", "symbol_place", "tag", "type_place",
     )  # fmt: skip
 
     decode: Decoder
@@ -136,10 +136,9 @@ class Abbreviation:
         self.address_place = places.get(dw.AT_LOW_PC, -1)
         is_whole = size >= 0 and not has_children and dw.AT_ABSTRACT_ORIGIN not in self.attributes
         self.type_place = places.get(dw.AT_TYPE, -1) if is_whole else -1
-        sibling = places.get(dw.AT_SIBLING, -1) if has_children else -1
+        self.sibling_place = places.get(dw.AT_SIBLING, -1) if has_children else -1
         self.kind = self._classify(size >= 0)
-        self.size = sibling if has_children else size
-        self.leaf_size = -1 if has_children else size
+        self.size = -1 if has_children else size
         self.opens = has_children and not self.leads
 
     def _classify(self, is_fixed: bool) -> int:
@@ -154,11 +153,12 @@ class Abbreviation:
             return UNPLACED
         if tag in (dw.TAG_NAMESPACE, dw.TAG_MODULE):
             return NAMESPACE
-        if tag in dw.RECORD_TAGS:
+        is_leaf = is_fixed and not self.has_children
+        if tag in dw.RECORD_TAGS and not (is_leaf and self.is_declaration):
             return RECORD
         if tag == dw.TAG_ENUMERATION_TYPE:
             return ENUM
-        return LEAF if is_fixed and not self.has_children else PLAIN
+        return LEAF if is_leaf else PLAIN
 
     def _decode_interpreted(self, data: bytes, position: int, unit: Unit) -> tuple[int, Attributes]:
         self._decoded += 1
@@ -304,4 +304,4 @@ UNDECLARED = Abbreviation(0, False, (), Format(True, 4, 8, 4))
 """Stands in tables where no abbreviation has the code, so that using it is an error."""
 UNDECLARED.decode = _unusable
 UNDECLARED.next = _unusable
-UNDECLARED.kind, UNDECLARED.size, UNDECLARED.leaf_size = PLAIN, -1, -1
+UNDECLARED.kind, UNDECLARED.size = PLAIN, -1

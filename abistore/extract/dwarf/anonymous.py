@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from abistore.extract.dwarf import codes as dw
+from abistore.extract.dwarf.peek import type_at
 from abistore.extract.dwarf.records import read_enum, read_record
 from abistore.model.shapes import Inline, Record, TypeRef
 
@@ -42,9 +43,10 @@ class Anonymous:
         target = attributes.get(dw.AT_TYPE, -1)
         if target < 0:
             return None
-        die = self._types.info.die(target)
-        if die[1].tag not in COMPOSITE or NAMING & die[3].keys():
+        _, abbreviation, _ = self._types.info.entry(target)
+        if abbreviation.tag not in COMPOSITE or not NAMING.isdisjoint(abbreviation.attributes):
             return None
+        die = self._types.info.die(target)
         if self._first_typedef(target, die[0]) not in (typedef, None):
             return None
         return self._define(typedef, target, die)
@@ -97,14 +99,14 @@ class Anonymous:
 
     def _target(self, handle: int, unit: Unit) -> int:
         """What ``handle`` is a typedef of; -1 where it is something else."""
-        _, abbreviation, _, attributes = self._types.info.die(handle)
-        return attributes.get(dw.AT_TYPE, -1) if abbreviation.tag == dw.TAG_TYPEDEF else -1
+        _, abbreviation, position = self._types.info.entry(handle)
+        return type_at(unit, abbreviation, position) if abbreviation.tag == dw.TAG_TYPEDEF else -1
 
     def _collect(self, unit: Unit, position: int, table: dict[int, int]) -> None:
         """Adds the typedefs from ``position`` on, by what they are of; namespaces included."""
         data = unit.data
         for handle, child, after in self._types.info.children(unit, position):
             if child.tag == dw.TAG_TYPEDEF:
-                table.setdefault(child.decode(data, after, unit)[1].get(dw.AT_TYPE, -1), handle)
+                table.setdefault(type_at(unit, child, after), handle)
             elif child.tag == dw.TAG_NAMESPACE and child.has_children:
                 self._collect(unit, child.decode(data, after, unit)[0], table)

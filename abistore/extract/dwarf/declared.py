@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.faults import MALFORMED
-from abistore.extract.dwarf.unplaced import symbol_at
+from abistore.extract.dwarf.peek import symbol_at
 from abistore.model.files import include_root, is_own_header, is_source
 from abistore.model.snapshot import Location
 
@@ -50,12 +50,16 @@ def _declared(types: Types, units: Iterable[Unit], wanted: Collection[str]) -> I
 
 def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, dict[int, int]]]:
     data, table = unit.data, unit.table
-    for start in (*unit.functions, *unit.unplaced):
+    for start in (*unit.containers, *unit.unplaced):
         code, position = data[start], start + 1
         if code > 127:
             code, position = leb.unsigned(data, start)
         abbreviation = table[code]
-        if abbreviation.is_declaration and dw.AT_DECL_FILE in abbreviation.attributes:
+        if (
+            abbreviation.is_declaration
+            and abbreviation.tag == dw.TAG_SUBPROGRAM
+            and dw.AT_DECL_FILE in abbreviation.attributes
+        ):
             symbol = symbol_at(unit, abbreviation, position)
             if symbol in wanted:
                 yield symbol, abbreviation.decode(data, position, unit)[1]

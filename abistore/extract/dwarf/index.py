@@ -8,6 +8,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.abbreviations import Attributes
 from abistore.extract.dwarf.faults import MALFORMED, describe
+from abistore.extract.dwarf.peek import name_at
 from abistore.extract.dwarf.units import Unit
 
 
@@ -28,25 +29,16 @@ def index_definitions(
 
 
 def _add_unit(unit: Unit, attributes: Callable[[int], Attributes], index: dict[str, list[int]]) -> None:
-    data, base, strings = unit.data, unit.base, unit.strings
-    offset = unit.offset
+    data, base = unit.data, unit.base
     for start in unit.classes:
         code = data[start]
         position = start + 1
         if code > 127:
             code, position = leb.unsigned(data, start)
         abbreviation = unit.table[code]
-        if abbreviation.name_place >= 0:
-            name: str | None = strings[offset(data, position + abbreviation.name_place)[0]]
-        else:
-            values = abbreviation.decode(data, position, unit)[1]
-            name = values.get(dw.AT_NAME)
-            if name is None:
-                name = _specified_name(values, attributes)
+        name = name_at(unit, abbreviation, position)
+        if not name and dw.AT_SPECIFICATION in abbreviation.attributes:
+            declaration = abbreviation.decode(data, position, unit)[1][dw.AT_SPECIFICATION]
+            name = attributes(declaration).get(dw.AT_NAME, "")
         if name:
             index.setdefault(name, []).append(base + start)
-
-
-def _specified_name(values: Attributes, attributes: Callable[[int], Attributes]) -> str | None:
-    declaration = values.get(dw.AT_SPECIFICATION, -1)
-    return attributes(declaration).get(dw.AT_NAME) if declaration >= 0 else None

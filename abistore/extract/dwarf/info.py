@@ -289,7 +289,7 @@ class DebugInfo:
             return
         unit.is_scanned = True
         unit.starts, unit.scopes = [unit.position], [None]
-        unit.classes, unit.functions, unit.nameable, unit.unplaced = [], [], [], []
+        unit.classes, unit.containers, unit.nameable, unit.unplaced = [], [], [], []
         try:
             unit.load()
             scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)
@@ -332,8 +332,8 @@ class DebugInfo:
                     return unit
         raise Malformed(f"a reference to {handle:#x} leads to no entry")
 
-    def die(self, handle: int) -> tuple[Unit, Abbreviation, int, Attributes]:
-        """An entry: its unit, its abbreviation, the position after its attributes, and its attributes."""
+    def entry(self, handle: int) -> tuple[Unit, Abbreviation, int]:
+        """An entry without its attributes: its unit, its abbreviation, the position after its code."""
         unit = self._last
         if unit is None or not unit.position <= handle - unit.base < unit.limit:
             unit = self.unit(handle)
@@ -345,8 +345,12 @@ class DebugInfo:
         position += 1
         if code > 127:
             code, position = leb.unsigned(data, position - 1)
-        abbreviation = unit.table[code]
-        position, attributes = abbreviation.decode(data, position, unit)
+        return unit, unit.table[code], position
+
+    def die(self, handle: int) -> tuple[Unit, Abbreviation, int, Attributes]:
+        """An entry: its unit, its abbreviation, the position after its attributes, and its attributes."""
+        unit, abbreviation, position = self.entry(handle)
+        position, attributes = abbreviation.decode(unit.data, position, unit)
         return unit, abbreviation, position, attributes
 
     def attributes(self, handle: int) -> Attributes:

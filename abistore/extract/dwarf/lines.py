@@ -33,10 +33,30 @@ Entry: TypeAlias = tuple[str | int, int]
 """A file or folder: its path, or where that is in .debug_line_str, and the number of the folder that holds it."""
 
 
+class Rows:
+    """The entries of a table of rows of one size, unpacked one by one: few of them are asked for."""
+
+    def __init__(self, data: bytes, position: int, layout: struct.Struct, count: int) -> None:
+        self._data = data
+        self._position = position
+        self._layout = layout
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Entry:
+        path, *folder = self._layout.unpack_from(self._data, self._position + index * self._layout.size)
+        return path, folder[0] if folder else 0
+
+
+Table: TypeAlias = Rows | Sequence[Entry]
+
+
 class Files:
     """The files of one line table. A path is put together when it is asked for: few files declare what is exported."""
 
-    def __init__(self, unit: Unit, folders: Sequence[Entry], files: Sequence[Entry]) -> None:
+    def __init__(self, unit: Unit, folders: Table, files: Table) -> None:
         self._compilation = unit.comp_dir
         self._strings = unit.line_strings
         self._folders = folders
@@ -95,7 +115,7 @@ def _old_names(unit: Unit, data: bytes, position: int) -> Files:
     return Files(unit, folders, files)
 
 
-def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list[Entry], int]:
+def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[Table, int]:
     """A DWARF 5 list of folders or files, and the position after it."""
     fields = []
     count = data[position]
@@ -110,11 +130,10 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list
     if (rest := COMMON.get(tuple(fields))) is not None:
         layout = struct.Struct(format.prefix + SIZE_CODES[format.offset_size] + rest)
         end = position + count * layout.size
-        rows = list(layout.iter_unpack(data[position:end]))
-        if len(fields) == 1:
-            return [(path, 0) for (path,) in rows], end
-        if max(data[position + format.offset_size : end : layout.size], default=0) < ONE_BYTE:
-            return rows, end
+        if end > len(data):
+            raise Malformed("a line table ends outside its section")
+        if len(fields) == 1 or max(data[position + format.offset_size : end : layout.size], default=0) < ONE_BYTE:
+            return Rows(data, position, layout, count), end
     entries: list[Entry] = []
     for _ in range(count):
         path, folder = "", 0

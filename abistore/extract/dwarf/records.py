@@ -98,7 +98,7 @@ class Members:
         if self.special is None:
             return PASSING.get(self.die[3].get(dw.AT_CALLING_CONVENTION, 0))
         polymorphic = self.has_vptr or self.virtuals or any(base.virtual for base in self.bases)
-        return "reference" if polymorphic or self.special.by_reference else "value"
+        return "reference" if polymorphic else self.special.passing
 
     def _member(self, attributes: Attributes) -> None:
         if dw.AT_EXTERNAL in attributes or dw.AT_DECLARATION in attributes:  # a static member, before DWARF 5

@@ -2,7 +2,8 @@
 
 Nothing below namespace scope is visited: records and functions are stepped over by DW_AT_sibling where it is recorded,
 else entry by entry without decoding.
-A scope is ``(outer scope, name or handle)``; it holds from its position in ``starts`` up to the next one.
+A scope is ``(outer scope, name)``; it holds from its position in ``starts`` up to the next one. A container is a record
+or function that may hold scopes of its own.
 """
 
 from __future__ import annotations
@@ -35,16 +36,20 @@ DEEPEST = 1000
 
 
 def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Container[int], found: list[Found]) -> None:
-    """Fills the scopes, classes and functions of a loaded unit, and appends to ``found`` what lies at an export."""
+    """Fills the scopes, classes and containers of a loaded unit, and appends to ``found`` what lies at an export."""
     data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
-    starts, scopes, classes, functions = unit.starts, unit.scopes, unit.classes, unit.functions
+    starts, scopes, classes, containers = unit.starts, unit.scopes, unit.classes, unit.containers
     reference, address, offset = unit.word, unit.address, unit.handle - base
     stack: list[Any] = []
     scope: Any = None
+    steps = [0] * 256  # by first byte: the size of an entry that is a leaf, once one was met
     position = unit.top
     while position < limit:
+        code = data[position]
+        while step := steps[code]:
+            position += step
+            code = data[position]
         start, position = position, position + 1
-        code = data[start]
         if code > 127:
             code, position = leb.unsigned(data, start)
         if not code:
@@ -56,19 +61,18 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
         abbreviation = table[code]
         kind = abbreviation.kind
         if kind == LEAF:
+            if code < 128:
+                steps[code] = 1 + abbreviation.size
             position += abbreviation.size
             continue
-        if kind == NAMESPACE:
-            position, values = abbreviation.decode(data, position, unit)
+        if kind >= RECORD:
+            if not abbreviation.is_declaration:
+                classes.append(start)
+            if kind == RECORD and abbreviation.has_children:
+                containers.append(start)
+        elif kind == FUNCTION:
             if abbreviation.has_children:
-                stack.append(scope)
-                scope = _namespace(values, scope, len(stack))
-                starts.append(position)
-                scopes.append(scope)
-            continue
-        if kind == FUNCTION:
-            if abbreviation.has_children:
-                functions.append(start)
+                containers.append(start)
             if abbreviation.is_nameable:
                 unit.nameable.append(start)
             if abbreviation.address_place >= 0:
@@ -77,23 +81,25 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
                     found.append(("function", value, base + start))
             elif abbreviation.has_code:
                 found.extend(_function(abbreviation, position, unit, addresses, base + start))
+        elif kind == NAMESPACE:
+            position, values = abbreviation.decode(data, position, unit)
+            if abbreviation.has_children:
+                stack.append(scope)
+                scope = _namespace(values, scope, len(stack))
+                starts.append(position)
+                scopes.append(scope)
+            continue
         elif kind == VARIABLE:
             found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
         elif kind == UNPLACED:
             unit.unplaced.append(start)
-        elif kind >= RECORD and not abbreviation.is_declaration:
-            classes.append(start)
-        if kind == RECORD and abbreviation.has_children:
-            starts += (position, limit)
-            scopes += ((scope, base + start), scope)
-        if abbreviation.has_children and abbreviation.size >= 0:
-            position = reference(data, position + abbreviation.size)[0] + offset
+        place = abbreviation.sibling_place
+        if place >= 0:
+            position = reference(data, position + place)[0] + offset
             if position <= start:
                 raise Malformed(f"the entry at {start:#x} has a sibling before itself")
         else:
             position = skip(abbreviation, position, unit)
-        if kind == RECORD and abbreviation.has_children:
-            starts[-1] = position
 
 
 def _namespace(values: Attributes, outer: Any, depth: int) -> Any:

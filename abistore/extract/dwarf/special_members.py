@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from abistore.extract.dwarf import codes as dw
-from abistore.extract.dwarf.signatures import read_signature
+from abistore.extract.dwarf.peek import name_at, type_at
+from abistore.extract.dwarf.walk import children
 from abistore.model.names import Name
 from abistore.model.normal import last_component
 from abistore.model.reach import embedded
-from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Pointer, Qualified, Record
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,6 +32,9 @@ OLDEST: Final = 8
 
 IN_CLASS: Final = 1
 """DW_DEFAULTED_in_class."""
+
+REFERENCES: Final = frozenset({dw.TAG_REFERENCE_TYPE, dw.TAG_RVALUE_REFERENCE_TYPE})
+TRANSPARENT: Final = frozenset({dw.TAG_CONST_TYPE, dw.TAG_VOLATILE_TYPE, dw.TAG_TYPEDEF})
 
 DEEPEST: Final = 100
 """How many records deep parts are looked at."""
@@ -57,32 +61,61 @@ class SpecialMembers:
         self._provided = False
         self._deleted = False
         self._usable = False
+        self._doubtful = False
 
     def add(self, die: Die) -> None:
         """Takes note of a member function, if it is a destructor, copy or move constructor."""
         attributes = die[3]
         name = attributes.get(dw.AT_NAME, "")
-        destructor = name.startswith("~")
-        if dw.AT_ARTIFICIAL in attributes or not (destructor or (name == self._name and self._takes_own(die))):
+        if dw.AT_ARTIFICIAL in attributes:
             return
-        if dw.AT_DELETED in attributes:
-            self._deleted |= not destructor
+        if name.startswith("~"):
+            self._provided |= dw.AT_DELETED not in attributes and attributes.get(dw.AT_DEFAULTED) != IN_CLASS
+        elif name == self._name:
+            self._add_constructor(die)
+
+    def _add_constructor(self, die: Die) -> None:
+        unit, abbreviation, position, attributes = die
+        taken = [
+            type_at(unit, child, after)
+            for _, child, after in (children(unit, position) if abbreviation.has_children else ())
+            if child.tag == dw.TAG_FORMAL_PARAMETER and dw.AT_ARTIFICIAL not in child.attributes
+        ]
+        if not taken or not self._is_reference_to_own(taken[0]):
+            return
+        if len(taken) > 1:  # it copies where the others have default arguments, which nothing records
+            self._doubtful = True
+        elif dw.AT_DELETED in attributes:
+            self._deleted = True
         elif attributes.get(dw.AT_DEFAULTED) != IN_CLASS:
             self._provided = True
         else:
-            self._usable |= not destructor
+            self._usable = True
 
     @property
-    def by_reference(self) -> bool:
-        """Whether what the class declares makes it go by the address of a copy."""
-        return self._provided or (self._deleted and not self._usable)
+    def passing(self) -> Passing | None:
+        """How the class goes by value as far as its own members decide; ``None`` where they do not tell."""
+        if self._provided or (self._deleted and not self._usable):
+            return "reference"
+        return None if self._doubtful else "value"
 
-    def _takes_own(self, die: Die) -> bool:
-        match read_signature(self._types, die).parameters:
-            case (Pointer(target=Named(name) | Qualified(target=Named(name)), sort="&" | "&&"),):
-                return last_component(name.spelling) == self._name
-            case _:
+    def _is_reference_to_own(self, handle: int) -> bool:
+        """Whether the type ``handle`` is one. It is not read as others are: what only it mentions is not reached."""
+        info = self._types.info
+        unit, abbreviation, position = info.entry(handle)
+        if abbreviation.tag not in REFERENCES:
+            return False
+        for _ in range(DEEPEST):
+            handle = type_at(unit, abbreviation, position)
+            if handle < 0:
                 return False
+            unit, abbreviation, position = info.entry(handle)
+            if abbreviation.tag not in TRANSPARENT:
+                break
+        name = name_at(unit, abbreviation, position)
+        if not name:
+            name = last_component(self._types.spellings.of(handle, info.attributes(handle)) or "")
+        return name.partition("<")[0] == self._name
 
 
 def settle_passing(entries: Entries, producers: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from abistore.extract.dwarf import codes as dw
@@ -14,14 +14,12 @@ from abistore.extract.dwarf.faults import Malformed
 from abistore.extract.dwarf.forms import Format
 
 _LEB = rb"[\x80-\xff]*+[\x00-\x7f]"
-DECLARATION = re.compile(
-    _LEB  # tag
-    + rb"."  # whether it has children
-    + rb"(?:(?!\0\0)" + _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb"))*+"  # attribute, form, constant
-    + rb"\0\0",
-    re.DOTALL,
-)  # fmt: skip
-"""An abbreviation after its code. DW_FORM_implicit_const (0x21) is followed by its value."""
+_SPECIFICATION = _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb")"
+SPECIFICATION = re.compile(_SPECIFICATION)
+"""An attribute and its form. DW_FORM_implicit_const (0x21) is followed by its value."""
+DECLARATION = re.compile(_LEB + rb"." + rb"(?:(?!\0\0)" + _SPECIFICATION + rb")*+\0\0", re.DOTALL)
+"""An abbreviation after its code: tag, whether it has children, specifications up to one of zeros."""
+END = b"\0\0"
 
 LARGEST_GAP = 1 << 12
 """Bound on unused codes in a row; producers leave none."""
@@ -41,6 +39,7 @@ class Unread(Abbreviation):
 
     def __getattr__(self, name: str) -> Any:
         tag, has_children, specifications = _read(self.raw)
+        # A class without __getattr__ has its attributes looked up three times as fast.
         self.__class__ = Abbreviation  # type: ignore[assignment]
         Abbreviation.__init__(self, tag, has_children, specifications, self.format)
         return getattr(self, name)
@@ -115,25 +114,15 @@ def _read(raw: bytes) -> tuple[int, bool, tuple[Specification, ...]]:
     """Tag, whether there are children, and attributes of a declaration; zeros at its end may be missing."""
     raw += b"\0\0\0"
     tag, position = leb.unsigned(raw, 0)
-    has_children = raw[position] != 0
-    position += 1
-    specifications: list[Specification] = []
-    while True:
-        attribute = raw[position]
-        position += 1
-        if attribute > 127:
-            attribute, position = leb.unsigned(raw, position - 1)
-        form = raw[position]
-        position += 1
-        if form > 127:
-            form, position = leb.unsigned(raw, position - 1)
-        constant = 1
-        if form == dw.FORM_IMPLICIT_CONST:
-            constant, position = leb.signed(raw, position)
-        if not attribute and not form:
-            return tag, has_children, tuple(specifications)
-        if attribute == dw.AT_MIPS_LINKAGE_NAME:
-            attribute = dw.AT_LINKAGE_NAME
-        if not is_usable(attribute, form):
-            attribute = UNKNOWN
-        specifications.append((attribute, form, constant))
+    pieces = SPECIFICATION.findall(raw, position + 1)
+    return tag, raw[position] != 0, tuple(map(_specification, pieces[: pieces.index(END)]))
+
+
+@lru_cache(MOST_DECLARATIONS)
+def _specification(raw: bytes) -> Specification:
+    attribute, position = leb.unsigned(raw, 0)
+    form, position = leb.unsigned(raw, position)
+    constant = leb.signed(raw, position)[0] if form == dw.FORM_IMPLICIT_CONST else 1
+    if attribute == dw.AT_MIPS_LINKAGE_NAME:
+        attribute = dw.AT_LINKAGE_NAME
+    return attribute if is_usable(attribute, form) else UNKNOWN, form, constant

@@ -105,6 +105,7 @@ class Types:
         self._files: dict[tuple[int, int], str] = {}
         self._alignments: dict[int, int] = {}
         self._copies = Copies()
+        self._base_types: dict[tuple[object, ...], TypeRef] = {}
         self._depth = 0
         self._builders: dict[int, Callable[[int, Die], TypeRef]] = {
             **dict.fromkeys(SORTS, self._composite),
@@ -112,7 +113,6 @@ class Types:
             dw.TAG_POINTER_TYPE: self._pointer,
             dw.TAG_REFERENCE_TYPE: self._pointer,
             dw.TAG_RVALUE_REFERENCE_TYPE: self._pointer,
-            dw.TAG_BASE_TYPE: self._base_type,
             dw.TAG_TYPEDEF: self._alias,
             dw.TAG_TEMPLATE_ALIAS: self._alias,
             dw.TAG_ARRAY_TYPE: self._array,
@@ -133,16 +133,24 @@ class Types:
         """The type that the DIE ``handle`` describes."""
         found = self._memo.get(handle)
         if found is None:
-            if self._depth > MAX_DEPTH:
-                raise LimitExceeded(f"a type in the debug information is nested more than {MAX_DEPTH} levels deep")
-            self._depth += 1
-            try:
-                die = self.info.die(handle)
-                found = self._builders.get(die[1].tag, self._other)(handle, die)
-            finally:
-                self._depth -= 1
+            unit, abbreviation, position = self.info.entry(handle)
+            if abbreviation.tag == dw.TAG_BASE_TYPE:
+                found = self._base_type(unit, abbreviation, position)
+            else:
+                found = self._built(handle, unit, abbreviation, position)
             self._memo[handle] = found
         return found
+
+    def _built(self, handle: int, unit: Unit, abbreviation: Abbreviation, position: int) -> TypeRef:
+        if self._depth > MAX_DEPTH:
+            raise LimitExceeded(f"a type in the debug information is nested more than {MAX_DEPTH} levels deep")
+        self._depth += 1
+        try:
+            position, attributes = abbreviation.decode(unit.data, position, unit)
+            die = unit, abbreviation, position, attributes
+            return self._builders.get(abbreviation.tag, self._other)(handle, die)
+        finally:
+            self._depth -= 1
 
     # --- named declarations ---------------------------------------------------------------------------------------
 
@@ -228,9 +236,18 @@ class Types:
     def _pointer(self, handle: int, die: Die) -> TypeRef:
         return self.references.pointer(self.of(die[3]), DECLARATORS[die[1].tag])
 
-    def _base_type(self, handle: int, die: Die) -> TypeRef:
-        unit, _, _, attributes = die
-        return self.references.primitive(spelling_of_base(unit, attributes), attributes.get(dw.AT_BYTE_SIZE, 0))
+    def _base_type(self, unit: Unit, abbreviation: Abbreviation, position: int) -> TypeRef:
+        """A built-in type. Every unit describes the same ones, mostly by the same bytes: these are read once."""
+        entry: bytes | int = unit.handle + position
+        if abbreviation.size >= 0 and abbreviation.name_place >= 0:  # no part of it is relative to the unit
+            entry = unit.data[position : position + abbreviation.size]
+        key = entry, abbreviation, id(unit.strings), unit.language, unit.producer
+        found = self._base_types.get(key)
+        if found is None:
+            attributes = abbreviation.decode(unit.data, position, unit)[1]
+            size = attributes.get(dw.AT_BYTE_SIZE, 0)
+            found = self._base_types[key] = self.references.primitive(spelling_of_base(unit, attributes), size)
+        return found
 
     def _unspecified(self, handle: int, die: Die) -> TypeRef:
         unit, _, _, attributes = die

@@ -50,7 +50,7 @@ class Unit:
 
     __slots__ = (
         "_context", "_indexed", "abbreviation_offset", "addr_base", "address", "addresses", "base", "classes",
-        "comp_dir", "data", "dwo_id", "dwo_name", "ends", "format", "functions", "handle", "high_pc", "is_loaded",
+        "comp_dir", "containers", "data", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc", "is_loaded",
         "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable", "offset",
         "order", "position", "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root", "scopes",
         "sections", "signature", "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top",
@@ -61,7 +61,7 @@ class Unit:
     starts: list[int]
     scopes: list[Any]
     classes: list[int]
-    functions: list[int]
+    containers: list[int]
     nameable: list[int]
     unplaced: list[int]
 
@@ -195,14 +195,15 @@ class Unit:
         self._indexed = IndexedStrings(self.strings, self._string_offset)
         code, position = leb.unsigned(self.data, self.position)
         abbreviation = self.table[code]
-        raw, position = _raw_root(abbreviation, position, self)
+        plan = _root_plan(abbreviation.specifications, self.format)
+        root, position = plan.read(self, position)
         self.top = position if abbreviation.has_children else self.limit
-        self._take_bases({attribute: value for attribute, _, value in raw if type(value) is int})
-        self._take_root({attribute: _meaning(form, value, self) for attribute, form, value in raw})
-        for attribute, form, _ in raw:
-            if attribute == dw.AT_HIGH_PC:
-                high = self.root[attribute]
-                self.high_pc = high if form in ADDRESS else self.low_pc + high
+        self._take_bases(root)
+        for attribute, interpret in plan.interpreted:
+            root[attribute] = interpret(root[attribute], self)
+        self._take_root(root)
+        if dw.AT_HIGH_PC in root:
+            self.high_pc = root[dw.AT_HIGH_PC] + (0 if plan.high_is_address else self.low_pc)
         self.is_loaded = True
 
     def _take_bases(self, root: dict[int, int]) -> None:
@@ -241,40 +242,39 @@ class Unit:
             del self._indexed
 
 
-def _raw_root(abbreviation: Abbreviation, position: int, unit: Unit) -> tuple[list[tuple[int, int, Any]], int]:
-    """The attributes of a root entry with their forms and uninterpreted values, and the position after them."""
-    row = _row(abbreviation.specifications, unit.format)
-    if row is not None:
-        forms, layout, constants = row
-        values = layout.unpack_from(unit.data, position) + constants
-        return [(*form, value) for form, value in zip(forms, values, strict=True)], position + layout.size
-    raw: list[tuple[int, int, Any]] = []
-    for attribute, form, value in abbreviation.specifications:
-        if form not in EMPTY:
-            value, position = read_raw(form, unit.data, position, unit, unit.format)
-        if form != dw.FORM_INDIRECT:
-            raw.append((attribute, form, value))
-    return raw, position
+class _RootPlan:
+    """How to read the root entries of one abbreviation: nearly all units of a compiler have the same."""
+
+    def __init__(self, specifications: tuple[Specification, ...], format: Format) -> None:
+        # What an indirect form says in each unit is of no attribute that is needed here.
+        told = {attribute: form for attribute, form, _ in specifications if form != dw.FORM_INDIRECT}
+        meanings = ((attribute, meaning(form)) for attribute, form in told.items())
+        self.interpreted = tuple((attribute, interpret) for attribute, interpret in meanings if interpret is not None)
+        self.high_is_address = told.get(dw.AT_HIGH_PC) in ADDRESS
+        self._specifications = specifications
+        fixed = fixed_forms(format)
+        self._is_fixed = all(form in fixed or form in EMPTY for _, form, _ in specifications)
+        self._attributes = [attribute for attribute, form, _ in specifications if form in fixed]
+        self._layout = struct.Struct(
+            format.prefix + "".join(fixed[form] for _, form, _ in specifications if form in fixed)
+        )
+        self._constants = {attribute: value for attribute, form, value in specifications if form in EMPTY}
+
+    def read(self, unit: Unit, position: int) -> tuple[dict[int, Any], int]:
+        """The attributes at ``position``, uninterpreted, and the position after them."""
+        if self._is_fixed:
+            values = self._layout.unpack_from(unit.data, position)
+            return {**dict(zip(self._attributes, values, strict=True)), **self._constants}, position + self._layout.size
+        raw: dict[int, Any] = {}
+        for attribute, form, value in self._specifications:
+            if form not in EMPTY:
+                value, position = read_raw(form, unit.data, position, unit, unit.format)
+            if form != dw.FORM_INDIRECT:
+                raw[attribute] = value
+        return raw, position
 
 
-@lru_cache(1 << 12)
-def _row(
-    specifications: tuple[Specification, ...], format: Format
-) -> tuple[list[tuple[int, int]], struct.Struct, tuple[int, ...]] | None:
-    """How to read attributes that all have a fixed size at once: most units have the same; ``None`` for any others."""
-    fixed = fixed_forms(format)
-    stored = [(attribute, form) for attribute, form, _ in specifications if form in fixed]
-    constants = [(attribute, form, value) for attribute, form, value in specifications if form in EMPTY]
-    forms = stored + [(attribute, form) for attribute, form, _ in constants]
-    if len(specifications) > len({attribute for attribute, _ in forms}):
-        return None
-    layout = struct.Struct(format.prefix + "".join(fixed[form] for _, form in stored))
-    return forms, layout, tuple(value for _, _, value in constants)
-
-
-def _meaning(form: int, raw: Any, unit: Unit) -> Any:
-    interpret = meaning(form)
-    return raw if interpret is None else interpret(raw, unit)
+_root_plan = lru_cache(1 << 12)(_RootPlan)
 
 
 def read_units(

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.abbreviations import Abbreviation, Attributes
+from abistore.extract.dwarf.peek import symbol_at
 from abistore.extract.dwarf.units import Unit
 from abistore.extract.dwarf.walk import children
 
@@ -42,15 +43,6 @@ def folded_functions(unit: Unit, symbols: Set[str]) -> Iterator[tuple[str, int]]
             symbol = symbol_at(unit, abbreviation, position)
             if symbol in symbols:
                 yield symbol, unit.base + start
-
-
-def symbol_at(unit: Unit, abbreviation: Abbreviation, position: int) -> str:
-    """The linkage name of the entry whose code ends at ``position``, or its name where it has none."""
-    if abbreviation.symbol_place >= 0:
-        return unit.strings[unit.offset(unit.data, position + abbreviation.symbol_place)[0]]
-    attributes = abbreviation.decode(unit.data, position, unit)[1]
-    symbol: str = attributes.get(dw.AT_LINKAGE_NAME) or attributes.get(dw.AT_NAME, "")
-    return symbol
 
 
 def members(

@@ -13,11 +13,11 @@ from abistore.extract.dwarf.units import Unit
 def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
     """The position of the next sibling of the entry whose code ends at ``position``."""
     data = unit.data
-    size = abbreviation.size
-    if size >= 0:
-        if not abbreviation.has_children:
-            return position + size
-        sibling = unit.handle - unit.base + unit.word(data, position + size)[0]
+    if abbreviation.size >= 0:
+        return position + abbreviation.size
+    place = abbreviation.sibling_place
+    if place >= 0:
+        sibling = unit.handle - unit.base + unit.word(data, position + place)[0]
         return sibling if position < sibling <= unit.limit else unit.forward(unit.base + sibling, position)
     if not abbreviation.has_children or abbreviation.leads:
         return abbreviation.next(data, position, unit)
@@ -45,8 +45,8 @@ def _end(position: int, unit: Unit) -> int:
             depth -= 1
             continue
         abbreviation = table[code]
-        if abbreviation.leaf_size >= 0:
-            position += abbreviation.leaf_size
+        if abbreviation.size >= 0:
+            position += abbreviation.size
             continue
         position = abbreviation.next(data, position, unit)
         if abbreviation.opens:
@@ -72,11 +72,10 @@ def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int
             raise Malformed("a list of entries ends outside its unit")
         abbreviation = table[code]
         yield base + start, abbreviation, position
-        size = abbreviation.size
-        if size < 0:
-            position = skip(abbreviation, position, unit)
-        elif abbreviation.has_children:
-            sibling = offset + word(data, position + size)[0]
+        if abbreviation.size >= 0:
+            position += abbreviation.size
+        elif abbreviation.sibling_place >= 0:
+            sibling = offset + word(data, position + abbreviation.sibling_place)[0]
             position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
         else:
-            position += size
+            position = skip(abbreviation, position, unit)
