@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from abistore.errors import SnapshotNotFound
@@ -20,7 +21,7 @@ from abistore.model.spelling import declaration
 from abistore.service.operands import Selection, operands
 from abistore.service.spelled import LINKED, displays
 
-MATCHES_SHOWN = 10
+MATCHES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +141,27 @@ def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
     described = tuple(name for name in names if wanted in {shown[name], shown[name].partition("(")[0]})
     if described:
         return described
-    raise SnapshotNotFound(f"{snapshot.library}: no declaration is called {text}", _hint(text, shown))
+    blind = not snapshot.entries.get("layout")
+    unseen = "; its types are not known, for want of debug information" if blind else ""
+    raise SnapshotNotFound(f"{snapshot.library}: no declaration is called {text}{unseen}", _hint(text, shown))
 
 
 def _hint(text: str, shown: Mapping[Name, str]) -> str:
-    inside = sorted({display for display in shown.values() if text.lower() in display.lower()})[:MATCHES_SHOWN]
+    displayed = set(shown.values())
+    inside = sorted((one for one in displayed if text.lower() in one.lower()), key=partial(_nearness, text))
     if not inside:
         from difflib import get_close_matches
 
-        inside = get_close_matches(text, sorted(set(shown.values())), MATCHES_SHOWN)
-    return f"did you mean {', '.join(inside)}?" if inside else "only exports and the types they reach are recorded"
+        inside = get_close_matches(text, sorted(displayed), MATCHES_SHOWN)
+    if not inside:
+        return "only exports and the types they reach are recorded"
+    return f"did you mean {', '.join(inside[:MATCHES_SHOWN])}?"
+
+
+def _nearness(text: str, display: str) -> tuple[bool, bool, int, str]:
+    """Sorts what ``text`` names but for its scope first, then what it begins, the shortest first."""
+    name = display.partition("(")[0].rpartition("::")[2]
+    return name != text, not name.startswith(text), len(display), display
 
 
 def _stored(release: Release) -> Stored:

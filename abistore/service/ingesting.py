@@ -15,6 +15,7 @@ from abistore.model.history import DEFAULT_CHANNEL, IngestRequest, Release
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
+from abistore.model.sonames import library_name
 from abistore.model.versions import scheme_for, sort_key
 from abistore.service.database import open_store, user
 from abistore.service.labels import check_label
@@ -35,7 +36,7 @@ IN_FILE_NAME = (
     re.compile(r"\.so\.(\d[\w.+~-]*)$"),
     re.compile(r"[-_]v?(\d[\w.+~-]*?)(?:\.so|\.abi)?(?:\.json|\.\d+)*$"),
 )
-IN_FOLDER_NAME = re.compile(r"(?:^|[-_v])(\d[\w.+~-]*)$")
+IN_FOLDER_NAME = re.compile(r"(?:^|(?<!x86)[-_])v?(\d[\w.+~-]*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +164,15 @@ def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
 
 
 def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
-    """The release stored from this very file, unless reading it again could say more."""
-    if plan.replace:
-        return None
+    """The release stored from this very file under the labels asked for, unless reading it again could say more."""
     version = plan.version or _version_of_path(path, plan.version_from)
+    if plan.replace or (plan.version_from and not version):
+        return None
     if not store.may_know(_size(path), version, plan.profile, plan.library):
         return None
     known = store.known(file_digest(path), version, plan.profile, plan.library)
+    if known and not plan.library and known.line.library != library_name(known.soname or path.name):
+        return None  # somebody stored it under another library's name
     search = plan.options.debug_dirs or plan.options.debuginfod
     if known and search and any(evidence.state != "full" for evidence in known.evidence):
         return None

@@ -17,5 +17,7 @@ def check_label(what: str, text: str | None) -> None:
         raise UsageError(f"not a {what}: {text!r}", "use printable characters, without blanks around them")
     if what == "library" and (not text or "@" in text or "/" in text):
         raise UsageError(f"not a library's name: {text!r}", "pass --library with a name without @ and /")
+    if what == "version" and re.search(r"[\s/]", text):
+        raise UsageError(f"not a version: {text!r}", "give a label without blanks and slashes, such as 1.2.0")
     if what == "version" and (not text or RESERVED.fullmatch(text)):
         raise UsageError(f"not a version: {text!r}", "latest, prev and baseline have a meaning of their own")

@@ -12,6 +12,7 @@ from abistore.store import baselines, cards
 from abistore.store.database import Database
 from abistore.store.releases import lines, releases
 
+LISTED = 8
 _DIGEST = re.compile(r"[0-9a-f]{6,32}")
 
 
@@ -88,8 +89,11 @@ def _meant(word: str, known: Sequence[str]) -> str:
     """A hint: what was probably meant, else the last of what there is."""
     if not known:
         return "nothing is stored yet"
-    near = get_close_matches(word, known, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}?" if near else f"stored: {', '.join(known[-8:])}"
+    begun = [one for one in known if one.startswith(word)]
+    near = begun[-3:] or get_close_matches(word, known, n=3)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"stored{' last' if len(known) > LISTED else ''}: {', '.join(known[-LISTED:])}"
 
 
 def _by_digest(database: Database, reference: str, target: str | None, profile: str | None) -> Release:

@@ -174,6 +174,44 @@ def test_a_verdict_may_name_the_other_release_as_a_reference(stored: Call) -> No
     assert short.json["old"]["version"] == long.json["old"]["version"] == "1.0"
 
 
+def test_a_file_that_another_library_holds_is_stored_for_its_own(abistore: Call, old: Path) -> None:
+    assert abistore("ingest", old, "--version", "1.0", "--library", "other").code == 0
+    done = abistore("ingest", old, "--version", "1.0", "--set-baseline", "--json")
+    assert done.json["files"][0]["release"]["line"]["library"] == "libcase"
+    assert [line["line"]["library"] for line in abistore("baseline", "list", "--json").json["baselines"]] == ["libcase"]
+
+
+def test_a_known_file_takes_the_version_that_its_soname_tells(abistore: Call, old: Path) -> None:
+    for words, version in (("--version", "9"), "9"), (("--version-from", "soname"), "1"):
+        done = abistore("ingest", old, *words, "--json")
+        assert done.json["files"][0]["release"]["version"] == version
+
+
+@pytest.mark.parametrize("folder", ["x86_64", "x86_64-linux-gnu", "lib64", "armv7"])
+def test_a_platform_in_a_folder_is_no_version(abistore: Call, old: Path, tmp_path: Path, folder: str) -> None:
+    assert abistore("ingest", old, "--version", "1.0").code == 0
+    (tmp_path / folder).mkdir()
+    path = shutil.copy(old, tmp_path / folder)
+    done = abistore("ingest", path, "--version-from", "folder")
+    assert done.code == 64
+    assert "no version given" in done.err
+
+
+@pytest.mark.parametrize("version", ["1 2", "1/2"])
+def test_a_version_is_one_word(abistore: Call, old: Path, version: str) -> None:
+    assert abistore("ingest", old, "--version", version).code == 64
+
+
+def test_a_version_that_is_begun_is_completed_in_the_hint(stored: Call) -> None:
+    assert "did you mean 1.0 or 1.1?" in stored("show", "libcase@1").err
+
+
+def test_a_name_without_its_scope_is_found_in_the_hint(abistore: Call) -> None:
+    library = build_library("namespace a { struct B { int x; }; int f(B *b) { return b->x; } }", compiler="g++")
+    assert "did you mean a::B," in abistore("show", library, "B").err
+    assert "want of debug information" in abistore("show", library, "B", "--symbols-only").err
+
+
 @pytest.mark.parametrize("source", ["filename", "folder"])
 def test_a_version_that_is_not_there_is_asked_for(abistore: Call, old: Path, source: str) -> None:
     done = abistore("ingest", old, "--version-from", source)
