@@ -69,20 +69,26 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
             yield context.internals.changed(name, _main(old[name]), _main(new[name]))
             continue
         yield from _paired(context, name, name, old[name], new[name])
-    for name, other in sorted({**redefined, **renamed}.items()):
-        wrap = PrivateType if context.exposure.is_private(name) else TagName if name in renamed else Definition
-        yield Changed(Subject(name), wrap(name, _main(old[name])), wrap(other, _main(new[other])))
-        if name in renamed and old[name] != new[other]:
-            yield from _paired(context, name, other, old[name], new[other])
-    gone = {*renamed, *redefined}
-    come = {*renamed.values(), *redefined.values()}
+    elsewhere = {**redefined, **renamed}
+    for name, other in sorted(elsewhere.items()):
+        yield from _as_another(context, name, other, old[name], new[other])
+    come = set(elsewhere.values())
     complete = context.new.evidence_of(facet).state == "full"
     for name in removed:
-        if name not in gone and (complete or _still_seen(context, facet, name)):
+        if name not in elsewhere and (complete or _still_seen(context, facet, name)):
             yield Removed(Subject(name), _main(old[name]))
     for name in added:
         if name not in come and context.new_reach.reaches(name):
             yield Added(Subject(name), _main(new[name]))
+
+
+def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """Deltas of a type that the other side has under another name, or as another kind of declaration."""
+    renamed = name in context.renames
+    wrap = PrivateType if context.exposure.is_private(name) else TagName if renamed else Definition
+    yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
+    if renamed and old != new:
+        yield from _paired(context, name, other, old, new)
 
 
 def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:

@@ -45,16 +45,7 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
         },
         "automationDetails": {"id": f"abistore/{report.new.library}/{report.new.target}/"},
         "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which the library was compiled."}}},
-        "invocations": [
-            {
-                "executionSuccessful": True,
-                "exitCode": report.exit_code,
-                "toolExecutionNotifications": [
-                    *map(_notification, report.not_checked),
-                    *({"level": "note", "message": {"text": f"Note: {remark}."}} for remark in report.notes),
-                ],
-            }
-        ],
+        "invocations": [_invocation(report)],
         "results": [
             *(_result(change, places, artifact) for change in report.changes),
             *(
@@ -71,6 +62,17 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
             "oldDigest": report.old.digest,
             "newDigest": report.new.digest,
         },
+    }
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    return {
+        "executionSuccessful": True,
+        "exitCode": report.exit_code,
+        "toolExecutionNotifications": [
+            *map(_notification, report.not_checked),
+            *({"level": "note", "message": {"text": f"Note: {remark}."}} for remark in report.notes),
+        ],
     }
 
 
