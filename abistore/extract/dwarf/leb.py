@@ -10,10 +10,16 @@ LONGEST = 126
 
 def unsigned(data: bytes, position: int) -> tuple[int, int]:
     """The unsigned number at ``position``, and the position after it."""
-    byte = data[position]
-    position += 1
-    value = byte & 0x7F
-    shift = 7
+    value = data[position]
+    if value < 0x80:
+        return value, position + 1
+    byte = data[position + 1]
+    position += 2
+    value += (byte << 7) - 0x80
+    if byte < 0x80:  # nearly all numbers have one or two bytes
+        return value, position
+    value -= 0x80 << 7
+    shift = 14
     while byte > 0x7F:
         if shift > LONGEST:
             raise Malformed("a LEB128 number has no end")
