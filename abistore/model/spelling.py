@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from abistore.model.counting import counted
 from abistore.model.layout import Hole, Layouts
 from abistore.model.names import Name
 from abistore.model.normal import last_component
@@ -158,7 +159,7 @@ def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None, l
         case Opaque():
             return f"{shape.sort} {name.spelling};"
         case Foreign():
-            return f"{shape.sort} {name.spelling};" + (f"  // {shape.size} bytes" if shape.size is not None else "")
+            return f"{shape.sort} {name.spelling};" + (f"  // {_bytes(shape.size)}" if shape.size is not None else "")
         case Symbol():
             return _symbol(name, shape)
         case Import():
@@ -248,13 +249,13 @@ def _enum(name: str, shape: Enum) -> str:
     underlying = f" : {spell(shape.underlying)}" if shape.underlying is not None else ""
     lines = [f"enum {'class ' if shape.scoped else ''}{name}{underlying} {{"]
     lines += [f"{INDENT}{item.name} = {item.value}," for item in shape.enumerators]
-    return "\n".join([*lines, f"}};  // {shape.size} bytes"])
+    return "\n".join([*lines, f"}};  // {_bytes(shape.size)}"])
 
 
 def _symbol(name: Name, shape: Symbol) -> str:
     version = f"{'@@' if shape.default else '@'}{shape.version}" if shape.version else ""
     visibility = " protected" if shape.visibility == "protected" else ""
-    size = f", {shape.size} bytes" if shape.size else ""
+    size = f", {_bytes(shape.size)}" if shape.size else ""
     return f"{shape.binding}{visibility} {shape.type} {name.spelling}{version}{size}"
 
 
@@ -294,7 +295,7 @@ def _record(name: str, shape: Record, snapshot: Snapshot | None, layouts: Layout
         yield f"{INDENT}/* {_hole(gaps[start])} */"
     yield from _functions_of(shape, access, snapshot)
     packed = ", packed" if layouts is not None and layouts.is_packed(shape) else ""
-    yield f"}};  // {shape.size} bytes{packed}"
+    yield f"}};  // {_bytes(shape.size)}{packed}"
 
 
 def _functions_of(shape: Record, access: Access, snapshot: Snapshot | None) -> Iterator[str]:
@@ -316,7 +317,7 @@ def _place(field: Field) -> str:
 
 def _hole(hole: Hole) -> str:
     kind = "padding" if hole.tail else "hole"
-    return f"{hole.length // 8} bytes {kind}" if hole.length % 8 == 0 else f"{hole.length} bits {kind}"
+    return f"{_bytes(hole.length // 8)} {kind}" if hole.length % 8 == 0 else f"{counted(hole.length, 'bit')} {kind}"
 
 
 def _base(base: Base) -> str:
@@ -333,3 +334,7 @@ def _virtual(method: VirtualMethod, words: Iterable[str], *, overriding: bool) -
 
 def _commented(text: str, comment: str) -> str:
     return f"{text.ljust(COMMENT_COLUMN - 1)} // {comment}" if comment else text
+
+
+def _bytes(count: int) -> str:
+    return counted(count, "byte")

@@ -261,3 +261,14 @@ def test_functions_behind_descriptors_are_described() -> None:
     assert (evidence.state, evidence.described) == ("full", 3)
     assert found.function("add").parameters == (pointer(record("pair")), INT)
     assert found.function("second").result == Primitive("long", 8)
+
+
+def test_a_library_whose_only_export_is_chosen_at_load_time_does_not_lack_debug_information() -> None:
+    source = """
+    static int plain(void) { return 1; }
+    static int (*resolve(void))(void) { return plain; }
+    int chosen(void) __attribute__((ifunc("resolve")));
+    """
+    evidence = layout(source, "gcc").snapshot.evidence_of("layout")
+    assert (evidence.state, evidence.reason) == ("full", "assembly-or-folded")
+    assert evidence.detail == "1 export has no declaration of its own, e.g. chosen"

@@ -104,5 +104,5 @@ def test_a_function_returning_a_function_pointer_is_written_around_its_name():
 
 def test_enums_and_aliases_are_written_as_declarations():
     enum = Enum(1, (Enumerator("A", -1),), CHAR, scoped=True)
-    assert declaration(Name("enum", "E"), enum) == "enum class E : char {\n    A = -1,\n};  // 1 bytes"
+    assert declaration(Name("enum", "E"), enum) == "enum class E : char {\n    A = -1,\n};  // 1 byte"
     assert declaration(Name("alias", "call"), Alias(Pointer(CALL))) == "typedef int (*call)(char, ...);"

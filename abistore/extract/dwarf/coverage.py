@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from abistore.extract.dwarf.functions import ASSEMBLY
+from abistore.model.counting import counted
 from abistore.model.snapshot import Evidence
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence
     absent = sorted(symbol for symbol in exports.kinds if is_expected(symbol) and symbol not in described)
     _note_line_tables(absent, exports, info)
     reasons = sorted(set(info.problems))
-    elsewhere = [] if reasons or not described else _without_declaration(absent, exports, info)
+    elsewhere = [] if reasons or not info.units else _without_declaration(absent, exports, info)
     missing = sorted(set(absent) - set(elsewhere))
     count = sum(map(is_expected, described))
     evidence = Evidence("layout", "full", described=count, expected=count + len(missing))
@@ -66,7 +67,7 @@ def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence
     if len(reasons) > 5:
         details.append(f"and {len(reasons) - 5} more")
     if missing:
-        some = "1 export is" if len(missing) == 1 else f"{len(missing)} exports are"
+        some = counted(len(missing), "export is", "exports are")
         details.append(f"{some} not described, e.g. {', '.join(missing[:3])}")
     return replace(
         evidence,
@@ -109,7 +110,8 @@ def _without_declaration(absent: Iterable[str], exports: Exports, info: DebugInf
 
 
 def _examples(symbols: list[str]) -> str:
-    return f"{len(symbols)} exports have no declaration of their own, e.g. {', '.join(symbols[:3])}"
+    some = counted(len(symbols), "export has no declaration of its own", "exports have no declaration of their own")
+    return f"{some}, e.g. {', '.join(symbols[:3])}"
 
 
 def compilers(units: Iterable[Unit]) -> tuple[str, ...]:

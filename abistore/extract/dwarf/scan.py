@@ -38,8 +38,8 @@ DEEPEST = 1000
 def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Container[int], found: list[Found]) -> None:
     """Fills the scopes, classes and containers of a loaded unit, and appends to ``found`` what lies at an export."""
     data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
-    starts, scopes, classes, containers = unit.starts, unit.scopes, unit.classes, unit.containers
-    reference, address, offset = unit.word, unit.address, unit.handle - base
+    classes, containers = unit.classes, unit.containers
+    reference, offset = unit.word, unit.handle - base
     stack: list[Any] = []
     scope: Any = None
     steps = [0] * 256  # by first byte: the size of an entry that is a leaf, once one was met
@@ -55,8 +55,7 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
         if not code:
             if not stack:
                 break
-            starts.append(position)
-            scopes.append(scope := stack.pop())
+            scope = _begin(unit, position, stack.pop())
             continue
         abbreviation = table[code]
         kind = abbreviation.kind
@@ -75,19 +74,13 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
                 containers.append(start)
             if abbreviation.is_nameable:
                 unit.nameable.append(start)
-            if abbreviation.address_place >= 0:
-                value = address(data, position + abbreviation.address_place)[0]
-                if value in addresses:
-                    found.append(("function", value, base + start))
-            elif abbreviation.has_code:
+            if abbreviation.has_code:
                 found.extend(_function(abbreviation, position, unit, addresses, base + start))
         elif kind == NAMESPACE:
             position, values = abbreviation.decode(data, position, unit)
             if abbreviation.has_children:
                 stack.append(scope)
-                scope = _namespace(values, scope, len(stack))
-                starts.append(position)
-                scopes.append(scope)
+                scope = _begin(unit, position, _namespace(values, scope, len(stack)))
             continue
         elif kind == VARIABLE:
             found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
@@ -102,6 +95,13 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
             position = skip(abbreviation, position, unit)
 
 
+def _begin(unit: Unit, position: int, scope: Any) -> Any:
+    """Notes that ``scope`` holds from ``position`` on."""
+    unit.starts.append(position)
+    unit.scopes.append(scope)
+    return scope
+
+
 def _namespace(values: Attributes, outer: Any, depth: int) -> Any:
     """The scope inside a namespace."""
     if depth > DEEPEST:
@@ -113,6 +113,9 @@ def _function(
     abbreviation: Abbreviation, position: int, unit: Unit, addresses: Container[int], handle: int
 ) -> tuple[Found, ...]:
     """The function as found, if it begins, or one of its ranges does, at an exported address."""
+    if abbreviation.address_place >= 0:
+        (first,) = unit.address(unit.data, position + abbreviation.address_place)
+        return (("function", first, handle),) if first in addresses else ()
     _, values = abbreviation.decode(unit.data, position, unit)
     if dw.AT_LOW_PC in values:
         starts = [values[dw.AT_LOW_PC]]
