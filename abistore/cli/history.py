@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from difflib import unified_diff
 from itertools import groupby
@@ -15,6 +16,8 @@ from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
 from abistore.cli.words import library_words
+from abistore.model.counting import counted
+from abistore.model.findings import Verdict
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ def history_command(
     """Show the releases of LIBRARY in release order, each with its verdicts.
 
     Columns + and - are exported names that came and went, ~ declarations that changed, all since the release before.
+    They count every name; what is no part of the library's ABI, such as copies of others' templates, is a notice.
     """
     from abistore.cli.progress import progress
     from abistore.service.history import history
@@ -83,10 +87,15 @@ def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
         release.soname or "",
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
-        row.verdict.name if row.verdict is not None else "",
+        f"{row.verdict.name}{_noticed(row)}" if row.verdict is not None else "",
         "(baseline)" if release.version == baseline else against_baseline,
         ", ".join(_evidence(release.evidence)),
     )
+
+
+def _noticed(row: HistoryRow) -> str:
+    """What tells that names which came or went are no change of the ABI, where nothing else is."""
+    return f", {counted(row.notices, 'notice')}" if row.notices and row.verdict is Verdict.NO_CHANGE else ""
 
 
 def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
@@ -118,13 +127,19 @@ def log_command(
 
 def _events(settings: Settings, entries: tuple[LogEntry, ...]) -> Iterator[str]:
     style = style_of(settings, full=True)
-    for line, group in groupby(entries, key=lambda entry: entry.line):
+    for line, in_line in groupby(entries, key=lambda entry: entry.line):
         yield style.paint(str(line), "bold")
+        group = tuple(in_line)
         for entry in group:
-            action = style.paint(entry.action, TONES[entry.action])
+            first = entry.first_stored and entry.action == "appeared"
+            action = style.paint("first stored" if first else entry.action, TONES[entry.action])
             when = f"{SIGNS[entry.action]} {entry.version}  {entry.date:%Y-%m-%d}"
             yield f"{when}  {action}  {shortened(entry.display)}  ({entry.facet})"
             yield from (f"    {text}" for text in _difference(entry))
+        for name, stands_for in {entry.display: entry.alias_of for entry in group}.items():
+            if stands_for:
+                wanted = shlex.join(("abistore", "log", stands_for, "--library", line.library))
+                yield f"{shortened(name)} is an alias of {shortened(stands_for)}: see `{wanted}`"
 
 
 def _difference(entry: LogEntry) -> Iterator[str]:

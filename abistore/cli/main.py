@@ -70,11 +70,9 @@ class LazyGroup(click.Group):
         """The command that the first word names. Raises :class:`UsageError` with the nearest names as the hint."""
         word = args[0]
         if word not in COMMANDS and not word.startswith("-") and not ctx.resilient_parsing:
-            from difflib import get_close_matches
+            from abistore.model.nearness import did_you_mean, near
 
-            begun = [name for name in COMMANDS if word and name.startswith(word)]
-            near = begun or get_close_matches(word, COMMANDS, 1)
-            hint = f"did you mean {' or '.join(near)}?" if near else "see `abistore --help`"
+            hint = did_you_mean(near(word, tuple(COMMANDS)), "see `abistore --help`")
             raise UsageError(f"no command is called {word}", hint)
         return super().resolve_command(ctx, args)
 
@@ -195,7 +193,7 @@ def usage_error(error: click.ClickException) -> AbistoreError:
     """A click exception in our own words."""
     context = getattr(error, "ctx", None)
     hint = f"see `{context.command_path} --help`" if context is not None else "see `abistore --help`"
-    return UsageError(error.format_message(), hint)
+    return UsageError(" ".join(error.format_message().split()), hint)
 
 
 def show_help(error: click.exceptions.NoArgsIsHelpError) -> int:

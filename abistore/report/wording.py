@@ -11,7 +11,7 @@ from abistore.model.counting import counted
 from abistore.model.demangle import demangle
 from abistore.model.spelling import COMMENT_COLUMN
 from abistore.report.difference import COMMENT, difference
-from abistore.report.outline import Change, Declared, Report, Unchecked
+from abistore.report.outline import Change, Declared, Report, Summary, Unchecked
 
 if TYPE_CHECKING:
     from abistore.report.modes import Root
@@ -36,6 +36,11 @@ def shortened(text: str | None) -> str | None:
             text = text.replace(spelled, "std::string")
         return "\n".join(map(_aligned, text.split("\n")))
     return text
+
+
+def lengthened(text: str) -> tuple[str, ...]:
+    """What ``text`` may stand for that :func:`shortened` gave, itself first."""
+    return tuple(dict.fromkeys((text, *(re.sub(r"\bstd::string\b", spelled, text) for spelled in STRINGS))))
 
 
 def _aligned(line: str) -> str:
@@ -122,7 +127,7 @@ def abbreviated(name: str, width: int | None) -> str:
     if width is None or len(name) <= width:
         return name
     short = _without_arguments(name)
-    return short if len(short) <= width else f"{short[: width - 3]}..."
+    return short if len(short) <= width else f"{short[: width - 3].rstrip('<.,:(&* ')}..."
 
 
 def _without_arguments(name: str) -> str:
@@ -190,17 +195,20 @@ def unchecked(item: Unchecked) -> str:
     return f"{item.facet} of {side}: {item.detail or item.reason}"
 
 
+def notices(summary: Summary) -> int:
+    """How many changes no verdict counts."""
+    return summary.total_changes - (summary.breaking + summary.api_breaks + summary.risk_changes + summary.compatible)
+
+
 def counts(report: Report) -> str:
     """How many changes have each impact, how many are suppressed, and the exit code."""
     summary = report.summary
-    weighty = summary.breaking + summary.api_breaks + summary.risk_changes + summary.compatible
-    notices = summary.total_changes - weighty
     found = (
         (summary.breaking, "breaking", "breaking"),
         (summary.api_breaks, "source break", ""),
         (summary.risk_changes, "risk", ""),
         (summary.compatible, "compatible", "compatible"),
-        (notices, "notice", ""),
+        (notices(summary), "notice", ""),
         (report.suppressed_count, "suppressed", "suppressed"),
     )
     said = ", ".join(counted(*each) for each in found if each[0]) or "no changes"

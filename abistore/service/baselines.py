@@ -53,14 +53,17 @@ def clear_baseline(
 
 
 def baselines(library: str | None = None, *, database: str | Path | None = None) -> tuple[BaselineMove, ...]:
-    """Where every channel points now, with who moved it there."""
+    """Where every channel points now, with who moved it there. Raises :class:`SnapshotNotFound`."""
     with open_store(database) as store:
+        if library is not None:
+            lines_of(store, library, None, None)
         return store.baselines(library)
 
 
 def baseline_history(
     library: str, *, channel: str | None = None, database: str | Path | None = None
 ) -> tuple[BaselineMove, ...]:
-    """Every move of a library's channels, oldest first."""
+    """Every move of a library's channels, oldest first. Raises :class:`SnapshotNotFound`."""
     with open_store(database) as store:
+        lines_of(store, library, None, None)
         return store.baseline_history(library, channel)

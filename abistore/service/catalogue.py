@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from abistore.errors import UsageError
 from abistore.model.findings import Action, Element, Impact
 from abistore.model.names import Facet
+from abistore.model.nearness import did_you_mean, near
 from abistore.service.examples import case, counts
 
 
@@ -97,8 +98,5 @@ def explain(kind: str) -> Explained:
         if wanted == one.kind or wanted in one.aliases:
             example, near_misses = case(one.kind)
             return Explained(**asdict(one), example=example, near_misses=near_misses)
-    from difflib import get_close_matches
-
-    close = get_close_matches(wanted, [one.kind for one in every])
-    hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore changes`"
+    hint = did_you_mean(near(wanted, [one.kind for one in every]), "see `abistore changes`")
     raise UsageError(f"no kind of change is called {kind}", hint)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from abistore.errors import SnapshotNotFound
@@ -18,10 +17,9 @@ from abistore.model.reach import Reach
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot
 from abistore.model.spelling import declaration
+from abistore.report.wording import lengthened
 from abistore.service.operands import Selection, operands
-from abistore.service.spelled import LINKED, displays
-
-MATCHES_SHOWN = 5
+from abistore.service.spelled import LINKED, declarations_near, displays
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,35 +131,18 @@ def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
     Raises :class:`SnapshotNotFound` with the nearest names as the hint.
     """
     names = sorted({name for entries in snapshot.entries.values() for name in entries} - {SELF})
-    wanted = normal_name(text)
-    exact = tuple(name for name in names if name.spelling in {text, wanted})
+    wanted = {normal_name(one) for one in lengthened(text)}
+    exact = tuple(name for name in names if name.spelling in {text, *wanted})
     if exact:
         return exact
     shown = displays(snapshot, names)
-    described = tuple(name for name in names if wanted in {shown[name], shown[name].partition("(")[0]})
+    described = tuple(name for name in names if wanted & {shown[name], shown[name].partition("(")[0]})
     if described:
         return described
-    blind = not snapshot.entries.get("layout")
-    unseen = "; its types are not known, for want of debug information" if blind else ""
-    raise SnapshotNotFound(f"{snapshot.library}: no declaration is called {text}{unseen}", _hint(text, shown))
-
-
-def _hint(text: str, shown: Mapping[Name, str]) -> str:
-    displayed = set(shown.values())
-    inside = sorted((one for one in displayed if text.lower() in one.lower()), key=partial(_nearness, text))
-    if not inside:
-        from difflib import get_close_matches
-
-        inside = get_close_matches(text, sorted(displayed), MATCHES_SHOWN)
-    if not inside:
-        return "only exports and the types they reach are recorded"
-    return f"did you mean {', '.join(inside[:MATCHES_SHOWN])}?"
-
-
-def _nearness(text: str, display: str) -> tuple[bool, bool, int, str]:
-    """Sorts what ``text`` names but for its scope first, then what it begins, the shortest first."""
-    name = display.partition("(")[0].rpartition("::")[2]
-    return name != text, not name.startswith(text), len(display), display
+    unseen = "; its types are not known, for want of debug information" if not snapshot.entries.get("layout") else ""
+    raise SnapshotNotFound(
+        f"{snapshot.library}: no declaration is called {text}{unseen}", declarations_near(text, shown.values())
+    )
 
 
 def _stored(release: Release) -> Stored:

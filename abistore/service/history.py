@@ -12,12 +12,14 @@ from abistore.errors import SnapshotNotFound
 from abistore.model.findings import Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, LogEvent, Release
 from abistore.model.names import Facet, Name
+from abistore.model.shapes import Alias, AnyShape, Named, Qualified
 from abistore.model.spelling import declaration
 from abistore.report.outline import Churn, verdict_of
-from abistore.service.database import line_target, open_store
+from abistore.report.wording import lengthened, notices
+from abistore.service.database import open_store
 from abistore.service.listing import channels_of, lines_of, releases_of
 from abistore.service.ruling import Ruling
-from abistore.service.spelled import display
+from abistore.service.spelled import declarations_near, display
 from abistore.service.verdicts import Judgement, Loader, judged, remember
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ Progress: TypeAlias = Callable[[str, float], None]
 class HistoryRow:
     """One release beside the one before it, and beside the baseline.
 
-    ``churn`` and ``verdict`` are against ``previous``, which the first release has not. ``against_baseline`` is
-    ``None`` for releases before the baseline, and where there is none.
+    ``churn``, ``verdict`` and ``notices``, the findings that no verdict counts, are against ``previous``, which the
+    first release has not. ``against_baseline`` is ``None`` for releases before the baseline, and where there is none.
     """
 
     release: Release
@@ -39,6 +41,7 @@ class HistoryRow:
     churn: Churn | None
     verdict: Verdict | None
     against_baseline: Verdict | None
+    notices: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,9 @@ class History:
 class LogEntry:
     """One release in which a declaration appeared, changed, vanished or could not be observed.
 
-    ``before`` and ``after`` are its declarations in C or C++ with offsets, one text a variant.
+    ``before`` and ``after`` are its declarations in C or C++ with offsets, one text a variant. ``first_stored``: the
+    release is the line's oldest, so that nobody knows what was before. ``alias_of`` is the type that an alias is
+    another name of; it has a log of its own.
     """
 
     line: LineKey
@@ -67,6 +72,8 @@ class LogEntry:
     action: Literal["appeared", "changed", "vanished", "not-observed"]
     before: tuple[str, ...]
     after: tuple[str, ...]
+    first_stored: bool = False
+    alias_of: str | None = None
 
 
 def history(
@@ -103,28 +110,51 @@ def log(
     """
     with open_store(database) as store:
         libraries = [library] if library else sorted({key.library for key in store.lines()})
-        events, misses = _events(store, libraries, name, line_target(store, target), profile)
-    if not events and len(misses) == 1:
-        raise misses[0]
-    if not events:
-        raise SnapshotNotFound(f"no stored library has {name}", "name it as the source or the linker does")
-    return tuple(map(_log_entry, events))
+        keys = [key for each in libraries for key in _lines_searched(store, each, target, profile, wanted=library)]
+        events = [event for key in keys for event in _events(store, key, name)]
+        if not events:
+            raise _no_declaration(store, name, library, keys)
+        oldest = {key: releases_of(store, key)[0].sequence for key in {event.release.line for event in events}}
+    return tuple(_log_entry(event, oldest[event.release.line]) for event in events)
 
 
-def _events(
-    store: Store, libraries: Sequence[str], name: str, target: str | None, profile: str | None
-) -> tuple[list[LogEvent], list[SnapshotNotFound]]:
-    events: list[LogEvent] = []
-    misses: list[SnapshotNotFound] = []
-    for library in libraries:
+def _lines_searched(
+    store: Store, library: str, target: str | None, profile: str | None, *, wanted: str | None
+) -> tuple[LineKey, ...]:
+    """The lines of a library that are meant: none is an error only where the library was asked for."""
+    try:
+        return lines_of(store, library, target, profile)
+    except SnapshotNotFound:
+        if wanted:
+            raise
+        return ()
+
+
+def _events(store: Store, key: LineKey, name: str) -> tuple[LogEvent, ...]:
+    for spelling in lengthened(name):
         try:
-            events += store.log(library, name, target=target, profile=profile)
-        except SnapshotNotFound as error:
-            misses.append(error)
-    return events, misses
+            return store.log(key.library, spelling, target=key.target, profile=key.profile)
+        except SnapshotNotFound:
+            continue
+    return ()
 
 
-def _log_entry(event: LogEvent) -> LogEntry:
+def _no_declaration(store: Store, name: str, library: str | None, keys: Sequence[LineKey]) -> SnapshotNotFound:
+    blind = sorted({key.library for key in keys if not any(map(_has_types, releases_of(store, key)))})
+    if library:
+        unseen = "; its types are not known, for want of debug information" if blind else ""
+        message = f"{name}: no release of {library} has a declaration of this name{unseen}"
+    else:
+        unseen = f"; the types of {', '.join(blind)} are not known, for want of debug information" if blind else ""
+        message = f"no stored library has {name}{unseen}"
+    return SnapshotNotFound(message, declarations_near(name, store.spellings(library)))
+
+
+def _has_types(release: Release) -> bool:
+    return any(seen.facet == "layout" and seen.state != "missing" for seen in release.evidence)
+
+
+def _log_entry(event: LogEvent, oldest: int) -> LogEntry:
     return LogEntry(
         line=event.release.line,
         version=event.release.version,
@@ -135,7 +165,17 @@ def _log_entry(event: LogEvent) -> LogEntry:
         action=event.action,
         before=tuple(declaration(event.name, shape) for shape in event.before),
         after=tuple(declaration(event.name, shape) for shape in event.after),
+        first_stored=event.release.sequence == oldest,
+        alias_of=next((stood for shape in event.after or event.before if (stood := _stood_for(shape))), None),
     )
+
+
+def _stood_for(shape: AnyShape) -> str | None:
+    """The named type that an alias is another name of."""
+    if not isinstance(shape, Alias):
+        return None
+    target = shape.target.target if isinstance(shape.target, Qualified) else shape.target
+    return target.name.spelling if isinstance(target, Named) else None
 
 
 def _history(
@@ -167,4 +207,5 @@ def _row(
         churn=judgement.report.churn if judgement else None,
         verdict=verdict_of(judgement.report) if judgement else None,
         against_baseline=verdict_of(against_baseline.report) if against_baseline else None,
+        notices=notices(judgement.report.summary) if judgement else 0,
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from abistore.errors import SnapshotNotFound
 from abistore.model.history import LineKey, Release
 from abistore.service.database import line_target, open_store
 
@@ -46,7 +45,7 @@ def releases(
 
 
 def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
-    """The lines of a library that are meant. Raises :class:`SnapshotNotFound`."""
+    """The lines of a library that are meant. Raises :class:`SnapshotNotFound`, :class:`UsageError` for a release."""
     keys = store.lines()
     wanted = line_target(store, target)
     found = tuple(
@@ -55,18 +54,8 @@ def lines_of(store: Store, library: str, target: str | None, profile: str | None
         if key.library == library and wanted in {None, key.target} and profile in {None, key.profile}
     )
     if not found:
-        raise _not_stored(library, keys)
+        raise store.no_library(library, target, profile)
     return found
-
-
-def _not_stored(library: str, keys: tuple[LineKey, ...]) -> SnapshotNotFound:
-    if own := [str(key) for key in keys if key.library == library]:
-        return SnapshotNotFound(f"{library}: not stored for this target and profile", f"stored: {'; '.join(own)}")
-    from difflib import get_close_matches
-
-    close = get_close_matches(library, sorted({key.library for key in keys}))
-    hint = f"did you mean {' or '.join(close)}?" if close else "see `abistore list`"
-    return SnapshotNotFound(f"{library}: no such library is stored", hint)
 
 
 def releases_of(store: Store, key: LineKey) -> tuple[Release, ...]:

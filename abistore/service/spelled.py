@@ -6,9 +6,12 @@ from collections.abc import Iterable
 
 from abistore.model.demangle import demangle_all
 from abistore.model.names import Name
+from abistore.model.nearness import did_you_mean, near_name
 from abistore.model.shapes import AnyShape, Function, Variable
 from abistore.model.snapshot import Snapshot
+from abistore.report.wording import shortened
 
+MATCHES_SHOWN = 5
 LINKED = frozenset({"function", "variable", "import"})
 
 
@@ -17,6 +20,12 @@ def displays(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, str]:
     wanted = list(names)
     demangled = demangle_all([name.spelling for name in wanted if name.kind in LINKED])
     return {name: _display(name, demangled, snapshot.variants("layout", name)) for name in wanted}
+
+
+def declarations_near(text: str, known: Iterable[str]) -> str:
+    """The hint that names the declarations that ``text`` was probably meant to be."""
+    near = near_name(text, (shortened(one) or "" for one in known), MATCHES_SHOWN)
+    return did_you_mean(near, "only exports and the types they reach are recorded")
 
 
 def display(name: Name, shapes: Iterable[AnyShape]) -> str:

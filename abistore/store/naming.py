@@ -68,6 +68,20 @@ def _demangled(database: Database, line: int, words: set[str]) -> dict[int, Name
     return found
 
 
+def spellings(database: Database, library: str | None) -> tuple[str, ...]:
+    """What a programmer calls the functions, variables and types of a library (``None``: of all), sorted."""
+    from abistore.model.demangle import demangle_all
+
+    statement = (
+        "SELECT spelling FROM name WHERE kind NOT IN ('import', 'library') AND EXISTS "
+        "(SELECT 1 FROM entry JOIN line ON line.id = entry.line_id JOIN library ON library.id = line.library_id "
+        "WHERE entry.name_id = name.id AND library.name = coalesce(?, library.name))"
+    )
+    found = [str(row[0]) for row in database.rows(statement, (library,))]
+    readable = demangle_all([spelling for spelling in found if spelling.startswith("_Z")])
+    return tuple(sorted({readable.get(spelling, spelling) for spelling in found}))
+
+
 def without_parameters(text: str) -> str:
     """``geo::norm`` of ``geo::norm(geo::Point const&) const``; a text that does not end so as it is."""
     end = text.rfind(")")

@@ -4,18 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from abistore.errors import SnapshotNotFound
+from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
 from abistore.model.history import LineKey, Release
+from abistore.model.nearness import did_you_mean, near
 from abistore.model.versions import check_scheme, scheme_for, sort_key
 from abistore.store import cards
 from abistore.store.audit import record
 from abistore.store.database import Database
 
+LISTED = 8
+
 
 def lines(database: Database) -> tuple[LineKey, ...]:
-    """All lines, sorted."""
-    statement = "SELECT library.name, line.target, line.profile FROM line JOIN library ON library.id = line.library_id"
+    """All lines that have a current release, sorted."""
+    statement = (
+        "SELECT library.name, line.target, line.profile FROM line JOIN library ON library.id = line.library_id "
+        "WHERE EXISTS (SELECT 1 FROM snapshot WHERE snapshot.line_id = line.id AND snapshot.superseded = 0)"
+    )
     return tuple(sorted(LineKey(*row) for row in database.rows(statement)))
+
+
+def no_library(database: Database, library: str, target: str | None, profile: str | None) -> AbistoreError:
+    """Why nothing is stored of ``library``, with what was probably meant."""
+    stored = lines(database)
+    if own := [str(line) for line in stored if line.library == library]:
+        wanted = ", ".join(word for word in (target, profile) if word)
+        return SnapshotNotFound(f"{library}: not stored for {wanted}", f"stored: {'; '.join(own)}")
+    names = sorted({line.library for line in stored})
+    head, at, _ = library.partition("@")
+    if at and head in names:
+        return UsageError(f"{library}: a release, where a library is wanted", f"say {head}")
+    listed = f"stored: {', '.join(names)}" if 0 < len(names) <= LISTED else "`abistore list` shows what is stored"
+    hint = did_you_mean(near(library, names), listed if names else "nothing is stored yet")
+    return SnapshotNotFound(f"{library}: no such library in {database.where}", hint)
 
 
 def releases(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
@@ -90,7 +111,7 @@ def set_scheme(database: Database, library: str, chosen: str, actor: str) -> Non
     with database.transaction():
         rows = database.rows("SELECT id, scheme FROM library WHERE name = ?", (library,))
         if not rows:
-            raise SnapshotNotFound(f"{library}: no such library in {database.where}")
+            raise no_library(database, library, None, None)
         if chosen != "auto":
             for release in releases(database, library, None, None):
                 sort_key(release.version, chosen)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
+from abistore.model.nearness import VERSIONS_ALIKE, close, did_you_mean, near
 from abistore.store import baselines, cards
 from abistore.store.database import Database
-from abistore.store.releases import lines, releases
+from abistore.store.releases import lines, no_library, releases
 
 LISTED = 8
 _DIGEST = re.compile(r"[0-9a-f]{6,32}")
@@ -27,10 +27,10 @@ def resolve(database: Database, reference: str, target: str | None, profile: str
         return _by_digest(database, reference, target, profile)
     found = releases(database, library, target, profile)
     if not found:
-        raise _no_library(database, library, target, profile)
+        raise no_library(database, library, target, profile)
     candidates = [release for line in _by_line(found) for release in _labelled(database, line, label)]
     if not candidates:
-        raise _no_label(library, label, found)
+        raise _no_label(database, library, label, found)
     return _only(reference, candidates)
 
 
@@ -64,36 +64,19 @@ def _only(reference: str, candidates: Sequence[Release]) -> Release:
     raise SnapshotNotFound(f"{reference}: stored in {len(candidates)} lines", f"say which: {lines_}")
 
 
-def _no_library(database: Database, library: str, target: str | None, profile: str | None) -> SnapshotNotFound:
-    stored = lines(database)
-    own = [line for line in stored if line.library == library]
-    if own:
-        wanted = ", ".join(word for word in (target, profile) if word)
-        return SnapshotNotFound(f"{library}: not stored for {wanted}", f"stored: {'; '.join(map(str, own))}")
-    names = sorted({line.library for line in stored})
-    return SnapshotNotFound(f"{library}: no such library in {database.where}", _meant(library, names))
-
-
-def _no_label(library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
+def _no_label(database: Database, library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
     word, _, channel = label.partition(":")
+    channels = sorted({move.channel for move in baselines.standing(database, library)})
     if label == "prev":
         return SnapshotNotFound(f"{library}: no release before the latest", "ingest an older one")
     if word == "baseline":
         message = f"{library}: no baseline is set in channel {channel or DEFAULT_CHANNEL}"
-        return SnapshotNotFound(message, f"set it: abistore baseline set {library}@VERSION")
+        meant = [f"baseline:{one}" for one in close(channel or DEFAULT_CHANNEL, channels)]
+        return SnapshotNotFound(message, did_you_mean(meant, f"set it: abistore baseline set {library}@VERSION"))
     versions = list(dict.fromkeys(release.version for release in found))
-    return SnapshotNotFound(f"{library}@{label}: no such version", _meant(label, versions))
-
-
-def _meant(word: str, known: Sequence[str]) -> str:
-    """A hint: what was probably meant, else the last of what there is."""
-    if not known:
-        return "nothing is stored yet"
-    begun = [one for one in known if one.startswith(word)]
-    near = begun[-3:] or get_close_matches(word, known, n=3)
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"stored{' last' if len(known) > LISTED else ''}: {', '.join(known[-LISTED:])}"
+    meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=VERSIONS_ALIKE)
+    stored = f"stored{' last' if len(versions) > LISTED else ''}: {', '.join(versions[-LISTED:])}"
+    return SnapshotNotFound(f"{library}@{label}: no such version", did_you_mean(meant, stored))
 
 
 def _by_digest(database: Database, reference: str, target: str | None, profile: str | None) -> Release:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from abistore.errors import AbistoreError
 from abistore.model.history import (
     AuditRecord,
     BaselineMove,
@@ -18,7 +19,19 @@ from abistore.model.history import (
     StoreStats,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.store import audit, baselines, copying, maintenance, read, releases, resolve, timeline, verdicts, write
+from abistore.store import (
+    audit,
+    baselines,
+    copying,
+    maintenance,
+    naming,
+    read,
+    releases,
+    resolve,
+    timeline,
+    verdicts,
+    write,
+)
 from abistore.store.database import Database
 from abistore.store.opening import open_store
 
@@ -71,12 +84,16 @@ class Store:
         return write.ingest(self.database, snapshot, request)
 
     def lines(self) -> tuple[LineKey, ...]:
-        """All lines, sorted."""
+        """All lines that have a current release, sorted."""
         return releases.lines(self.database)
 
     def releases(self, library: str, target: str | None = None, profile: str | None = None) -> tuple[Release, ...]:
         """The releases of a library, line by line, each line in release order. Empty where there are none."""
         return releases.releases(self.database, library, target, profile)
+
+    def no_library(self, library: str, target: str | None = None, profile: str | None = None) -> AbistoreError:
+        """The error that tells that nothing is stored of a library, with what was probably meant."""
+        return releases.no_library(self.database, library, target, profile)
 
     def previous(self, release: Release) -> Release | None:
         """The release before this one in its line, in release order."""
@@ -106,6 +123,10 @@ class Store:
         :class:`SnapshotNotFound` where no release ever had it.
         """
         return timeline.log(self.database, library, spelling, target=target, profile=profile, memory=self._memory)
+
+    def spellings(self, library: str | None = None) -> tuple[str, ...]:
+        """What a programmer calls the declarations of a library (``None``: of all), sorted."""
+        return naming.spellings(self.database, library)
 
     def set_baseline(
         self, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""

@@ -16,7 +16,7 @@ from abistore.store import cards
 from abistore.store.database import Database
 from abistore.store.naming import names_called
 from abistore.store.read import Memory, decode
-from abistore.store.releases import releases
+from abistore.store.releases import no_library, releases
 
 Action: TypeAlias = Literal["appeared", "changed", "vanished", "not-observed"]
 
@@ -45,9 +45,7 @@ def log(
     for release in releases(database, library, target, profile):
         by_line.setdefault(release.line, []).append(release)
     if not by_line:
-        raise SnapshotNotFound(
-            f"{library}: no such library in {database.where}", "`abistore list` shows what is stored"
-        )
+        raise no_library(database, library, target, profile)
     events: list[LogEvent] = []
     for ordered in by_line.values():
         events += _line_events(database, ordered, spelling, memory)
