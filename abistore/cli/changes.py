@@ -117,6 +117,6 @@ def _explained(one: Explained, near_misses: bool) -> Iterator[str]:
     ]
     yield from (textwrap.fill(paragraph, min(width(), 100)) for paragraph in paragraphs)
     if one.example:
-        yield f"Example. {labelled(one.example)}"
+        yield f"Example. {labelled(one.example, min(width(), 100))}"
     if one.near_misses and near_misses:
-        yield f"Stays silent. {labelled(one.near_misses)}"
+        yield f"Stays silent. {labelled(one.near_misses, min(width(), 100))}"

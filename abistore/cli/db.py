@@ -75,7 +75,11 @@ def stats_command(settings: Settings, /) -> None:
 
     stats = plain(db_stats(database=settings.database))
     rows = [
-        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else value) for name, value in stats.items()
+        (
+            "size in bytes" if name == "size" else name.replace("_", " "),
+            f"{value:,}" if isinstance(value, int) else value,
+        )
+        for name, value in stats.items()
     ]
     answer(settings, {"stats": stats}, lambda: "\n".join(f"{name:14}{value:>16}" for name, value in rows))
 
@@ -112,7 +116,7 @@ def freed(done: Vacuumed) -> str:
     """What a vacuum gave back, in words."""
     if done.freed:
         return f"{done.freed:,} bytes freed: {done.before:,} before, {done.after:,} after"
-    grown = f", {done.after - done.before:,} more than before" if done.after > done.before else ""
+    grown = f" ({done.before:,} before)" if done.after > done.before else ""
     return f"nothing to free: {done.after:,} bytes{grown}"
 
 

@@ -15,6 +15,7 @@ from abistore.cli.options import FILE, Settings, output_options, pass_settings, 
 from abistore.cli.output import answer, note
 from abistore.cli.rendering import fail_on_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
+from abistore.model.counting import counted
 from abistore.report import render
 
 if TYPE_CHECKING:
@@ -129,10 +130,11 @@ def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
         if release is not None and settings.verbosity >= 0:
             status = "stored" if result.status == "failed" else result.status
             baseline = f", now baseline {result.baseline}" if result.baseline else ""
+            notes = "".join(f", {note}" for note in result.notes)
             unjudged = f", not judged: {result.unjudged}" if result.unjudged else ""
             lines.append(
                 f"{status:8}  {release.line.library} {release.version}  {release.digest[:12]}  "
-                f"{release.exports} exports{_unseen(release)}{baseline}{unjudged}"
+                f"{counted(release.exports, 'export')}{notes}{_unseen(release)}{baseline}{unjudged}"
             )
         if result.verdict is not None:
             lines += ["", render(result.verdict, "text", style_of(settings, full=False)), ""]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -48,6 +51,13 @@ def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> 
     ctx.ensure_object(Settings).verbosity += value
 
 
+def _files(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """What tells the shell to offer files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(start, type="file")]
+
+
 def output_options(command: Decorated) -> Decorated:
     """Add ``--json``, ``-q`` and ``-v``."""
     for option in (
@@ -74,6 +84,7 @@ def store_option(command: Decorated) -> Decorated:
         show_envvar=True,
         expose_value=False,
         callback=_set_database,
+        shell_complete=_files,
         help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
     )(command)
 

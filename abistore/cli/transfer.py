@@ -54,7 +54,7 @@ def import_command(
     profile: str,
     replace: bool,
 ) -> int:
-    """Store each JSON snapshot FILE, as `dump` and `export` write them, as a release."""
+    """Store each JSON snapshot FILE, as `dump` and `export` write them, as a release; - is standard input."""
     from abistore.cli.progress import progress
     from abistore.service.ingesting import IngestPlan
     from abistore.service.snapshots import ExtractOptions

@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Iterable, Iterator
+
+LINES_SHOWN = 3
+"""Of one finding."""
 
 OPTIONS = re.compile(r"\b(?:compiler|flags)=(?:\"([^\"]*)\"|(\S+))")
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)$", re.MULTILINE)
+FINDINGS = re.compile(r"^```findings\n.*?^```$", re.MULTILINE | re.DOTALL)
 SIDES = {"old": "Before", "new": "After"}
 LANGUAGES = {"findings": "text", "header": "c", "map": "text"}
 FILES = {"header": "the header `case.h`", "map": "the version script", "json": "the snapshot"}
 
 
-def labelled(markdown: str) -> str:
-    """Each block of a case behind a line that says what it is: before, after, or what is found."""
+def labelled(markdown: str, width: int | None = None) -> str:
+    """Each block of a case behind a line that says what it is: before, after, or what is found.
+
+    Findings that have more than ``width`` columns are wrapped, and cut after a few lines.
+    """
+    if width is not None:
+        markdown = FINDINGS.sub(lambda match: "\n".join(_wrapped(match[0].split("\n"), width)), markdown)
     return FENCE.sub(_labelled, markdown)
+
+
+def _wrapped(lines: Iterable[str], width: int) -> Iterator[str]:
+    for line in lines:
+        yield textwrap.fill(
+            line,
+            width,
+            subsequent_indent=" " * 12,
+            max_lines=LINES_SHOWN,
+            placeholder=" ...",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def _labelled(match: re.Match[str]) -> str:

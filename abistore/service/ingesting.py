@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -72,6 +72,7 @@ class Ingested:
     ``status``: ``stored``, ``replaced``, ``known`` (the very file was there: nothing was read or written) or
     ``failed`` with the error's ``code``, ``error`` and ``hint``. A file that was stored and could not be judged is
     ``failed`` with a ``release``. ``unjudged`` says why a first release has no verdict where one was asked for.
+    ``notes`` tell what is unusual about a file that was read.
     """
 
     path: str
@@ -86,6 +87,7 @@ class Ingested:
     code: str = ""
     error: str = ""
     hint: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def ingest(
@@ -160,7 +162,14 @@ def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
         release=outcome.release,
         entries_written=outcome.entries_written,
         shapes_written=outcome.shapes_written,
+        notes=tuple(_unusual(snapshot)),
     )
+
+
+def _unusual(snapshot: Snapshot) -> Iterator[str]:
+    library = _facts(snapshot)
+    if library and library.file_kind == "executable":
+        yield "an executable (its exports are what plugins link to)"
 
 
 def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
@@ -228,10 +237,14 @@ def _version_of_path(path: Path, source: VersionFrom | None) -> str | None:
 
 
 def _version_of_soname(snapshot: Snapshot) -> str | None:
-    shapes = snapshot.variants("symbol", SELF)
-    soname = next((shape.soname for shape in shapes if isinstance(shape, Library)), None)
-    match = IN_FILE_NAME[0].search(soname or "")
+    library = _facts(snapshot)
+    match = IN_FILE_NAME[0].search((library and library.soname) or "")
     return match[1] if match else None
+
+
+def _facts(snapshot: Snapshot) -> Library | None:
+    """The facts of the whole file, where its tables tell them."""
+    return next((shape for shape in snapshot.variants("symbol", SELF) if isinstance(shape, Library)), None)
 
 
 def _check_target(target: Target, path: Path, plan: IngestPlan) -> None:

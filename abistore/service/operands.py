@@ -81,10 +81,10 @@ class Operands:
                 before, after = self.store.load_many(releases)
                 return Operand(before, releases[0]), Operand(after, releases[1])
             case True, False:
-                second = Operand(self._captured(new))
+                second = Operand(self._captured(new, beside=old))
                 return self._beside(old, second), second
             case False, True:
-                first = Operand(self._captured(old))
+                first = Operand(self._captured(old, beside=new))
                 return first, self._beside(new, first)
         return Operand(self._captured(old, 0, 2)), Operand(self._captured(new, 1, 2))
 
@@ -100,14 +100,23 @@ class Operands:
             release = self.release(text)
         return Operand(self.store.load(release), release)
 
-    def _captured(self, text: str, number: int = 0, count: int = 1) -> Snapshot:
-        """The snapshot of a file, one of ``count`` that are read."""
+    def _captured(self, text: str, number: int = 0, count: int = 1, *, beside: str = "") -> Snapshot:
+        """The snapshot of a file, one of ``count`` that are read; ``beside`` is the reference on the other side."""
         if not os_path_exists(text) and "/" not in text:
-            raise InputError(
-                f"{text}: no such file, and not a reference",
-                f"name a file, a stored release ({text}@latest) or six digits of a digest; see `abistore list`",
-            )
+            raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
         return capture(Path(text), options=one_of(self._selection.options, number, count))
+
+    def _meant(self, text: str, beside: str) -> str:
+        """The hint about what names nothing: a label of the library on the other side, where it is one."""
+        library, at, _ = beside.partition("@")
+        if at:
+            try:
+                self.release(f"{library}@{text}")
+                return f"did you mean {library}@{text}?"
+            except SnapshotNotFound:
+                pass
+        release = f"LIBRARY@{text}" if text[:1].isdigit() else f"{text}@latest"
+        return f"name a file, a stored release ({release}) or six digits of a digest; see `abistore list`"
 
 
 @contextmanager

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +16,8 @@ from abistore.model.history import Release
 from abistore.service.database import line_target, open_store
 from abistore.service.ingesting import Ingested, IngestPlan, Progress, ingest
 from abistore.service.snapshots import is_json, read_head
+
+STANDARD_INPUT = Path("-")
 
 
 def export(
@@ -34,7 +40,34 @@ def import_(
     database: str | Path | None = None,
     progress: Progress | None = None,
 ) -> tuple[Ingested, ...]:
-    """Store JSON snapshots as releases, under the version that each carries unless ``plan`` gives one."""
+    """Store JSON snapshots as releases, under the version that each carries unless ``plan`` gives one.
+
+    ``-`` is what standard input holds.
+    """
+    with _files(paths) as files:
+        results = _import(tuple(files), plan, database, progress)
+    return tuple(
+        replace(one, path=str(path), error=one.error.replace(str(file), str(path)))
+        for path, file, one in zip(paths, files, results, strict=True)
+    )
+
+
+@contextmanager
+def _files(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """The files to read: for ``-`` a copy of standard input, which is read but once, while this lasts."""
+    if STANDARD_INPUT not in paths:
+        yield list(paths)
+        return
+    with tempfile.TemporaryDirectory(prefix="abistore-") as folder:
+        copy = Path(folder) / "standard-input.json"
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield [copy if path == STANDARD_INPUT else path for path in paths]
+
+
+def _import(
+    paths: Sequence[Path], plan: IngestPlan, database: str | Path | None, progress: Progress | None
+) -> tuple[Ingested, ...]:
     refused = tuple(refusal for path in paths if (refusal := _refusal(path)))
     accepted = [path for path in paths if str(path) not in {refusal.path for refusal in refused}]
     stored = ingest(accepted, replace(plan, version_from=None), database=database, progress=progress)

@@ -60,7 +60,8 @@ def move(
                 raise SnapshotNotFound(f"{line}: channel {channel} is not set")
             return moves[-1]
         _write(database, BaselineMove(line, channel, version, datetime.now(UTC), actor, reason))
-        record(database, actor, "baseline", f"{line} {channel}", f"{version or '-'}; was {before or '-'}; {reason}")
+        detail = "; ".join(filter(None, (version or "-", f"was {before or '-'}", reason)))
+        record(database, actor, "baseline", f"{line} {channel}", detail)
         return [m for m in history(database, line.library, channel) if m.line == line][-1]
 
 

@@ -65,7 +65,7 @@ def test_where_only_some_is_described_the_rest_is_to_be_built_with_it(abistore: 
     [
         (2000, 1500, "500 bytes freed: 2,000 before, 1,500 after"),
         (2000, 2000, "nothing to free: 2,000 bytes"),
-        (2000, 2500, "nothing to free: 2,500 bytes, 500 more than before"),
+        (2000, 2500, "nothing to free: 2,500 bytes (2,000 before)"),
     ],
 )
 def test_a_vacuum_tells_what_the_disk_has_back(before: int, after: int, said: str) -> None:
