@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from abistore.cli.groups import Group
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 HEADS = ("library", "target", "profile", "channel", "version", "moved", "by", "reason")
 
 
-@click.group("baseline")
+@click.group("baseline", cls=Group)
 def baseline_command() -> None:
     """Set and list the releases that others are judged against."""
 

@@ -1,4 +1,4 @@
-"""``db``: create, upgrade, check and back up the database."""
+"""``db``: create, upgrade, check and back up the database, and take releases back."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
+from abistore.cli.groups import Group
+from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
-from abistore.cli.words import library_words
+from abistore.cli.words import library_words, reference_words
 from abistore.errors import StoreError
 from abistore.model.counting import counted
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from abistore.service.administration import Vacuumed
 
 
-@click.group("db")
+@click.group("db", cls=Group)
 def db_command() -> None:
     """Create, upgrade, check and back up the database."""
 
@@ -95,6 +96,32 @@ def backup_command(settings: Settings, /, *, destination: Path) -> None:
 
     written = db_backup(destination, database=settings.database)
     answer(settings, {"backup": written}, lambda: f"{written}: written")
+
+
+@db_command.command("forget")
+@click.argument("reference", shell_complete=reference_words)
+@click.option("--reason", default="", help="Why, for the audit.")
+@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
+@line_options
+@store_option
+@output_options
+@pass_settings
+def forget_command(
+    settings: Settings, /, *, reference: str, reason: str, actor: str, target: str | None, profile: str | None
+) -> None:
+    """Take back the stored release REFERENCE, such as one under a wrong version.
+
+    Its line goes on without it, and its file may be stored again. A baseline must be moved away first. The audit keeps
+    what it was, and its digest still names it.
+    """
+    from abistore.service.administration import db_forget
+
+    gone = db_forget(reference, actor=actor, reason=reason, database=settings.database, target=target, profile=profile)
+    answer(
+        settings,
+        {"forgotten": gone},
+        lambda: f"forgotten  {gone.line.library} {gone.version}  {gone.digest[:12]}  (number {gone.sequence})",
+    )
 
 
 @db_command.command("vacuum")

@@ -15,6 +15,7 @@ from typing import NoReturn
 import click
 
 from abistore import __version__
+from abistore.cli.groups import Group
 from abistore.cli.options import Settings, output_options, store_option
 from abistore.errors import AbistoreError, OutputError, UsageError
 
@@ -49,7 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Every command: its module, which is imported when the command runs, and its line in the overview."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -63,18 +64,6 @@ class LazyGroup(click.Group):
         module = import_module(COMMANDS[cmd_name][0])
         command: click.Command = vars(module)[f"{cmd_name}_command"]
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names. Raises :class:`UsageError` with the nearest names as the hint."""
-        word = args[0]
-        if word not in COMMANDS and not word.startswith("-") and not ctx.resilient_parsing:
-            from abistore.model.nearness import did_you_mean, near
-
-            hint = did_you_mean(near(word, tuple(COMMANDS)), "see `abistore --help`")
-            raise UsageError(f"no command is called {word}", hint)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the overview without importing the commands."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from abistore.cli.groups import Group
 from abistore.cli.options import Settings, output_options, pass_settings
 from abistore.cli.output import answer
 from abistore.cli.tables import table
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 HEADS = ("impact", "selects", "where", "expires", "reason")
 
 
-@click.group("policy")
+@click.group("policy", cls=Group)
 def policy_command() -> None:
     """Show and check what gives findings another impact than their kind's own."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.groups import Group
 from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, note, write_file
 from abistore.cli.ruling import ruling_options, strict_option
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 HEADS = ("state", "selects", "expires", "where", "label", "reason")
 
 
-@click.group("suppress")
+@click.group("suppress", cls=Group)
 def suppress_command() -> None:
     """Suggest, check and list suppressions."""
 

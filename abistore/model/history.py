@@ -133,7 +133,7 @@ class AuditRecord(msgspec.Struct, frozen=True):
 
 
 class StoreStats(msgspec.Struct, frozen=True):
-    """How much a store holds. ``size`` is in bytes; ``superseded`` counts the snapshots that were replaced."""
+    """How much a store holds. ``size`` is in bytes; ``superseded`` counts the snapshots replaced or taken back."""
 
     revision: str
     size: int

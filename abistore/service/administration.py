@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from abistore.model.history import AuditRecord, StoreStats, StoreUpgrade
-from abistore.service.database import busy_seconds, locate, open_store, user
+from abistore.model.history import AuditRecord, Release, StoreStats, StoreUpgrade
+from abistore.service.database import busy_seconds, line_target, locate, open_store, user
 from abistore.service.listing import lines_of
 
 
@@ -58,6 +58,22 @@ def db_backup(destination: str | Path, *, database: str | Path | None = None) ->
     """Write a consistent copy of the store to a new file, while others use it. Raises :class:`StoreError`."""
     with open_store(database) as store:
         return store.backup(destination)
+
+
+def db_forget(
+    reference: str,
+    *,
+    actor: str = "",
+    reason: str = "",
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> Release:
+    """Take a stored release back. Raises :class:`SnapshotNotFound`, :class:`UsageError` where it is a baseline."""
+    with open_store(database, write=True) as store:
+        release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        store.forget(release, actor or user(), reason)
+    return release
 
 
 def db_vacuum(*, database: str | Path | None = None) -> Vacuumed:

@@ -23,6 +23,7 @@ from abistore.store import (
     audit,
     baselines,
     copying,
+    forgetting,
     maintenance,
     naming,
     read,
@@ -90,6 +91,10 @@ class Store:
     def releases(self, library: str, target: str | None = None, profile: str | None = None) -> tuple[Release, ...]:
         """The releases of a library, line by line, each line in release order. Empty where there are none."""
         return releases.releases(self.database, library, target, profile)
+
+    def forget(self, release: Release, actor: str = "", reason: str = "") -> None:
+        """Take a release out of its line; see :func:`abistore.store.forgetting.forget`."""
+        forgetting.forget(self.database, release, actor, reason)
 
     def no_library(self, library: str, target: str | None = None, profile: str | None = None) -> AbistoreError:
         """The error that tells that nothing is stored of a library, with what was probably meant."""

@@ -77,3 +77,27 @@ def test_a_vacuum_without_anything_to_free_says_so(stored: Call) -> None:
     done = stored("db", "vacuum")
     assert done.out.startswith("nothing to free: ")
     assert stored("db", "vacuum", "--json").json["vacuum"]["freed"] == 0
+
+
+def test_an_executable_is_told_to_be_one(abistore: Call, tmp_path: Path) -> None:
+    (tmp_path / "tool.c").write_text("int answer(void) { return 42; } int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-rdynamic", "tool.c", "-o", "tool"], cwd=tmp_path, check=True)
+    said = "an executable (its exports are what plugins link to)"
+    assert f"exports, {said}" in abistore("ingest", tmp_path / "tool", "--version", "1").out
+    again = abistore("ingest", tmp_path / "tool", "--version", "2", "--json").json["files"][0]
+    assert again["notes"] == [said]
+
+
+def test_a_library_has_nothing_unusual(abistore: Call, old: Path) -> None:
+    assert abistore("ingest", old, "--version", "1", "--json").json["files"][0]["notes"] == []
+
+
+def test_sizes_have_their_unit(stored: Call) -> None:
+    assert stored("db", "stats").out.splitlines()[1].startswith("size in bytes ")
+
+
+def test_a_detail_of_the_audit_ends_where_it_has_no_more_to_say(stored: Call) -> None:
+    stored("baseline", "set", "libcase@1.0")
+    assert stored("db", "audit", "--json").json["audit"][0]["detail"] == "1.0; was -"
+    stored("baseline", "set", "libcase@1.1", "--reason", "shipped")
+    assert stored("db", "audit", "--json").json["audit"][0]["detail"] == "1.1; was 1.0; shipped"

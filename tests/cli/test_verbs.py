@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
@@ -579,3 +580,41 @@ def test_a_database_that_is_named_wins_over_the_environment(
     assert abistore(*(named + words if place == "before" else words + named)).code == 0
     assert (tmp_path / "named.db").exists()
     assert not database.exists()
+
+
+def test_import_reads_standard_input(process: Call, stored: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = stored("export", "libcase@1.0").out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(snapshot.encode())))
+    done = stored("import", "-", "--library", "libcopy")
+    assert (done.code, done.out.split()[:3]) == (0, ["stored", "libcopy", "1.0"])
+    assert stored("show", "libcopy@1.0").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "-: the file is empty"), ("nothing", "-: not a JSON snapshot"), ('{"a', "-: malformed snapshot")],
+)
+def test_what_standard_input_lacks_is_told(stored: Call, monkeypatch: pytest.MonkeyPatch, text: str, said: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    done = stored("import", "-")
+    assert done.code == 65
+    assert f"error: {said}" in done.err
+
+
+def test_a_release_is_taken_back(stored: Call) -> None:
+    done = stored("db", "forget", "libcase@1.1", "--reason", "a wrong label", "--actor", "ana")
+    assert (done.code, done.out.split()[:3]) == (0, ["forgotten", "libcase", "1.1"])
+    assert [
+        row["release"]["version"] for row in stored("history", "libcase", "--json").json["histories"][0]["rows"]
+    ] == [
+        "1.0",
+        "2.0",
+    ]
+    last = stored("db", "audit", "--json").json["audit"]
+    assert ("ana", "forget") in {(one["actor"], one["action"]) for one in last}
+    assert stored("db", "forget", "libcase@1.1").code == 67
+
+
+def test_a_database_is_completed_as_a_file(process: Call) -> None:
+    line = {"COMP_WORDS": "abistore list --db ab", "COMP_CWORD": "3"}
+    assert "file,ab" in process(_ABISTORE_COMPLETE="bash_complete", **line).out

@@ -39,3 +39,15 @@ def test_blocks_of_a_case_are_labelled() -> None:
         "Before (`-g -O2`):\n\n```cpp\nint a;\n```\n\nAfter (the version script):\n\n```text\nV1 { };\n```\n\n"
         "What abistore finds:\n\n```text\nnone\n```"
     )
+
+
+def test_findings_are_wrapped_and_long_lists_of_them_cut() -> None:
+    long = "notice  kind  " + ", ".join(f"name{number}" for number in range(200))
+    source = "int " + "a" * 200 + ";"
+    shown = labelled(f"```c old\n{source}\n```\n\n```findings\nnone\n{long}\n```", 80).splitlines()
+    assert source in shown
+    findings = shown[shown.index("```text") + 1 : -1]
+    assert findings[0] == "none"
+    assert len(findings) == 4
+    assert max(map(len, findings)) <= 80
+    assert findings[-1].endswith(", ...")

@@ -9,7 +9,17 @@ from abistore.model.names import SELF, Name
 from abistore.report import formats, render
 from abistore.report.outline import outline
 from abistore.report.style import Style
-from abistore.report.wording import abbreviated, by_itself, consequences, distinct, told, value_lines, values
+from abistore.report.wording import (
+    abbreviated,
+    by_itself,
+    consequences,
+    distinct,
+    lengthened,
+    shortened,
+    told,
+    value_lines,
+    values,
+)
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison
 
 COMPLETE = Name("function", "_ZN3geo3BoxC1Ei")
@@ -102,3 +112,20 @@ def test_instances_of_a_template_that_look_the_same_are_told_once() -> None:
     symbols = [f"_ZNK3one4listISt4pairI{each}{each}ESaI{each}EE4sizeEv" for each in "cwij"]
     assert distinct(symbols, 3, 30) == ({"one::list<...>::size() const": 4}, 0)
     assert len(distinct(symbols, None)[0]) == 4
+
+
+@pytest.mark.parametrize("width", range(20, 60))
+def test_a_name_that_is_cut_ends_in_a_word_and_three_dots(width: int) -> None:
+    name = "std::vector<int>::insert(std::vector<int>::iterator, const std::pair<int, int>&)"
+    short = abbreviated(name, width)
+    assert len(short) <= width
+    assert not short.endswith("....")
+    assert short.removesuffix("...")[-1].isalnum() or short.endswith((">...", ")..."))
+
+
+def test_a_shortened_name_may_stand_for_either_string() -> None:
+    found = lengthened("f(const std::string&, std::string_view)")
+    assert found[0] == "f(const std::string&, std::string_view)"
+    assert {shortened(one) for one in found} == {found[0]}
+    assert len(found) == 3
+    assert lengthened("geo::Point") == ("geo::Point",)
