@@ -53,15 +53,13 @@ def compare_command(
     Exits with 0 (no break), 2 (source break), 4 (binary break), or 64 and above where there is no verdict.
     """
     from abistore.cli.progress import progress
-    from abistore.model.cycles import without_cycle_collection
     from abistore.service.judging import compare
     from abistore.service.kinship import strangers
     from abistore.service.operands import Selection
 
-    with without_cycle_collection():
-        with progress(settings) as advance:
-            selection = Selection(target, profile, extracting.options(progress=advance))
-            report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on, by=by)
-        if (said := strangers(report)) and not tells_notes(rendering):
-            note(settings, f"note: {said}")
-        return show_report(settings, shown(report), rendering)
+    with progress(settings) as advance:
+        selection = Selection(target, profile, extracting.options(progress=advance))
+        report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on, by=by)
+    if (said := strangers(report)) and not tells_notes(rendering):
+        note(settings, f"note: {said}")
+    return show_report(settings, shown(report), rendering)

@@ -35,13 +35,11 @@ def dump_command(
     """
     from abistore.cli.progress import progress
     from abistore.model.codec import to_json
-    from abistore.model.cycles import without_cycle_collection
     from abistore.service.snapshots import capture
 
-    with without_cycle_collection():
-        with progress(settings) as advance:
-            snapshot = capture(path, options=extracting.options(library, version, advance))
-        data = to_json(snapshot)
+    with progress(settings) as advance:
+        snapshot = capture(path, options=extracting.options(library, version, advance))
+    data = to_json(snapshot)
     if output is None or str(output) == "-":
         write_bytes(data + b"\n")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 TYPE_CHECKING = False  # the module that has it takes as long to import as everything here
@@ -13,6 +14,7 @@ INTERRUPTED = 130
 
 def main() -> NoReturn:
     """The ``abistore`` command. Nothing is imported before an interrupt is prepared for."""
+    gc.disable()  # what a command makes it keeps to its end, and what is large breaks its own cycles
     try:
         _run()
     except KeyboardInterrupt:
