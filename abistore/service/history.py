@@ -140,7 +140,8 @@ def _events(store: Store, key: LineKey, name: str) -> tuple[LogEvent, ...]:
 
 
 def _no_declaration(store: Store, name: str, library: str | None, keys: Sequence[LineKey]) -> SnapshotNotFound:
-    blind = sorted({key.library for key in keys if not any(map(_has_types, releases_of(store, key)))})
+    seen = {key.library for key in keys if any(map(_has_types, releases_of(store, key)))}
+    blind = sorted({key.library for key in keys} - seen)
     if library:
         unseen = "; its types are not known, for want of debug information" if blind else ""
         message = f"{name}: no release of {library} has a declaration of this name{unseen}"

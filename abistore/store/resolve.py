@@ -71,7 +71,7 @@ def _no_label(database: Database, library: str, label: str, found: Sequence[Rele
         return SnapshotNotFound(f"{library}: no release before the latest", "ingest an older one")
     if word == "baseline":
         message = f"{library}: no baseline is set in channel {channel or DEFAULT_CHANNEL}"
-        meant = [f"baseline:{one}" for one in close(channel or DEFAULT_CHANNEL, channels)]
+        meant = [f"baseline:{one}" for one in close(channel or DEFAULT_CHANNEL, channels) if one != channel]
         return SnapshotNotFound(message, did_you_mean(meant, f"set it: abistore baseline set {library}@VERSION"))
     versions = list(dict.fromkeys(release.version for release in found))
     meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=VERSIONS_ALIKE)

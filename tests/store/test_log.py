@@ -119,3 +119,14 @@ def test_a_name_that_no_release_had_is_told(functions: Path) -> None:
             store.log("libgeo", "geo::nothing")
         with pytest.raises(SnapshotNotFound, match="no such library"):
             store.log("libother", "geo::Point")
+
+
+def test_the_names_of_a_library_are_told_as_a_programmer_calls_them(address: str) -> None:
+    with Store.open(address, write=True) as store:
+        store.ingest(
+            snapshot(symbols={NORM_INT: EXPORTED}, layout={record("geo::Point"): struct("x")}), IngestRequest("1")
+        )
+        store.ingest(snapshot(library="libother", symbols={function("other"): EXPORTED}), IngestRequest("1"))
+        assert store.spellings("libother") == ("other",)
+        assert store.spellings("libgeo") == ("geo::Point", "geo::norm(int)")
+        assert store.spellings() == ("geo::Point", "geo::norm(int)", "other")
