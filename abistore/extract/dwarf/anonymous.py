@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.peek import type_at
 from abistore.extract.dwarf.records import read_enum, read_record
+from abistore.extract.dwarf.walk import tagged
 from abistore.model.shapes import Inline, Record, TypeRef
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 UNNAMED: Final = "(anonymous class)"
 NAMING: Final = frozenset({dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE, dw.AT_LINKAGE_NAME})
+SEARCHED: Final = frozenset({dw.TAG_TYPEDEF, dw.TAG_NAMESPACE})
 COMPOSITE: Final = frozenset({*dw.RECORD_TAGS, dw.TAG_ENUMERATION_TYPE})
 
 
@@ -104,9 +106,8 @@ class Anonymous:
 
     def _collect(self, unit: Unit, position: int, table: dict[int, int]) -> None:
         """Adds the typedefs from ``position`` on, by what they are of; namespaces included."""
-        data = unit.data
-        for handle, child, after in self._types.info.children(unit, position):
+        for handle, child, after in tagged(unit, position, SEARCHED):
             if child.tag == dw.TAG_TYPEDEF:
                 table.setdefault(type_at(unit, child, after), handle)
-            elif child.tag == dw.TAG_NAMESPACE and child.has_children:
-                self._collect(unit, child.decode(data, after, unit)[0], table)
+            elif child.has_children:
+                self._collect(unit, child.decode(unit.data, after, unit)[0], table)

@@ -50,7 +50,7 @@ def _declared(types: Types, units: Iterable[Unit], wanted: Collection[str]) -> I
 
 def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, dict[int, int]]]:
     data, table = unit.data, unit.table
-    for start in (*unit.containers, *unit.unplaced):
+    for start in (*unit.declared, *unit.unplaced):
         code, position = data[start], start + 1
         if code > 127:
             code, position = leb.unsigned(data, start)

@@ -29,14 +29,17 @@ def index_definitions(
 
 
 def _add_unit(unit: Unit, attributes: Callable[[int], Attributes], index: dict[str, list[int]]) -> None:
-    data, base = unit.data, unit.base
+    data, base, offset, strings = unit.data, unit.base, unit.offset, unit.strings
     for start in unit.classes:
         code = data[start]
         position = start + 1
         if code > 127:
             code, position = leb.unsigned(data, start)
         abbreviation = unit.table[code]
-        name = name_at(unit, abbreviation, position)
+        if abbreviation.name_place >= 0:
+            name = strings[offset(data, position + abbreviation.name_place)[0]]
+        else:
+            name = name_at(unit, abbreviation, position)
         if not name and dw.AT_SPECIFICATION in abbreviation.attributes:
             declaration = abbreviation.decode(data, position, unit)[1][dw.AT_SPECIFICATION]
             name = attributes(declaration).get(dw.AT_NAME, "")

@@ -289,7 +289,7 @@ class DebugInfo:
             return
         unit.is_scanned = True
         unit.starts, unit.scopes = [unit.position], [None]
-        unit.classes, unit.containers, unit.nameable, unit.unplaced = [], [], [], []
+        unit.classes, unit.containers, unit.declared, unit.nameable, unit.unplaced = [], [], [], [], []
         try:
             unit.load()
             scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)

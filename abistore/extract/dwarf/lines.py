@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import struct
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from abistore.extract.dwarf import codes as dw
@@ -17,12 +17,13 @@ from abistore.extract.dwarf.units import WIDE_LENGTH, Unit
 CONTENT_PATH, CONTENT_DIRECTORY, CONTENT_MD5 = 1, 2, 5
 PATH = (CONTENT_PATH, dw.FORM_LINE_STRP)
 DIRECTORY = (CONTENT_DIRECTORY, dw.FORM_UDATA)
+MD5 = (CONTENT_MD5, dw.FORM_DATA16)
 COMMON = {
-    (PATH,): "",
-    (PATH, DIRECTORY): "B",
-    (PATH, DIRECTORY, (CONTENT_MD5, dw.FORM_DATA16)): "B16x",
+    bytes((1, *PATH)): "",
+    bytes((2, *PATH, *DIRECTORY)): "B",
+    bytes((3, *PATH, *DIRECTORY, *MD5)): "B16x",
 }
-"""The tables that GCC and clang write, each with the :mod:`struct` codes of what follows the path."""
+"""How the tables of GCC and clang begin, each with the :mod:`struct` codes of what follows the path in a row."""
 ONE_BYTE = 0x80
 """Folders with smaller numbers take one byte."""
 MOST_FILES = 1 << 20
@@ -37,17 +38,23 @@ class Rows:
     """The entries of a table of rows of one size, unpacked one by one: few of them are asked for."""
 
     def __init__(self, data: bytes, position: int, layout: struct.Struct, count: int) -> None:
+        self.layout = layout
+        self.end = position + count * layout.size
+        if self.end > len(data):
+            raise Malformed("a line table ends outside its section")
         self._data = data
         self._position = position
-        self._layout = layout
         self._count = count
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, index: int) -> Entry:
-        path, *folder = self._layout.unpack_from(self._data, self._position + index * self._layout.size)
-        return path, folder[0] if folder else 0
+        row = self.layout.unpack_from(self._data, self._position + index * self.layout.size)
+        return row[0], row[1] if len(row) > 1 else 0
+
+
+_row = cache(struct.Struct)
 
 
 Table: TypeAlias = Rows | Sequence[Entry]
@@ -117,6 +124,17 @@ def _old_names(unit: Unit, data: bytes, position: int) -> Files:
 
 def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[Table, int]:
     """A DWARF 5 list of folders or files, and the position after it."""
+    for begin, rest in COMMON.items():
+        if data.startswith(begin, position):
+            count, start = leb.unsigned(data, position + len(begin))
+            rows = Rows(data, start, _row(format.prefix + SIZE_CODES[format.offset_size] + rest), count)
+            if not rest or max(data[start + format.offset_size : rows.end : rows.layout.size], default=0) < ONE_BYTE:
+                return rows, rows.end
+    return _mixed_table(unit, data, position, format)
+
+
+def _mixed_table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list[Entry], int]:
+    """Any list of folders or files."""
     fields = []
     count = data[position]
     position += 1
@@ -127,13 +145,6 @@ def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[Tabl
     count, position = leb.unsigned(data, position)
     if count > MOST_FILES or (count and not fields):
         raise Malformed("a line table has too many files")
-    if (rest := COMMON.get(tuple(fields))) is not None:
-        layout = struct.Struct(format.prefix + SIZE_CODES[format.offset_size] + rest)
-        end = position + count * layout.size
-        if end > len(data):
-            raise Malformed("a line table ends outside its section")
-        if len(fields) == 1 or max(data[position + format.offset_size : end : layout.size], default=0) < ONE_BYTE:
-            return Rows(data, position, layout, count), end
     entries: list[Entry] = []
     for _ in range(count):
         path, folder = "", 0

@@ -72,6 +72,8 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
         elif kind == FUNCTION:
             if abbreviation.has_children:
                 containers.append(start)
+            if abbreviation.is_declaration:
+                unit.declared.append(start)
             if abbreviation.is_nameable:
                 unit.nameable.append(start)
             if abbreviation.has_code:

@@ -309,6 +309,8 @@ class Types:
 
     def asked_alignment(self, reference: TypeRef) -> int:
         """The alignment in bytes that a typedef asks for with an attribute; 0 where it asks for none."""
+        if not self._alignments:
+            return 0
         while isinstance(reference, Qualified):
             reference = reference.target
         while isinstance(reference, Array):

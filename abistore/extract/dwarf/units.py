@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
@@ -17,6 +17,8 @@ from abistore.extract.dwarf.strings import IndexedStrings, StringTable
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.abbreviations import Abbreviation, Specification
+
+Unpacking: TypeAlias = Callable[[bytes, int], tuple[int, ...]]
 
 TYPE_UNITS = frozenset({dw.UT_TYPE, dw.UT_SPLIT_TYPE})
 SPLIT_UNITS = frozenset({dw.UT_SPLIT_COMPILE, dw.UT_SPLIT_TYPE})
@@ -50,10 +52,10 @@ class Unit:
 
     __slots__ = (
         "_context", "_indexed", "abbreviation_offset", "addr_base", "address", "addresses", "base", "classes",
-        "comp_dir", "containers", "data", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc", "is_loaded",
-        "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable", "offset",
-        "order", "position", "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root", "scopes",
-        "sections", "signature", "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top",
+        "comp_dir", "containers", "data", "declared", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc",
+        "is_loaded", "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable",
+        "offset", "order", "position", "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root",
+        "scopes", "sections", "signature", "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top",
         "type_position", "unplaced", "version", "word",
     )  # fmt: skip
 
@@ -62,6 +64,7 @@ class Unit:
     scopes: list[Any]
     classes: list[int]
     containers: list[int]
+    declared: list[int]
     nameable: list[int]
     unplaced: list[int]
 
@@ -99,9 +102,9 @@ class Unit:
     version: int
     kind: int
     format: Format
-    word: Callable[[bytes, int], tuple[int, ...]]
-    offset: Callable[[bytes, int], tuple[int, ...]]
-    address: Callable[[bytes, int], tuple[int, ...]]
+    word: Unpacking
+    offset: Unpacking
+    address: Unpacking
     abbreviation_offset: int
     signature: int | None
     type_position: int
@@ -301,6 +304,16 @@ def read_units(
         position = limit
 
 
+@cache
+def _readers(
+    prefix: str, offset_size: int, address_size: int, reference_size: int
+) -> tuple[Format, Unpacking, Unpacking, Unpacking]:
+    """The format of a unit, and what unpacks a word of four bytes, an offset and an address of it."""
+    codes = ("I", SIZE_CODES[offset_size], SIZE_CODES[address_size])
+    word, offset, address = (struct.Struct(prefix + code).unpack_from for code in codes)
+    return Format(prefix == "<", offset_size, address_size, reference_size), word, offset, address
+
+
 def _extent(data: bytes, position: int, prefix: str) -> tuple[int, int, int]:
     (length,) = struct.unpack_from(prefix + "I", data, position)
     offset_size, start = 4, position + 4
@@ -336,10 +349,7 @@ def _read_header(unit: Unit, position: int, offset_size: int, is_types: bool) ->
         (unit.dwo_id,) = struct.unpack_from(prefix + "Q", data, position)
         position += 8
     reference_size = address_size if version == 2 else offset_size
-    unit.format = Format(prefix == "<", offset_size, address_size, reference_size)
-    unit.word = struct.Struct(prefix + "I").unpack_from
-    unit.offset = struct.Struct(prefix + offset).unpack_from
-    unit.address = struct.Struct(prefix + SIZE_CODES[address_size]).unpack_from
+    unit.format, unit.word, unit.offset, unit.address = _readers(prefix, offset_size, address_size, reference_size)
     unit.version, unit.kind, unit.abbreviation_offset, unit.position = version, kind, abbreviation_offset, position
     wide = offset_size == 8
     unit.str_base = 0 if version < 5 else 16 if wide else 8
