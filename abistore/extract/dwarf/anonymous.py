@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 UNNAMED: Final = "(anonymous class)"
 NAMING: Final = frozenset({dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE, dw.AT_LINKAGE_NAME})
 SEARCHED: Final = frozenset({dw.TAG_TYPEDEF, dw.TAG_NAMESPACE})
-COMPOSITE: Final = frozenset({*dw.RECORD_TAGS, dw.TAG_ENUMERATION_TYPE})
 
 
 class Anonymous:
@@ -46,7 +45,7 @@ class Anonymous:
         if target < 0:
             return None
         _, abbreviation, _ = self._types.info.entry(target)
-        if abbreviation.tag not in COMPOSITE or not NAMING.isdisjoint(abbreviation.attributes):
+        if abbreviation.tag not in dw.COMPOSITE_TAGS or not NAMING.isdisjoint(abbreviation.attributes):
             return None
         die = self._types.info.die(target)
         if self._first_typedef(target, die[0]) not in (typedef, None):

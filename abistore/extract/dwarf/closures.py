@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 DESTROYED: Final = re.compile(r"E(\d*)_D[0-5]Ev$")
 MEMBER: Final = re.compile(r"E(\d*)_(?:C[0-5]E|cl[EI])")
 """After a closure's parameters: its number, and what of its members is named."""
+METHODS: Final = frozenset({dw.TAG_SUBPROGRAM})
 LOCAL: Final = re.compile("_Z(Z+)")
 CLOSURE: Final = "{lambda("
 """How the normal spelling of a closure begins where its parameters are told."""
@@ -25,8 +26,8 @@ def ordinal_of(info: DebugInfo, handle: int) -> int | None:
     ``None`` for what is no closure, and for one without linkage.
     """
     found = None
-    for _, tag, attributes in parts(info, info.die(handle)):
-        symbol = attributes.get(dw.AT_LINKAGE_NAME) if tag == dw.TAG_SUBPROGRAM else None
+    for _, _, attributes in parts(info.die(handle), METHODS):
+        symbol = attributes.get(dw.AT_LINKAGE_NAME)
         if symbol is not None and "Ul" in symbol:
             if match := DESTROYED.search(symbol):
                 return _ordinal(match[1])

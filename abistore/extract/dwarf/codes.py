@@ -186,6 +186,8 @@ UT_SPLIT_COMPILE: Final = 0x05
 UT_SPLIT_TYPE: Final = 0x06
 
 RECORD_TAGS: Final = frozenset({TAG_CLASS_TYPE, TAG_STRUCTURE_TYPE, TAG_UNION_TYPE, TAG_INTERFACE_TYPE})
+COMPOSITE_TAGS: Final = RECORD_TAGS | {TAG_ENUMERATION_TYPE}
+"""What has members or enumerators."""
 
 KEPT: Final = frozenset(
     {

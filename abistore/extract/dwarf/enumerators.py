@@ -68,15 +68,15 @@ class Enumerators(Mapping[str, str]):
             if types.spellings.of(handle, types.info.attributes(handle)) == spelling:
                 yield handle
         for holder in self._named(outer) if outer else ():
-            for part, tag, attributes in self._inside(holder):
+            for part, _, attributes in self._inside(holder):
                 named = attributes.get(dw.AT_NAME) == last and dw.AT_DECLARATION not in attributes
-                if named and (tag in dw.RECORD_TAGS or tag == dw.TAG_ENUMERATION_TYPE):
+                if named:
                     yield part
 
     def _inside(self, holder: int) -> Iterator[tuple[int, int, Attributes]]:
-        """What a class holds, as :func:`parts` gives it; its types from their own units where they have some."""
+        """The classes and enumerations in a class, as :func:`parts` gives them, or from units of their own."""
         info = self._types.info
-        for part, tag, attributes in parts(info, info.die(holder)):
+        for part, tag, attributes in parts(info.die(holder), dw.COMPOSITE_TAGS):
             signature: int = attributes.get(dw.AT_SIGNATURE, -1)
             yield (part, tag, attributes) if signature < 0 else (signature, tag, info.attributes(signature))
 

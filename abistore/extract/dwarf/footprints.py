@@ -8,6 +8,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.records import TEMPLATE_PARAMETERS, read_arguments
 from abistore.extract.dwarf.signatures import parts
 from abistore.extract.dwarf.types import MAX_DEPTH, SORTS, Attributes, Die, Types
+from abistore.extract.dwarf.walk import tagged
 from abistore.model.shapes import Foreign, TypeRef
 
 EM_386: Final = 3
@@ -34,10 +35,9 @@ class Footprints:
         unit, abbreviation, position, attributes = die = types.info.die(handle)
         arguments: list[TypeRef] = []
         if abbreviation.has_children:
-            for _, child, after in types.info.children(unit, position):
-                if child.tag in TEMPLATE_PARAMETERS:
-                    end, inner = child.decode(unit.data, after, unit)
-                    arguments.extend(read_arguments(types, (unit, child, end, inner)))
+            for _, child, after in tagged(unit, position, TEMPLATE_PARAMETERS):
+                end, inner = child.decode(unit.data, after, unit)
+                arguments.extend(read_arguments(types, (unit, child, end, inner)))
         return Foreign(
             SORTS[abbreviation.tag], attributes.get(dw.AT_BYTE_SIZE), self._of(handle, die) or None, tuple(arguments)
         )
@@ -54,15 +54,15 @@ class Footprints:
 
     def _of(self, handle: int, die: Die, depth: int = 0) -> int:
         unit, abbreviation, _, attributes = die
-        tag, info = abbreviation.tag, self._types.info
+        tag = abbreviation.tag
         asked = int(attributes.get(dw.AT_ALIGNMENT, 1))
         if tag in dw.RECORD_TAGS:
             if attributes.get(dw.AT_SIGNATURE, handle) not in (handle, -1):
                 return self.alignment({dw.AT_TYPE: attributes[dw.AT_SIGNATURE]}, depth + 1)
             whole = dw.AT_DECLARATION not in attributes
-            for _, child, part in parts(info, die):
+            for _, _, part in parts(die, LAID_OUT):
                 is_static = dw.AT_EXTERNAL in part or dw.AT_DECLARATION in part
-                if child in LAID_OUT and not is_static:
+                if not is_static:
                     natural = self.alignment(part, depth + 1)
                     asked = max(asked, part.get(dw.AT_ALIGNMENT, 1), natural)
                     whole = whole and natural > 0

@@ -17,6 +17,7 @@ from abistore.extract.dwarf.records import TEMPLATE_PARAMETERS, fit
 from abistore.extract.dwarf.signatures import parts
 from abistore.extract.dwarf.templates import split
 from abistore.extract.dwarf.types import MAX_DEPTH, SORTS, TRANSPARENT, Attributes, Die, Types
+from abistore.extract.dwarf.walk import tagged
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Named, Primitive, TypeRef
 from abistore.model.spelling import spell
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.info import DebugInfo
     from abistore.extract.dwarf.spellings import Spellings
 
+FORMAL_PARAMETERS: Final = frozenset({dw.TAG_FORMAL_PARAMETER})
 NAMED_TAGS: Final = frozenset(SORTS)
 LOOKED_THROUGH: Final = TRANSPARENT | {
     dw.TAG_POINTER_TYPE,
@@ -142,8 +144,8 @@ class Instances:
                 yield from self._of_parameters(target, depth)
 
     def _of_parameters(self, function: Die, depth: int) -> Iterator[int]:
-        for _, child, part in parts(self._info, function):
-            if child == dw.TAG_FORMAL_PARAMETER and dw.AT_ARTIFICIAL not in part:
+        for _, _, part in parts(function, FORMAL_PARAMETERS):
+            if dw.AT_ARTIFICIAL not in part:
                 yield from self._mentioned(part, depth + 1)
 
     def _plain(self, handle: int, attributes: Attributes) -> str | None:
@@ -195,14 +197,13 @@ class Instances:
         """The entries of the template arguments, those in packs one by one."""
         unit, abbreviation, position, _ = die
         if abbreviation.has_children:
-            for _, child, after in self._info.children(unit, position):
-                if child.tag in TEMPLATE_PARAMETERS:
-                    end, attributes = child.decode(unit.data, after, unit)
-                    entry = unit, child, end, attributes
-                    if child.tag == dw.TAG_GNU_TEMPLATE_PARAMETER_PACK:
-                        yield from self._arguments(entry)
-                    else:
-                        yield entry
+            for _, child, after in tagged(unit, position, TEMPLATE_PARAMETERS):
+                end, attributes = child.decode(unit.data, after, unit)
+                entry = unit, child, end, attributes
+                if child.tag == dw.TAG_GNU_TEMPLATE_PARAMETER_PACK:
+                    yield from self._arguments(entry)
+                else:
+                    yield entry
 
     def _value(self, entry: Die) -> str | None:
         """An integer or enumerator; ``None`` for any other value."""

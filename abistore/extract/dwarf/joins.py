@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.foreign import is_foreign
+from abistore.extract.dwarf.signatures import parts
 from abistore.model.names import Name
 from abistore.model.shapes import Foreign, Opaque
 
@@ -72,12 +73,7 @@ class Joins:
 
     def _member(self, enclosing: int, plain: str) -> int | None:
         """The definition of the type ``plain`` among the members of a class."""
-        unit, abbreviation, position, _ = self._types.info.die(enclosing)
-        if not abbreviation.has_children:
-            return None
-        for handle, child, after in self._types.info.children(unit, position):
-            if child.tag in dw.RECORD_TAGS or child.tag == dw.TAG_ENUMERATION_TYPE:
-                attributes = child.decode(unit.data, after, unit)[1]
-                if attributes.get(dw.AT_NAME) == plain and dw.AT_DECLARATION not in attributes:
-                    return handle
+        for handle, _, attributes in parts(self._types.info.die(enclosing), dw.COMPOSITE_TAGS):
+            if attributes.get(dw.AT_NAME) == plain and dw.AT_DECLARATION not in attributes:
+                return handle
         return None

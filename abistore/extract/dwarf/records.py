@@ -8,6 +8,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.extract.dwarf.special_members import SpecialMembers, tells_defaulted
+from abistore.extract.dwarf.walk import tagged
 from abistore.model.builtins import INTEGERS
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
@@ -32,6 +33,7 @@ TEMPLATE_PARAMETERS: Final = frozenset(
         dw.TAG_GNU_TEMPLATE_PARAMETER_PACK,
     }
 )
+ENUMERATORS: Final = frozenset({dw.TAG_ENUMERATOR})
 WANTED_OF_METHODS: Final = frozenset({dw.AT_VIRTUALITY, dw.AT_DELETED})
 VPTR: Final = ("_vptr.", "_vptr$")
 PURE: Final = 2
@@ -196,12 +198,11 @@ def read_enum(types: Types, die: Die) -> Enum:
     underlying = types.of(attributes) if dw.AT_TYPE in attributes else None
     signed = types.is_signed(attributes)
     enumerators = []
-    for _, tag, part in parts(types.info, die):
-        if tag == dw.TAG_ENUMERATOR:
-            value = part.get(dw.AT_CONST_VALUE, 0)
-            if isinstance(value, bytes):
-                value = int.from_bytes(value, unit.order)
-            enumerators.append(Enumerator(part.get(dw.AT_NAME, ""), fit(value, 8 * size, signed)))
+    for _, _, part in parts(die, ENUMERATORS):
+        value = part.get(dw.AT_CONST_VALUE, 0)
+        if isinstance(value, bytes):
+            value = int.from_bytes(value, unit.order)
+        enumerators.append(Enumerator(part.get(dw.AT_NAME, ""), fit(value, 8 * size, signed)))
     return Enum(size, tuple(enumerators), underlying, dw.AT_ENUM_CLASS in attributes)
 
 
@@ -248,10 +249,9 @@ def read_arguments(types: Types, die: Die) -> list[TypeRef]:
     found: list[TypeRef] = []
     unit, abbreviation, position, _ = die
     if abbreviation.has_children:
-        for _, child, after in types.info.children(unit, position):
-            if child.tag in TEMPLATE_PARAMETERS:
-                end, inner = child.decode(unit.data, after, unit)
-                found.extend(read_arguments(types, (unit, child, end, inner)))
+        for _, child, after in tagged(unit, position, TEMPLATE_PARAMETERS):
+            end, inner = child.decode(unit.data, after, unit)
+            found.extend(read_arguments(types, (unit, child, end, inner)))
     return found
 
 

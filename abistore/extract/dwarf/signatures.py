@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.walk import skip
+from abistore.extract.dwarf.walk import skip, tagged
 from abistore.model.shapes import Pointer, Qualified, TypeRef
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.info import DebugInfo
     from abistore.extract.dwarf.types import Attributes, Die, Types
 
 BODY: Final = frozenset(
@@ -44,12 +43,12 @@ class Signature(NamedTuple):
 NOTHING: Final = Signature(())
 
 
-def parts(info: DebugInfo, die: Die) -> Iterator[tuple[int, int, Attributes]]:
-    """Handle, tag and attributes of each child of a DIE."""
+def parts(die: Die, tags: Container[int]) -> Iterator[tuple[int, int, Attributes]]:
+    """Handle, tag and attributes of each child of a DIE that has one of ``tags``."""
     unit, abbreviation, position, _ = die
     if abbreviation.has_children:
         data = unit.data
-        for handle, child, after in info.children(unit, position):
+        for handle, child, after in tagged(unit, position, tags):
             yield handle, child.tag, child.decode(data, after, unit)[1]
 
 

@@ -57,6 +57,7 @@ SIGNED: Final = frozenset({0x05, 0x06, 0x0D})
 """DW_ATE_signed, DW_ATE_signed_char and DW_ATE_signed_fixed."""
 NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
 ALL_ONES: Final = frozenset({(1 << 32) - 1, (1 << 64) - 1})
+SUBRANGES: Final = frozenset({dw.TAG_SUBRANGE_TYPE})
 MAX_DEPTH: Final = 150
 """How many types may be nested in one another without a name between them. Real code stays below 20."""
 
@@ -259,7 +260,7 @@ class Types:
     def _array(self, handle: int, die: Die) -> TypeRef:
         attributes = die[3]
         found = self.of(attributes)
-        bounds = [count(part) for _, tag, part in parts(self.info, die) if tag == dw.TAG_SUBRANGE_TYPE]
+        bounds = [count(part) for _, _, part in parts(die, SUBRANGES)]
         for bound in reversed(bounds or [None]):
             found = self.references.array(found, bound, dw.AT_GNU_VECTOR in attributes)
         return found
