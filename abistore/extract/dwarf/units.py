@@ -45,7 +45,8 @@ class Unit:
 
     ``handle`` is that of its header, ``base`` the first handle of its section: a handle is ``base`` plus a position in
     ``data``. Entries lie from ``position`` up to ``limit``; ``top`` is the position of the root's first child.
-    ``ends`` remembers where entries with children end that do not tell, by the position after their code.
+    ``ends`` remembers where entries with children end that do not tell, by the position after their code; ``steps`` the
+    sizes of leaves of one size, by the first byte, once one was met.
     ``line_unit`` is the one whose line table names the files.
     ``name``, ``producer``, ``language``, ``comp_dir`` and ``low_pc`` are those of the root entry.
     """
@@ -55,8 +56,8 @@ class Unit:
         "comp_dir", "containers", "data", "declared", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc",
         "is_loaded", "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable",
         "offset", "order", "position", "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root",
-        "scopes", "sections", "signature", "signatures", "starts", "stmt_list", "str_base", "strings", "table", "top",
-        "type_position", "unplaced", "version", "word",
+        "scopes", "sections", "signature", "signatures", "starts", "steps", "stmt_list", "str_base", "strings", "table",
+        "top", "type_position", "unplaced", "version", "word",
     )  # fmt: skip
 
     table: list[Abbreviation]
@@ -91,6 +92,7 @@ class Unit:
         self.root: Mapping[int, Any] = {}
         self.table = []
         self.ends: dict[int, int] = {}
+        self.steps = [0] * 256
         self.addresses: Callable[[], bytes] = sections.addresses
         self.ranges: Callable[[], bytes] = sections.ranges
         self.range_lists: Callable[[], bytes] = sections.range_lists

@@ -29,11 +29,17 @@ def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
 
 def _end(position: int, unit: Unit) -> int:
     """The position after the list of entries at ``position``, which says nowhere how long it is."""
-    data, table = unit.data, unit.table
+    data, table, steps = unit.data, unit.table, unit.steps
     depth = 1
     while depth:
         code = data[position]
+        while step := steps[code]:
+            position += step
+            code = data[position]
         position += 1
+        if not code:
+            depth -= 1
+            continue
         if code > 127:
             more = data[position]
             if more > 127:
@@ -41,11 +47,10 @@ def _end(position: int, unit: Unit) -> int:
             else:
                 code += (more << 7) - 128
                 position += 1
-        if not code:
-            depth -= 1
-            continue
         abbreviation = table[code]
         if abbreviation.size >= 0:
+            if code < 128:
+                steps[code] = 1 + abbreviation.size
             position += abbreviation.size
             continue
         position = abbreviation.next(data, position, unit)
