@@ -46,7 +46,7 @@ class Unit:
     ``handle`` is that of its header, ``base`` the first handle of its section: a handle is ``base`` plus a position in
     ``data``. Entries lie from ``position`` up to ``limit``; ``top`` is the position of the root's first child.
     ``ends`` remembers where entries with children end that do not tell, by the position after their code; ``steps`` the
-    sizes of leaves of one size, by the first byte, once one was met.
+    sizes of leaves of one size, by the first byte, once one was met (empty until such an end is looked for).
     ``line_unit`` is the one whose line table names the files.
     ``name``, ``producer``, ``language``, ``comp_dir`` and ``low_pc`` are those of the root entry.
     """
@@ -92,7 +92,7 @@ class Unit:
         self.root: Mapping[int, Any] = {}
         self.table = []
         self.ends: dict[int, int] = {}
-        self.steps = [0] * 256
+        self.steps: list[int] = []
         self.addresses: Callable[[], bytes] = sections.addresses
         self.ranges: Callable[[], bytes] = sections.ranges
         self.range_lists: Callable[[], bytes] = sections.range_lists

@@ -29,6 +29,8 @@ def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
 
 def _end(position: int, unit: Unit) -> int:
     """The position after the list of entries at ``position``, which says nowhere how long it is."""
+    if not unit.steps:
+        unit.steps = [0] * 256
     data, table, steps = unit.data, unit.table, unit.steps
     depth = 1
     while depth:
