@@ -9,7 +9,8 @@ ALIKE = 0.75
 """How alike two spellings are at least: 0.6, the usual bound, takes any two short names that begin with ``lib``."""
 
 MOST = 3
-VERSIONS_ALIKE = 0.6
+LOOSELY_ALIKE = 0.6
+"""The usual bound, for versions and other words that have no beginning in common."""
 
 
 def close(word: str, known: Iterable[str], most: int = MOST, alike: float = ALIKE) -> list[str]:

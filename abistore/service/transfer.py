@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -44,7 +43,7 @@ def import_(
 
     ``-`` is what standard input holds.
     """
-    with _files(paths) as files:
+    with _files(paths, plan.options.max_bytes) as files:
         results = _import(tuple(files), plan, database, progress)
     return tuple(
         replace(one, path=str(path), error=one.error.replace(str(file), str(path)))
@@ -53,15 +52,18 @@ def import_(
 
 
 @contextmanager
-def _files(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """The files to read: for ``-`` a copy of standard input, which is read but once, while this lasts."""
+def _files(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
+    """The files to read, while this lasts: for ``-`` a copy of standard input, which is read once and no further than
+    ``most`` bytes and one more."""
     if STANDARD_INPUT not in paths:
         yield list(paths)
         return
     with tempfile.TemporaryDirectory(prefix="abistore-") as folder:
         copy = Path(folder) / "standard-input.json"
         with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            left = most + 1  # one byte too many is refused as any file that is too large
+            while left and (piece := sys.stdin.buffer.read(min(left, 1 << 20))):
+                left -= file.write(piece)
         yield [copy if path == STANDARD_INPUT else path for path in paths]
 
 

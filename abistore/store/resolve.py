@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
-from abistore.model.nearness import VERSIONS_ALIKE, close, did_you_mean, near
+from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store import baselines, cards
 from abistore.store.database import Database
 from abistore.store.releases import lines, no_library, releases
@@ -74,7 +74,7 @@ def _no_label(database: Database, library: str, label: str, found: Sequence[Rele
         meant = [f"baseline:{one}" for one in close(channel or DEFAULT_CHANNEL, channels) if one != channel]
         return SnapshotNotFound(message, did_you_mean(meant, f"set it: abistore baseline set {library}@VERSION"))
     versions = list(dict.fromkeys(release.version for release in found))
-    meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=VERSIONS_ALIKE)
+    meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=LOOSELY_ALIKE)
     stored = f"stored{' last' if len(versions) > LISTED else ''}: {', '.join(versions[-LISTED:])}"
     return SnapshotNotFound(f"{library}@{label}: no such version", did_you_mean(meant, stored))
 

@@ -7,6 +7,7 @@ import pytest
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.walk import children
 from abistore.model.shapes import Variable
 from abistore.service.snapshots import capture
 from tests.build import build_library
@@ -90,7 +91,7 @@ def test_every_format_gives_the_values_of_enumerators_and_sizes(key: str) -> Non
 def values_of(info: DebugInfo, name: str) -> dict[str, int]:
     (handle,) = info.definitions(name)
     unit, _, position, _ = info.die(handle)
-    entries = [info.attributes(child) for child, _, _ in info.children(unit, position)]
+    entries = [info.attributes(child) for child, _, _ in children(unit, position)]
     return {entry[dw.AT_NAME]: entry[dw.AT_CONST_VALUE] for entry in entries}
 
 
@@ -107,7 +108,7 @@ def types_below(info: DebugInfo, handle: int) -> set[str]:
     names = set()
     unit, abbreviation, position, attributes = info.die(handle)
     if abbreviation.has_children:
-        for child, kind, _ in info.children(unit, position):
+        for child, kind, _ in children(unit, position):
             names |= types_below(info, child)
             if kind.tag in dw.RECORD_TAGS:
                 names.add(qualified(info, child))

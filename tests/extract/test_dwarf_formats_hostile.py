@@ -13,6 +13,7 @@ from abistore.errors import AbistoreError, ExtractError
 from abistore.extract.dwarf.faults import malformed_is_an_error
 from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.dwarf.units import Unit
+from abistore.extract.dwarf.walk import children
 from abistore.extract.elf.container import ElfFile
 from tests.extract.dwarf_samples import open_info, run, sample
 
@@ -58,8 +59,8 @@ def with_scopes(info: DebugInfo, unit: Unit) -> None:
     for _ in range(2000):
         if not pending:
             return
-        for handle, abbreviation, position in info.children(unit, pending.pop()):
-            position, attributes = info.decode(abbreviation)(unit.data, position, unit)
+        for handle, abbreviation, position in children(unit, pending.pop()):
+            position, attributes = abbreviation.decode(unit.data, position, unit)
             info.scope(handle)
             info.file(unit, attributes.get(0x3A, 0))
             for value in attributes.values():

@@ -12,6 +12,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.dwarf.records import read_record
 from abistore.extract.dwarf.types import Types
+from abistore.extract.dwarf.walk import children
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Named
@@ -47,8 +48,8 @@ def _definitions(info: DebugInfo) -> Iterator[int]:
         unit.load()
         pending = [unit.top]
         while pending:
-            for handle, abbreviation, start in info.children(unit, pending.pop()):
-                position, attributes = info.decode(abbreviation)(unit.data, start, unit)
+            for handle, abbreviation, start in children(unit, pending.pop()):
+                position, attributes = abbreviation.decode(unit.data, start, unit)
                 if abbreviation.tag in RECORDS and dw.AT_DECLARATION not in attributes:
                     yield handle
                 if abbreviation.has_children:

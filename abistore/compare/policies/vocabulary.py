@@ -8,6 +8,7 @@ from functools import cache
 from abistore.compare.rule import Rule, load
 from abistore.errors import PolicyError
 from abistore.model.findings import Impact
+from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean
 
 CATEGORIES = ("abi_breaking", "potential_breaking", "quality_issues", "addition", "notice")
 
@@ -61,8 +62,6 @@ def resolve_category(word: str, where: str) -> str:
 
 def meant(word: str, known: Iterable[str], otherwise: str) -> str:
     """A hint that names what ``word`` was probably meant to be; else ``otherwise``, or all that is known."""
-    from difflib import get_close_matches
-
     words = sorted(known)
-    close = get_close_matches(word.replace("-", "_"), words)
-    return f"did you mean {' or '.join(close)}?" if close else otherwise or f"one of: {', '.join(words)}"
+    found = close(word.replace("-", "_"), words, alike=LOOSELY_ALIKE)
+    return did_you_mean(found, otherwise or f"one of: {', '.join(words)}")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf.peek import type_at
 from abistore.extract.dwarf.records import read_enum, read_record
-from abistore.extract.dwarf.walk import tagged
+from abistore.extract.dwarf.walk import children, tagged
 from abistore.model.shapes import Inline, Record, TypeRef
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Anonymous:
 
     def _next(self, handle: int, unit: Unit) -> int | None:
         """The sibling after ``handle``."""
-        siblings = self._types.info.children(unit, handle - unit.base)
+        siblings = children(unit, handle - unit.base)
         return next((sibling for sibling, _, _ in islice(siblings, 1, 2)), None)
 
     def _target(self, handle: int, unit: Unit) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from abistore.extract.dwarf import codes as dw
-from abistore.extract.dwarf.records import TEMPLATE_PARAMETERS, read_arguments
+from abistore.extract.dwarf.records import arguments_in
 from abistore.extract.dwarf.signatures import parts
 from abistore.extract.dwarf.types import MAX_DEPTH, SORTS, Attributes, Die, Types
-from abistore.extract.dwarf.walk import tagged
-from abistore.model.shapes import Foreign, TypeRef
+from abistore.model.shapes import Foreign
 
 EM_386: Final = 3
 EM_68K: Final = 4
@@ -32,14 +31,12 @@ class Footprints:
     def shape(self, handle: int) -> Foreign:
         """The foreign type that the DIE ``handle`` defines."""
         types = self._types
-        unit, abbreviation, position, attributes = die = types.info.die(handle)
-        arguments: list[TypeRef] = []
-        if abbreviation.has_children:
-            for _, child, after in tagged(unit, position, TEMPLATE_PARAMETERS):
-                end, inner = child.decode(unit.data, after, unit)
-                arguments.extend(read_arguments(types, (unit, child, end, inner)))
+        _, abbreviation, _, attributes = die = types.info.die(handle)
         return Foreign(
-            SORTS[abbreviation.tag], attributes.get(dw.AT_BYTE_SIZE), self._of(handle, die) or None, tuple(arguments)
+            SORTS[abbreviation.tag],
+            attributes.get(dw.AT_BYTE_SIZE),
+            self._of(handle, die) or None,
+            tuple(arguments_in(types, die)),
         )
 
     def alignment(self, attributes: Attributes, depth: int = 0) -> int:

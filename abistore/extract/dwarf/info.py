@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.abbreviations import Abbreviation, Attributes, Decoder
+from abistore.extract.dwarf.abbreviations import Abbreviation, Attributes
 from abistore.extract.dwarf.faults import MALFORMED, Malformed, describe
 from abistore.extract.dwarf.index import index_definitions
 from abistore.extract.dwarf.lines import Files, file_names
@@ -28,7 +28,6 @@ from abistore.extract.dwarf.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.strings import NoStrings
 from abistore.extract.dwarf.units import Context, Unit, read_units
 from abistore.extract.dwarf.unplaced import MEMBER, folded_functions, members
-from abistore.extract.dwarf.walk import children, skip
 
 if TYPE_CHECKING:
     from abistore.extract.elf.container import ElfFile
@@ -356,18 +355,6 @@ class DebugInfo:
     def attributes(self, handle: int) -> Attributes:
         """The attributes of an entry."""
         return self.die(handle)[3]
-
-    def children(self, unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
-        """The entries of the list at ``position``: handle, abbreviation, position after the code."""
-        return children(unit, position)
-
-    def decode(self, abbreviation: Abbreviation) -> Decoder:
-        """The decoder ``(data, position after the code, unit) -> (position after the attributes, attributes)``."""
-        return abbreviation.decode
-
-    def skip(self, abbreviation: Abbreviation, position: int, unit: Unit) -> int:
-        """The position of the next sibling of the entry whose code ends at ``position``."""
-        return skip(abbreviation, position, unit)
 
     def file(self, unit: Unit, index: int) -> str:
         """The file that ``DW_AT_decl_file`` means, relative to the compilation folder where below it; else empty."""

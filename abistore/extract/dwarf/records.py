@@ -8,7 +8,7 @@ from abistore.extract.dwarf import codes as dw
 from abistore.extract.dwarf import leb
 from abistore.extract.dwarf.signatures import parts, read_signature
 from abistore.extract.dwarf.special_members import SpecialMembers, tells_defaulted
-from abistore.extract.dwarf.walk import tagged
+from abistore.extract.dwarf.walk import children, tagged
 from abistore.model.builtins import INTEGERS
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
@@ -63,7 +63,7 @@ class Members:
         if not abbreviation.has_children:
             return
         data = unit.data
-        for _, child, after in self.types.info.children(unit, position):
+        for _, child, after in children(unit, position):
             tag = child.tag
             if tag == dw.TAG_MEMBER:
                 self._member(child.decode(data, after, unit)[1])
@@ -246,6 +246,11 @@ def read_arguments(types: Types, die: Die) -> list[TypeRef]:
             return [types.references.special(spell_value(attributes, types.of(attributes), die[0].order))]
         case dw.TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER:
             return [types.references.special(normal_name(attributes.get(dw.AT_GNU_TEMPLATE_NAME, "template")))]
+    return arguments_in(types, die)
+
+
+def arguments_in(types: Types, die: Die) -> list[TypeRef]:
+    """The template arguments that the children of a DIE stand for."""
     found: list[TypeRef] = []
     unit, abbreviation, position, _ = die
     if abbreviation.has_children:
