@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from abistore.model.names import Facet, Name
+from abistore.model.names import FACETS, Facet, Name
 from abistore.model.snapshot import Evidence, Location
 
 
@@ -137,3 +138,19 @@ class Comparison(msgspec.Struct, frozen=True):
     def count(self, impact: Impact) -> int:
         """How many findings have this impact."""
         return sum(finding.impact is impact for finding in self.findings)
+
+
+_SEEN = {"missing": 0, "partial": 1, "full": 2}
+
+
+def unequal_evidence(old: Iterable[Evidence], new: Iterable[Evidence]) -> tuple[Facet, ...]:
+    """The facets that one side saw less of than the other, so that a change there may have gone unseen.
+
+    A stripped build against one with debug information gives ``("layout",)``.
+    """
+    before, after = _states(old), _states(new)
+    return tuple(facet for facet in FACETS if before.get(facet, 0) != after.get(facet, 0))
+
+
+def _states(evidence: Iterable[Evidence]) -> dict[Facet, int]:
+    return {seen.facet: _SEEN["full" if seen.reason == "nothing-to-describe" else seen.state] for seen in evidence}

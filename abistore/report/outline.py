@@ -9,7 +9,17 @@ from typing import Literal, TypeAlias, TypeVar, cast
 import msgspec
 
 from abistore.model.demangle import demangle_all
-from abistore.model.findings import Action, Comparison, Element, Finding, Impact, NotChecked, Side, Verdict
+from abistore.model.findings import (
+    Action,
+    Comparison,
+    Element,
+    Finding,
+    Impact,
+    NotChecked,
+    Side,
+    Verdict,
+    unequal_evidence,
+)
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.snapshot import Evidence
 
@@ -149,6 +159,7 @@ class Report(msgspec.Struct, frozen=True):
 
     ``kinds`` are the kinds of change that occur, ``declarations`` what the changes are about; both are sorted. The
     digests tell what the policy and the suppressions said; they are empty for a profile, and for none.
+    ``unequal_evidence`` names the facets that one side saw less of than the other: the verdict holds for the rest.
     """
 
     status: Literal["ok"]
@@ -171,6 +182,7 @@ class Report(msgspec.Struct, frozen=True):
     declarations: tuple[Declared, ...] = ()
     policy_digest: str = ""
     suppression_digest: str = ""
+    unequal_evidence: tuple[Facet, ...] = ()
 
 
 class KindGroup(msgspec.Struct, frozen=True):
@@ -221,6 +233,7 @@ def outline(
         declarations=declarations,
         policy_digest=comparison.policy_digest,
         suppression_digest=comparison.suppression_digest,
+        unequal_evidence=unequal_evidence(comparison.old.evidence, comparison.new.evidence),
     )
 
 
