@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[str, float], None]
 
+LISTED = 8
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
@@ -113,7 +115,7 @@ def log(
         keys = [key for each in libraries for key in _lines_searched(store, each, target, profile, wanted=library)]
         events = [event for key in keys for event in _events(store, key, name)]
         if not events:
-            raise _no_declaration(store, name, library, keys)
+            raise _unseen(store, name, library, keys)
         oldest = {key: releases_of(store, key)[0].sequence for key in {event.release.line for event in events}}
     return tuple(_log_entry(event, oldest[event.release.line]) for event in events)
 
@@ -137,6 +139,15 @@ def _events(store: Store, key: LineKey, name: str) -> tuple[LogEvent, ...]:
         except SnapshotNotFound:
             continue
     return ()
+
+
+def _unseen(store: Store, name: str, library: str | None, keys: Sequence[LineKey]) -> SnapshotNotFound:
+    """Why nothing is told of ``name`` in the lines ``keys``: a line of another target or profile has it, or none."""
+    others = sorted(key for key in set(store.lines()) - set(keys) if library in {None, key.library})
+    if having := [str(key) for key in others if _events(store, key, name)]:
+        message = f"{name}: no release of this target and profile has a declaration of this name"
+        return SnapshotNotFound(message, f"stored in {'; '.join(having[:LISTED])}")
+    return _no_declaration(store, name, library, keys)
 
 
 def _no_declaration(store: Store, name: str, library: str | None, keys: Sequence[LineKey]) -> SnapshotNotFound:

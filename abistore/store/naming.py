@@ -69,12 +69,17 @@ def _demangled(database: Database, line: int, words: set[str]) -> dict[int, Name
 
 
 def spellings(database: Database, library: str | None) -> tuple[str, ...]:
-    """What a programmer calls the functions, variables and types of a library (``None``: of all), sorted."""
+    """What a programmer calls the functions, variables and types of a library (``None``: of all), sorted.
+
+    What only releases had that were replaced or taken back is left out.
+    """
     from abistore.model.demangle import demangle_all
 
     statement = (
         "SELECT spelling FROM name WHERE kind NOT IN ('import', 'library') AND EXISTS "
         "(SELECT 1 FROM entry JOIN line ON line.id = entry.line_id JOIN library ON library.id = line.library_id "
+        "JOIN snapshot ON snapshot.line_id = line.id AND snapshot.superseded = 0 "
+        "AND snapshot.sequence >= entry.first_seq AND snapshot.sequence <= entry.last_seq "
         "WHERE entry.name_id = name.id AND library.name = coalesce(?, library.name))"
     )
     found = [str(row[0]) for row in database.rows(statement, (library,))]

@@ -85,3 +85,28 @@ def test_a_missing_word_is_told_in_one_line(abistore: Call) -> None:
 def test_an_empty_store_says_so(abistore: Call, tmp_path: Path) -> None:
     abistore("db", "init")
     assert "hint: nothing is stored yet" in abistore("history", "libcase").err
+
+
+def test_a_name_that_only_a_release_had_that_was_taken_back_is_not_proposed(stored: Call) -> None:
+    stored("db", "forget", "libcase@2.0")
+    stored("db", "forget", "libcase@1.1")
+    for words in (("log", "fresh"), ("log", "fresh", "--library", "libcase"), ("log", "fres")):
+        done = stored(*words)
+        assert done.code == 67
+        assert "did you mean" not in done.err
+
+
+def test_a_name_of_another_target_is_told_with_the_line_that_has_it(stored: Call) -> None:
+    for words in (("--target", "aarch64"), ("--profile", "debug"), ("--library", "libcase", "--target", "aarch64")):
+        done = stored("log", "norm", *words)
+        assert done.code == 67
+        assert "did you mean" not in done.err
+        assert "libcase (elf-x86_64-64-little, default)" in done.err
+
+
+@pytest.mark.parametrize("option", ["version", "library", "profile"])
+def test_a_label_that_is_empty_is_told_as_such(abistore: Call, old: Path, option: str) -> None:
+    done = abistore("ingest", old, "--version", "1.0", f"--{option}", "")
+    assert done.code == 64
+    assert f"error: the {option} is empty\nhint: is a variable of the script unset?" in done.err
+    assert "latest" not in done.err
