@@ -55,6 +55,7 @@ def findings_of(delta: Delta[Any], table: Dispatch, context: Context) -> Iterato
                 new_value=note.new,
                 location=_location(delta, context),
                 affected=_affected(delta, note.affected, context),
+                gone=isinstance(delta, Removed),
             )
     if isinstance(delta, Changed):
         for child in children(delta, context):

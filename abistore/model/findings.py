@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from typing import Literal, TypeAlias
+from hashlib import blake2b
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -67,7 +68,8 @@ class Finding(msgspec.Struct, frozen=True):
     changed, or is empty. ``old_value`` and ``new_value`` are spelled for a C or C++ programmer, ``None`` where a side
     has none.
     ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
-    that follow from this one: they have no weight of their own.
+    that follow from this one: they have no weight of their own. ``location`` is where the declaration stands in the
+    new release, or in the old one where the new one has none; for what was removed, ``gone``, in the old one.
     ``default_impact`` is the kind's own impact where a policy gave another one, with its ``reason``; ``suppressed_by``
     names what took the finding out of the verdict.
     """
@@ -86,6 +88,20 @@ class Finding(msgspec.Struct, frozen=True):
     default_impact: Impact | None = None
     reason: str = ""
     suppressed_by: str = ""
+    gone: bool = False
+
+
+def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
+    """Each finding with its identity, which is the same in every comparison that has it.
+
+    Findings of one comparison with one identity, such as those of several variants, are numbered from the second on.
+    """
+    seen: dict[str, int] = {}
+    for finding in findings:
+        words = "\0".join((finding.kind, finding.name.kind, finding.name.spelling, finding.part))
+        identity = blake2b(words.encode(), digest_size=6).hexdigest()
+        seen[identity] = number = seen.get(identity, 0) + 1
+        yield f"{identity}-{number}" if number > 1 else identity, finding
 
 
 class NotChecked(msgspec.Struct, frozen=True):
@@ -138,6 +154,27 @@ class Comparison(msgspec.Struct, frozen=True):
     def count(self, impact: Impact) -> int:
         """How many findings have this impact."""
         return sum(finding.impact is impact for finding in self.findings)
+
+
+class Churn(msgspec.Struct, frozen=True):
+    """How many exported names came and went, and how many declarations that both sides describe differ."""
+
+    added: int
+    removed: int
+    changed: int
+
+
+class RulingKey(NamedTuple):
+    """What findings were judged by: the policy's name, and what it and the suppressions say where that can differ."""
+
+    policy: str = "strict_abi"
+    policy_digest: str = ""
+    suppression_digest: str = ""
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> RulingKey:
+        """What ``comparison`` was judged by."""
+        return cls(comparison.policy, comparison.policy_digest, comparison.suppression_digest)
 
 
 _SEEN = {"missing": 0, "partial": 1, "full": 2}

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from abistore.model.findings import Verdict
+from abistore.model.findings import Churn, Comparison, Finding, RulingKey, Side, Verdict
 from abistore.model.names import Facet, Name
 from abistore.model.snapshot import Evidence, Provenance, Target, Variants
 
@@ -65,6 +65,12 @@ class Release(msgspec.Struct, frozen=True):
     provenance: Provenance
     evidence: tuple[Evidence, ...]
 
+    @property
+    def side(self) -> Side:
+        """The release as an operand of a comparison."""
+        line = self.line
+        return Side(line.library, self.version, self.digest, line.target, self.soname, self.evidence, self.exports)
+
 
 class IngestOutcome(msgspec.Struct, frozen=True):
     """What an ingest did: ``known`` is true where the release is stored with this content and nothing was written.
@@ -91,20 +97,48 @@ class BaselineMove(msgspec.Struct, frozen=True):
 
 
 class StoredVerdict(msgspec.Struct, frozen=True):
-    """An immutable judgement: these two snapshots, under this policy, by these rules."""
+    """An immutable judgement about two releases: what was found, without what the releases themselves tell.
 
-    old_digest: str
-    new_digest: str
-    policy: str
-    engine: str
+    ``comparison`` has its sides, and the places where declarations stand, from the releases it is asked for.
+    """
+
+    old: Release
+    new: Release
+    comparison: Comparison
+    churn: Churn
+    judged: datetime
+
+
+class VerdictSummary(msgspec.Struct, frozen=True):
+    """A stored judgement as a timeline shows it. Counts are of findings; ``suppressed`` ones are in no other count.
+
+    ``unequal_evidence`` names the facets that one side saw less of than the other, ``not_checked`` counts what was not
+    compared for want of evidence.
+    """
+
     verdict: Verdict
     breaking: int
     api_breaks: int
     risk_changes: int
     compatible: int
+    notices: int
+    suppressed: int
+    not_checked: int
+    churn: Churn
+    unequal_evidence: tuple[Facet, ...]
+    ruling: RulingKey
+    engine: str
     judged: datetime
-    comparison: bytes = b""
-    """The whole comparison as the JSON report renders it, UTF-8."""
+
+
+class StoredFinding(msgspec.Struct, frozen=True):
+    """A finding of a stored judgement, with its identity there."""
+
+    old: Release
+    new: Release
+    judged: datetime
+    identity: str
+    finding: Finding
 
 
 class LogEvent(msgspec.Struct, frozen=True):

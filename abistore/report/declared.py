@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from abistore.model.findings import Comparison
+from abistore.model.findings import Comparison, Finding
 from abistore.model.layout import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Field, Record
@@ -21,9 +21,18 @@ DRAWN = 2_000
 
 def declared(comparison: Comparison, old: Snapshot, new: Snapshot) -> tuple[Declared, ...]:
     """What the findings' names declare on each side, sorted; only where that says more than the findings do."""
+    return _declared(every(comparison.findings), old, new)
+
+
+def declaration_of(finding: Finding, old: Snapshot, new: Snapshot) -> Declared | None:
+    """What one finding's name declares on each side; ``None`` where the finding says it all."""
+    return next(iter(_declared((finding,), old, new)), None)
+
+
+def _declared(findings: Iterable[Finding], old: Snapshot, new: Snapshot) -> tuple[Declared, ...]:
     before, after = _Side(old), _Side(new)
     said: dict[Name, set[tuple[str | None, str | None]]] = {}
-    for finding in every(comparison.findings):
+    for finding in findings:
         if finding.name.kind not in {"library", "import"}:
             said.setdefault(finding.name, set()).add((finding.old_value, finding.new_value))
     made = (

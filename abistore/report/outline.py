@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from abistore.model.demangle import demangle_all
 from abistore.model.findings import (
     Action,
+    Churn,
     Comparison,
     Element,
     Finding,
@@ -18,6 +18,7 @@ from abistore.model.findings import (
     NotChecked,
     Side,
     Verdict,
+    identified,
     unequal_evidence,
 )
 from abistore.model.names import Facet, Kind, Name
@@ -146,14 +147,6 @@ class SideCard(msgspec.Struct, frozen=True):
         return f"{self.library} {self.version}" if self.version else f"{self.library} ({self.digest[:12]})"
 
 
-class Churn(msgspec.Struct, frozen=True):
-    """How many exported names came and went, and how many declarations that both sides describe differ."""
-
-    added: int
-    removed: int
-    changed: int
-
-
 class Report(msgspec.Struct, frozen=True):
     """A judged comparison. ``exit_code`` is what the command returns, ``fail_on`` the mildest impact that fails it.
 
@@ -224,8 +217,8 @@ def outline(
         suppressed=_changes(comparison.suppressed, displays),
         not_checked=tuple(map(_unchecked, comparison.not_checked)),
         notes=comparison.notes,
-        old=_card(comparison.old),
-        new=_card(comparison.new),
+        old=card(comparison.old),
+        new=card(comparison.new),
         policy=comparison.policy,
         engine=comparison.engine,
         churn=churn,
@@ -280,20 +273,13 @@ def _summary(comparison: Comparison) -> Summary:
     )
 
 
-def _changes(findings: Sequence[Finding], displays: dict[str, str]) -> tuple[Change, ...]:
-    seen: dict[str, int] = {}
-    changes = []
-    for finding in findings:
-        identity = _identity(finding)
-        seen[identity] = seen.get(identity, 0) + 1
-        suffix = f"-{seen[identity]}" if seen[identity] > 1 else ""
-        changes.append(_change(finding, identity + suffix, displays))
-    return tuple(changes)
+def change_of(finding: Finding, identity: str) -> Change:
+    """A single finding arranged for rendering."""
+    return _change(finding, identity, demangle_all(sorted(set(_linker_names((finding,))))))
 
 
-def _identity(finding: Finding) -> str:
-    words = "\0".join((finding.kind, finding.name.kind, finding.name.spelling, finding.part))
-    return blake2b(words.encode(), digest_size=6).hexdigest()
+def _changes(findings: Iterable[Finding], displays: dict[str, str]) -> tuple[Change, ...]:
+    return tuple(_change(finding, identity, displays) for identity, finding in identified(findings))
 
 
 def _change(finding: Finding, identity: str, displays: dict[str, str]) -> Change:
@@ -328,7 +314,8 @@ def _unchecked(item: NotChecked) -> Unchecked:
     return Unchecked(item.facet, item.side, item.reason, item.detail, item.hint, names)
 
 
-def _card(side: Side) -> SideCard:
+def card(side: Side) -> SideCard:
+    """One operand arranged for rendering."""
     return SideCard(
         side.library, side.version, side.digest, side.target, side.soname, side.exports, tuple(side.evidence)
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from abistore.errors import SnapshotNotFound
-from abistore.report.json import read
-from abistore.report.outline import Change, Declared, Report, SideCard, every
+from abistore.model.history import StoredFinding as Found
+from abistore.report.declared import declaration_of
+from abistore.report.outline import Change, Declared, SideCard, card, change_of
 from abistore.service.database import open_store
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +33,20 @@ def findings(identity: str, *, database: str | Path | None = None) -> tuple[Stor
 
     Raises :class:`SnapshotNotFound` where no stored comparison has one.
     """
-    wanted = f'"id":"{identity}'.encode()
-    found: dict[tuple[str, str, str], StoredFinding] = {}
     with open_store(database) as store:
-        for verdict in store.verdicts_mentioning(wanted):
-            report = read(verdict.comparison)
-            for one in _found(report, identity, verdict.judged) if report else ():
-                found.setdefault((one.old.digest, one.new.digest, one.change.id), one)
-    if not found:
+        found: dict[tuple[str, str, str], Found] = {}
+        for one in store.findings(identity):
+            found.setdefault((one.old.digest, one.new.digest, one.identity), one)
+        shown = tuple(_shown(store, one) for one in found.values())
+    if not shown:
         raise SnapshotNotFound(
             f"no stored comparison has a finding {identity}", "`abistore verdict REFERENCE -v` shows identities"
         )
-    return tuple(found.values())
+    return shown
 
 
-def _found(report: Report, identity: str, judged: datetime) -> Iterator[StoredFinding]:
-    for change in every((*report.changes, *report.suppressed)):
-        if change.id.startswith(identity):
-            key = (change.subject, change.symbol)
-            declared = next((each for each in report.declarations if (each.subject, each.symbol) == key), None)
-            yield StoredFinding(report.old, report.new, judged, change, declared)
+def _shown(store: Store, one: Found) -> StoredFinding:
+    declared = declaration_of(one.finding, *store.load_many([one.old, one.new]))
+    return StoredFinding(
+        card(one.old.side), card(one.new.side), one.judged, change_of(one.finding, one.identity), declared
+    )

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from abistore.errors import SnapshotNotFound
-from abistore.model.findings import Verdict
+from abistore.model.findings import Churn, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, LogEvent, Release
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified
 from abistore.model.spelling import declaration
-from abistore.report.outline import Churn, verdict_of
+from abistore.report.outline import verdict_of
 from abistore.report.wording import lengthened, notices
 from abistore.service.database import open_store
 from abistore.service.listing import channels_of, lines_of, releases_of

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from abistore.model.findings import Verdict
+from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
-from abistore.report.outline import Churn, Report, outline, verdict_of
+from abistore.report.outline import Report, outline, verdict_of
 from abistore.service.kinship import strangers
 from abistore.service.operands import Selection, operands
 from abistore.service.ruling import Ruling
@@ -48,16 +48,24 @@ def compare(
 
 def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
     """The judged difference of two snapshots, by a ruling or the strict policy. Raises :class:`Incomparable`."""
+    return report(concluded(old, new, by), churn(old, new), (old, new))
+
+
+def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Comparison:
+    """What is found between two snapshots, which is what verdicts are stored with. Raises :class:`Incomparable`."""
     from abistore.compare.comparison import compare as compare_snapshots
+
+    if by is None:
+        return compare_snapshots(old, new)
+    return compare_snapshots(old, new, policy=by.policy, suppressions=by.suppressions)
+
+
+def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:
+    """A comparison of two snapshots with what these tell about its findings."""
     from abistore.report.declared import declared
     from abistore.service.kinds import cards
 
-    if by is None:
-        comparison = compare_snapshots(old, new)
-    else:
-        comparison = compare_snapshots(old, new, policy=by.policy, suppressions=by.suppressions)
-    kinds, declarations = cards(comparison), declared(comparison, old, new)
-    return outline(comparison, churn=churn(old, new), kinds=kinds, declarations=declarations)
+    return outline(comparison, churn=churned, kinds=cards(comparison), declarations=declared(comparison, *sides))
 
 
 def gated(report: Report, fail_on: FailOn) -> Report:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from abistore.model.findings import RulingKey
+from abistore.model.history import Release
+
 if TYPE_CHECKING:
     from abistore.compare.policy import Policy
     from abistore.compare.suppression import Suppressions
@@ -19,17 +22,15 @@ class Ruling(NamedTuple):
     policy: Policy
     suppressions: Suppressions
 
-    def key(self, old_version: str | None, new_version: str | None) -> str:
+    def key(self, old_version: str | None, new_version: str | None) -> RulingKey:
         """What verdicts about releases of these versions are stored under."""
         meant = self.suppressions.between(old_version, new_version)
-        return verdict_key(self.policy.name, self.policy.digest, meant.digest)
+        return RulingKey(self.policy.name, self.policy.digest, meant.digest)
 
 
-def verdict_key(policy: str, policy_digest: str, suppression_digest: str) -> str:
-    """What a verdict is stored under: the policy's name, and what it and the suppressions say where that can differ."""
-    if not policy_digest and not suppression_digest:
-        return policy
-    return f"{policy}/{policy_digest or '-'}/{suppression_digest or '-'}"
+def key_of(by: Ruling | None, old: Release, new: Release) -> RulingKey:
+    """What a verdict about two releases by a ruling, or by the strict policy, is stored under."""
+    return by.key(old.version, new.version) if by else RulingKey()
 
 
 def ruling(

@@ -9,15 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from abistore.errors import SnapshotNotFound, StoreError
+from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release, StoredVerdict
-from abistore.report.json import encode, read
-from abistore.report.outline import Report, SideCard, verdict_of
+from abistore.report.outline import Report
 from abistore.service.database import line_target, open_store
-from abistore.service.judging import FailOn, gated, judge
-from abistore.service.ruling import DEFAULT, Ruling, verdict_key
+from abistore.service.judging import FailOn, churn, concluded, gated, report
+from abistore.service.ruling import Ruling, key_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -25,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A report about two stored releases; ``remembered`` where it was read back and not judged now."""
+    """A report about two stored releases, and what the store keeps of it; ``remembered`` where it was read back."""
 
     report: Report
-    judged: datetime
+    given: StoredVerdict
     remembered: bool
 
 
@@ -82,13 +80,15 @@ def judged(
     """The verdict about two stored releases by the rules of today and a ruling, from the store where it has it."""
     from abistore.compare.comparison import engine_digest
 
-    key = by.key(old.version, new.version) if by else DEFAULT
-    found = store.find_verdict(old.digest, new.digest, key, engine_digest())
-    report = read(found.comparison) if found else None
-    if found and report:
-        return Judgement(_relabelled(report, old, new), found.judged, True)
+    found = store.find_verdict(old, new, key_of(by, old, new), engine_digest())
     before, after = (loader.load(old), loader.load(new)) if loader else store.load_many([old, new])
-    return Judgement(judge(before, after, by), datetime.now(UTC), False)
+    given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
+    return Judgement(report(given.comparison, given.churn, (before, after)), given, found is not None)
+
+
+def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn) -> StoredVerdict:
+    """What the store is to keep of a judgement that is given at this moment."""
+    return StoredVerdict(old, new, comparison, churned, datetime.now(UTC))
 
 
 def remember(database: str | Path | None, judgements: Sequence[Judgement]) -> bool:
@@ -105,32 +105,5 @@ def remember(database: str | Path | None, judgements: Sequence[Judgement]) -> bo
 
 def save(store: Store, judgements: Sequence[Judgement]) -> None:
     """Store the judgements that were made now."""
-    for judgement in judgements:
-        if not judgement.remembered:
-            store.save_verdict(_row(judgement))
-
-
-def _row(judgement: Judgement) -> StoredVerdict:
-    report = judgement.report
-    return StoredVerdict(
-        old_digest=report.old.digest,
-        new_digest=report.new.digest,
-        policy=verdict_key(report.policy, report.policy_digest, report.suppression_digest),
-        engine=report.engine,
-        verdict=verdict_of(report),
-        breaking=report.summary.breaking,
-        api_breaks=report.summary.api_breaks,
-        risk_changes=report.summary.risk_changes,
-        compatible=report.summary.compatible,
-        judged=judgement.judged,
-        comparison=encode(report),
-    )
-
-
-def _relabelled(report: Report, old: Release, new: Release) -> Report:
-    """A remembered report under the names asked for: releases of equal content share one verdict."""
-    return msgspec.structs.replace(report, old=_labelled(report.old, old), new=_labelled(report.new, new))
-
-
-def _labelled(side: SideCard, release: Release) -> SideCard:
-    return msgspec.structs.replace(side, library=release.line.library, version=release.version)
+    if made := [judgement.given for judgement in judgements if not judgement.remembered]:
+        store.save_verdicts(made)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from abistore.errors import AbistoreError
+from abistore.model.findings import RulingKey
 from abistore.model.history import (
     AuditRecord,
     BaselineMove,
@@ -15,8 +16,10 @@ from abistore.model.history import (
     LineKey,
     LogEvent,
     Release,
+    StoredFinding,
     StoredVerdict,
     StoreStats,
+    VerdictSummary,
 )
 from abistore.model.snapshot import Snapshot
 from abistore.store import (
@@ -150,21 +153,21 @@ class Store:
         """All moves of a library's channels, oldest first."""
         return baselines.history(self.database, library, channel)
 
-    def find_verdict(self, old_digest: str, new_digest: str, policy: str, engine: str) -> StoredVerdict | None:
-        """The latest judgement of two snapshots (hexadecimal digests) under a policy by an engine."""
-        return verdicts.find(self.database, old_digest, new_digest, policy, engine)
+    def find_verdict(self, old: Release, new: Release, ruling: RulingKey, engine: str) -> StoredVerdict | None:
+        """The latest judgement of these two releases under this ruling by this engine."""
+        return verdicts.find(self.database, old, new, ruling, engine)
 
-    def save_verdict(self, judgement: StoredVerdict, actor: str = "") -> None:
-        """Remember a judgement; a no-op where the same one is the latest of its key."""
-        verdicts.save(self.database, judgement, actor)
+    def save_verdicts(self, given: Sequence[StoredVerdict], actor: str = "") -> None:
+        """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
+        verdicts.save(self.database, given, actor)
 
-    def verdicts(self, old_digest: str | None = None, new_digest: str | None = None) -> tuple[StoredVerdict, ...]:
-        """All judgements with these sides (``None``: any), oldest first."""
-        return verdicts.about(self.database, old_digest, new_digest)
+    def verdict_summaries(self, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
+        """The latest judgements by an engine between releases of a line, by their sequence numbers and ruling."""
+        return verdicts.summaries(self.database, line, engine)
 
-    def verdicts_mentioning(self, text: bytes) -> Iterator[StoredVerdict]:
-        """The judgements whose comparison holds ``text``, newest first."""
-        return verdicts.mentioning(self.database, text)
+    def findings(self, identity: str) -> Iterator[StoredFinding]:
+        """The findings, and consequences, whose identity begins with ``identity``: newest judgement first."""
+        return verdicts.findings(self.database, identity)
 
     def scheme(self, library: str) -> str:
         """The version scheme declared for a library; ``auto`` where none is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Verdict
+from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, Verdict
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     AnyShape,
@@ -22,7 +22,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Location, Snapshot, Target
 from abistore.report.declared import declared
-from abistore.report.outline import Churn, KindCard, Report, outline
+from abistore.report.outline import KindCard, Report, outline
 from tests.report.comparisons import AREA, NEW, NORM, OLD, SHAPE
 
 INT, CHAR, DOUBLE, UNSIGNED = (

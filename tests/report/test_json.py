@@ -8,10 +8,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from abistore.model.findings import Comparison, Verdict
+from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.report import formats, render
 from abistore.report.json import encode, read, schema
-from abistore.report.outline import Churn, outline
+from abistore.report.outline import outline
 from abistore.report.style import Style
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
 

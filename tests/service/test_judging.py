@@ -9,11 +9,10 @@ import pytest
 from abistore.cli.ingest import SOURCES
 from abistore.cli.rendering import GATES
 from abistore.model.digest import sort_variants
-from abistore.model.findings import Verdict
+from abistore.model.findings import Churn, Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target
-from abistore.report.outline import Churn
 from abistore.service.ingesting import VersionFrom
 from abistore.service.judging import FailOn, churn, exit_code
 

@@ -1,23 +1,17 @@
-"""Baselines, verdicts, and the audit of both."""
+"""Baselines, and the audit of them."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
-from abistore.errors import SnapshotNotFound, StoreError, UsageError
-from abistore.model.findings import Verdict
-from abistore.model.history import IngestRequest, LineKey, StoredVerdict
-from abistore.store import verdicts
+from abistore.errors import SnapshotNotFound, UsageError
+from abistore.model.history import IngestRequest, LineKey
 from abistore.store.store import Store
 from tests.store.builders import ARM, X86, snapshot
 
 LINE = LineKey("libgeo", str(X86))
-JUDGED = datetime(2026, 5, 1, tzinfo=UTC)
-VERDICT = StoredVerdict("ab" * 16, "cd" * 16, "strict_abi", "e1", Verdict.BREAKING, 2, 1, 0, 7, JUDGED, b'{"a": 1}')
 
 
 def filled(store: Store) -> Store:
@@ -92,43 +86,3 @@ def test_a_baseline_at_nothing_is_refused(path: Path) -> None:
         with pytest.raises(UsageError):
             store.set_baseline(LINE, "", "1.0")
         assert store.baseline_history("libgeo") == ()
-
-
-def test_a_verdict_is_found_by_its_sides_policy_and_engine(address: str) -> None:
-    with Store.open(address, write=True) as store:
-        store.save_verdict(VERDICT, actor="ana")
-        assert store.find_verdict(VERDICT.old_digest, VERDICT.new_digest, "strict_abi", "e1") == VERDICT
-        assert store.find_verdict(VERDICT.new_digest, VERDICT.old_digest, "strict_abi", "e1") is None
-        assert store.find_verdict(VERDICT.old_digest, VERDICT.new_digest, "sdk_vendor", "e1") is None
-        assert store.find_verdict(VERDICT.old_digest, VERDICT.new_digest, "strict_abi", "e2") is None
-        assert (store.audit(1)[0].action, store.audit(1)[0].actor) == ("verdict", "ana")
-
-
-def test_judging_again_makes_a_new_row_unless_the_same_is_said(address: str) -> None:
-    other = replace(VERDICT, comparison=b"{}", judged=datetime(2026, 5, 2, tzinfo=UTC))
-    newer = replace(VERDICT, engine="e2", verdict=Verdict.NO_CHANGE)
-    with Store.open(address, write=True) as store:
-        for judgement in (VERDICT, replace(VERDICT, judged=datetime(2026, 6, 1, tzinfo=UTC)), other, newer):
-            store.save_verdict(judgement)
-        assert store.verdicts() == (VERDICT, other, newer)
-        assert store.find_verdict(VERDICT.old_digest, VERDICT.new_digest, "strict_abi", "e1") == other
-        assert store.verdicts(new_digest=VERDICT.new_digest) == store.verdicts()
-        assert store.verdicts(old_digest=VERDICT.new_digest) == ()
-
-
-def test_verdicts_that_mention_a_text_come_newest_first(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdicts, "_BATCH", 2)
-    made = [replace(VERDICT, engine=f"e{number}", comparison=b'{"id":"%06d"}' % (number % 2)) for number in range(7)]
-    with Store.open(address, write=True) as store:
-        for each in made:
-            store.save_verdict(each)
-        assert list(store.verdicts_mentioning(b'"id":"000001')) == [made[5], made[3], made[1]]
-        assert list(store.verdicts_mentioning(b'"id":"2')) == []
-
-
-def test_a_damaged_verdict_is_told(path: Path) -> None:
-    with Store.open(path, write=True) as store:
-        store.save_verdict(VERDICT)
-        store.database.run("UPDATE verdict SET comparison = ?", (b"no",))
-        with pytest.raises(StoreError, match="damaged"):
-            store.verdicts()

@@ -14,7 +14,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from abistore.model.findings import Verdict
+from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import IngestRequest, StoredVerdict
 from abistore.store.schema import HEAD
 from abistore.store.store import Store
@@ -34,11 +34,9 @@ def fill(store: Store) -> None:
     store.set_scheme("liblarge", "pep440", "ana")
     old, new = store.resolve("liblarge@1.0"), store.resolve("liblarge@1.1")
     store.set_baseline(old.line, "release", "1.0", "ana", "shipped")
-    judged = datetime(2026, 5, 1, tzinfo=UTC)
-    counts = (1, 2, 3, 4)
-    store.save_verdict(
-        StoredVerdict(old.digest, new.digest, "strict_abi", "e", Verdict.BREAKING, *counts, judged, b"{}")
-    )
+    finding = Finding("func_removed", function("f"), "", "gone", Impact.BREAKING, "symbol", "f", gone=True)
+    comparison = Comparison(old.side, new.side, Verdict.BREAKING, (finding,), engine="e")
+    store.save_verdicts([StoredVerdict(old, new, comparison, Churn(1, 2, 3), datetime(2026, 5, 1, tzinfo=UTC))])
 
 
 def summary(store: Store) -> dict[str, object]:
@@ -51,7 +49,7 @@ def summary(store: Store) -> dict[str, object]:
             for release in store.releases(library)
         ],
         "baselines": [[str(move.line), move.channel, move.version, move.reason] for move in store.baselines()],
-        "verdicts": [[v.old_digest, v.new_digest, v.verdict.name, v.comparison.decode()] for v in store.verdicts()],
+        "verdicts": store.stats().verdicts,
         "log": [
             [event.release.version, event.action, str(event.name), event.facet]
             for event in store.log("liblarge", "geo::Shape0")
