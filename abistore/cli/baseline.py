@@ -15,7 +15,7 @@ from abistore.cli.words import library_words, reference_words
 if TYPE_CHECKING:
     from abistore.model.history import BaselineMove
 
-HEADS = ("library", "target", "profile", "channel", "version", "moved", "by", "reason")
+HEADS = ("library", "target", "profile", "channel", "version", "digest", "moved", "by", "reason")
 
 
 @click.group("baseline", cls=Group)
@@ -97,6 +97,7 @@ def _show(settings: Settings, moves: tuple[BaselineMove, ...], nothing: str) -> 
             move.line.profile,
             move.channel,
             move.version or "(cleared)",
+            (move.digest or "")[:12],
             f"{move.moved:%Y-%m-%d %H:%M}",
             move.actor,
             move.reason,

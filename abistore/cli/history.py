@@ -75,7 +75,11 @@ def history_command(
 def _timeline(history: History) -> str:
     baseline = f"baseline {history.channel}: {history.baseline}" if history.baseline else "no baseline"
     rows = [_row(row, history.baseline) for row in history.rows]
-    return f"{history.line}, {baseline}\n{table(HEADS, rows, right=NUMBERS)}"
+    kept = [
+        f"candidate {one.version}, kept {one.ingested:%Y-%m-%d}: `abistore verdict {one.reference}`"
+        for one in history.candidates
+    ]
+    return "\n".join((f"{history.line}, {baseline}", table(HEADS, rows, right=NUMBERS), *kept))
 
 
 def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:

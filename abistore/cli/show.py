@@ -152,7 +152,7 @@ def _users(settings: Settings, used: Users | None) -> Iterator[str]:
 @output_options
 @pass_settings
 def list_command(settings: Settings, /, *, library: str | None, target: str | None, profile: str | None) -> None:
-    """List all stored libraries, or the releases of one LIBRARY."""
+    """List all stored libraries, or the releases of one LIBRARY and what was kept as a candidate."""
     if library is None:
         _list_lines(settings)
         return
@@ -161,7 +161,7 @@ def list_command(settings: Settings, /, *, library: str | None, target: str | No
     found = releases(library, database=settings.database, target=target, profile=profile)
     rows = [
         (
-            release.version,
+            f"{release.version} (candidate)" if release.candidate else release.version,
             release.line.target,
             release.line.profile,
             f"{release.released or release.ingested:%Y-%m-%d}",
@@ -184,7 +184,7 @@ def _list_lines(settings: Settings) -> None:
             one.line.library,
             one.line.target,
             one.line.profile,
-            str(one.releases),
+            f"{one.releases} and {counted(one.candidates, 'candidate')}" if one.candidates else str(one.releases),
             one.first,
             one.latest,
             ", ".join(f"{channel} {version}" for channel, version in sorted(one.baselines.items())),

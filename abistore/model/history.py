@@ -14,6 +14,9 @@ from abistore.model.snapshot import Evidence, Provenance, Target, Variants
 DEFAULT_CHANNEL = "release"
 """The baseline channel that is meant where none is named."""
 
+CANDIDATE = "candidate:"
+"""What a reference to a candidate has before its version: ``libfoo@candidate:1.2.0``."""
+
 
 class LineKey(msgspec.Struct, frozen=True, order=True):
     """What has one history: a library, on one target, in one build profile (``default`` unless the caller says)."""
@@ -30,7 +33,8 @@ class IngestRequest(msgspec.Struct, frozen=True):
     """What the caller says about a snapshot that it ingests; the rest is in the snapshot's provenance.
 
     ``version`` is the release's label; ``replace`` allows another binary under a taken label. ``revision`` is the
-    source revision and ``url`` the CI job. ``actor`` is who ingests, for the audit.
+    source revision and ``url`` the CI job. ``actor`` is who ingests, for the audit. ``replace_baseline`` is the reason
+    for replacing a release at which a baseline stands. ``candidate`` keeps the snapshot without making it a release.
     """
 
     version: str
@@ -41,13 +45,16 @@ class IngestRequest(msgspec.Struct, frozen=True):
     url: str | None = None
     actor: str = ""
     released: datetime | None = None
+    replace_baseline: str = ""
+    candidate: bool = False
 
 
 class Release(msgspec.Struct, frozen=True):
     """One stored snapshot's card: everything but its entries. ``sequence`` is the order of ingestion in its line.
 
     ``digest`` is hexadecimal. ``exports`` counts the names of exported functions and variables, ``declarations`` the
-    names that any facet saw, imports and the library itself aside.
+    names that any facet saw, imports and the library itself aside. A ``candidate`` failed its gate: it is kept, and is
+    no release.
     """
 
     line: LineKey
@@ -64,6 +71,12 @@ class Release(msgspec.Struct, frozen=True):
     url: str | None
     provenance: Provenance
     evidence: tuple[Evidence, ...]
+    candidate: bool = False
+
+    @property
+    def reference(self) -> str:
+        """How to name it: ``libfoo@1.2.0``, or ``libfoo@candidate:1.2.0``."""
+        return f"{self.line.library}@{CANDIDATE if self.candidate else ''}{self.version}"
 
     @property
     def side(self) -> Side:
@@ -86,7 +99,10 @@ class IngestOutcome(msgspec.Struct, frozen=True):
 
 
 class BaselineMove(msgspec.Struct, frozen=True):
-    """One move of a baseline channel; ``release`` is ``None`` where the channel was cleared."""
+    """One move of a baseline channel; ``version`` is ``None`` where the channel was cleared.
+
+    ``digest`` (hexadecimal) is the content that the channel was moved to; ``None`` where an older abistore moved it.
+    """
 
     line: LineKey
     channel: str
@@ -94,6 +110,7 @@ class BaselineMove(msgspec.Struct, frozen=True):
     moved: datetime
     actor: str
     reason: str
+    digest: str | None = None
 
 
 class StoredVerdict(msgspec.Struct, frozen=True):
@@ -167,7 +184,8 @@ class AuditRecord(msgspec.Struct, frozen=True):
 
 
 class StoreStats(msgspec.Struct, frozen=True):
-    """How much a store holds. ``size`` is in bytes; ``superseded`` counts the snapshots replaced or taken back."""
+    """How much a store holds. ``size`` is in bytes; ``superseded`` counts the snapshots replaced or taken back,
+    ``candidates`` those that failed their gate and were kept."""
 
     revision: str
     size: int
@@ -175,6 +193,7 @@ class StoreStats(msgspec.Struct, frozen=True):
     lines: int
     releases: int
     superseded: int
+    candidates: int
     names: int
     shapes: int
     entries: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from abistore.errors import UsageError
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey
 from abistore.service.database import line_target, open_store, user
-from abistore.service.listing import lines_of
+from abistore.service.listing import lines_of, releases_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,13 @@ PLAIN = BaselinePlan()
 
 
 def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: str | Path | None = None) -> BaselineChange:
-    """Point a channel at a stored release. Raises :class:`SnapshotNotFound`."""
-    with open_store(database, write=True) as store:
+    """Point a channel at a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError` for what is none."""
+    with open_store(database, write=True) as store, store.transaction():
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
+        if release not in releases_of(store, release.line):
+            what = "a candidate" if release.candidate else "replaced or taken back"
+            hint = "a baseline stands at a release: ingest it again without --against, or accept what failed its gate"
+            raise UsageError(f"{reference}: {release.reference} of this digest is {what}, and no release", hint)
         store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
     return BaselineChange(release.line, plan.channel, release.version)
 

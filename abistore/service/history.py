@@ -48,12 +48,16 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for."""
+    """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for.
+
+    ``candidates`` failed their gate and were kept; no release is judged against them.
+    """
 
     line: LineKey
     channel: str
     baseline: str | None
     rows: tuple[HistoryRow, ...]
+    candidates: tuple[Release, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,8 @@ def _history(
         against_baseline = judged(store, baseline, release, loader, by) if baseline and number > start else None
         made += [judgement for judgement in (against_previous, against_baseline) if judgement]
         rows.append(_row(release, previous, against_previous, against_baseline))
-    return History(key, channel, baseline.version if baseline else None, tuple(rows))
+    kept = store.candidates(key.library, key.target, key.profile)
+    return History(key, channel, baseline.version if baseline else None, tuple(rows), kept)
 
 
 def _row(

@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedLine:
-    """A line in the overview; ``baselines`` maps channels to versions."""
+    """A line in the overview; ``baselines`` maps channels to versions, ``candidates`` counts what was kept beside."""
 
     line: LineKey
     releases: int
     first: str
     latest: str
     baselines: Mapping[str, str]
+    candidates: int = 0
 
 
 def lines(*, database: str | Path | None = None) -> tuple[ListedLine, ...]:
-    """All lines of the store, sorted."""
+    """All lines of the store, sorted; those that have no release, and only candidates, too."""
     with open_store(database) as store:
-        return tuple(_listed(store, key) for key in store.lines())
+        return tuple(_listed(store, key) for key in sorted({*store.lines(), *store.lines_of_candidates()}))
 
 
 def releases(
@@ -38,10 +39,11 @@ def releases(
     target: str | None = None,
     profile: str | None = None,
 ) -> tuple[Release, ...]:
-    """A library's releases, line by line, in release order. Raises :class:`SnapshotNotFound`."""
+    """A library's releases, line by line, in release order; then its candidates. Raises :class:`SnapshotNotFound`."""
     with open_store(database) as store:
-        keys = lines_of(store, library, target, profile)
-        return tuple(release for key in keys for release in releases_of(store, key))
+        kept = store.candidates(library, line_target(store, target), profile)
+        keys = () if kept and not store.releases(library) else lines_of(store, library, target, profile)
+        return (*(release for key in keys for release in releases_of(store, key)), *kept)
 
 
 def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
@@ -65,7 +67,9 @@ def releases_of(store: Store, key: LineKey) -> tuple[Release, ...]:
 
 def _listed(store: Store, key: LineKey) -> ListedLine:
     stored = releases_of(store, key)
-    return ListedLine(key, len(stored), stored[0].version, stored[-1].version, channels_of(store, key))
+    kept = store.candidates(key.library, key.target, key.profile)
+    first, latest = (stored[0].version, stored[-1].version) if stored else ("", "")
+    return ListedLine(key, len(stored), first, latest, channels_of(store, key), len(kept))
 
 
 def channels_of(store: Store, key: LineKey) -> dict[str, str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from abistore.errors import SnapshotNotFound, UsageError
-from abistore.model.history import BaselineMove, LineKey
+from abistore.model.history import BaselineMove, LineKey, Release
 from abistore.store.audit import record, stamp
 from abistore.store.database import Database, Row
+from abistore.store.holding import hold_stored
 from abistore.store.releases import releases
 
 _MOVES = (
     "SELECT library.name, line.target, line.profile, baseline_move.channel, baseline_move.version, "
-    "baseline_move.moved, baseline_move.actor, baseline_move.reason FROM baseline_move "
+    "baseline_move.moved, baseline_move.actor, baseline_move.reason, baseline_move.digest FROM baseline_move "
     "JOIN line ON line.id = baseline_move.line_id JOIN library ON library.id = line.library_id"
 )
 
@@ -38,6 +39,20 @@ def history(database: Database, library: str, channel: str | None) -> tuple[Base
     return tuple(_moves(database, "library.name = ? AND baseline_move.channel = ?", (library, channel)))
 
 
+def standing_at(database: Database, release: Release) -> tuple[str, ...]:
+    """The channels that stand at a release, sorted."""
+    moves = standing(database, release.line.library)
+    return tuple(move.channel for move in moves if (move.line, move.version) == (release.line, release.version))
+
+
+def follow(database: Database, old: Release, new: Release, *, actor: str, reason: str) -> None:
+    """Note that the channels which stood at ``old`` stand at ``new``, which replaced it under its version."""
+    for channel in standing_at(database, old):
+        _write(database, BaselineMove(old.line, channel, new.version, datetime.now(UTC), actor, reason, new.digest))
+        detail = f"{new.version}; digest {new.digest}; was {old.version}; digest {old.digest}; {reason}"
+        record(database, actor, "baseline", f"{old.line} {channel}", detail)
+
+
 def move(
     database: Database, line: LineKey, channel: str, version: str | None, *, actor: str, reason: str
 ) -> BaselineMove:
@@ -48,7 +63,8 @@ def move(
     if not channel or channel != channel.strip() or not channel.isprintable():
         raise UsageError(f"not a name for a channel: {channel!r}", "give a word such as release or main")
     with database.transaction():
-        stored = [release.version for release in releases(database, line.library, line.target, line.profile)]
+        hold_stored(database, line)
+        stored = {one.version: one for one in releases(database, line.library, line.target, line.profile)}
         if not stored or (version is not None and version not in stored):
             raise SnapshotNotFound(
                 f"{line}: no release {version or ''}".rstrip(), f"stored: {', '.join(stored) or 'none'}"
@@ -59,7 +75,8 @@ def move(
             if version is None:
                 raise SnapshotNotFound(f"{line}: channel {channel} is not set")
             return moves[-1]
-        _write(database, BaselineMove(line, channel, version, datetime.now(UTC), actor, reason))
+        digest = stored[version].digest if version is not None else None
+        _write(database, BaselineMove(line, channel, version, datetime.now(UTC), actor, reason, digest))
         detail = "; ".join(filter(None, (version or "-", f"was {before or '-'}", reason)))
         record(database, actor, "baseline", f"{line} {channel}", detail)
         return [m for m in history(database, line.library, channel) if m.line == line][-1]
@@ -67,12 +84,13 @@ def move(
 
 def _write(database: Database, move: BaselineMove) -> None:
     statement = (
-        "INSERT INTO baseline_move (line_id, channel, version, moved, actor, reason) "
-        "SELECT line.id, ?, ?, ?, ?, ? FROM line JOIN library ON library.id = line.library_id "
+        "INSERT INTO baseline_move (line_id, channel, version, moved, actor, reason, digest) "
+        "SELECT line.id, ?, ?, ?, ?, ?, ? FROM line JOIN library ON library.id = line.library_id "
         "WHERE library.name = ? AND line.target = ? AND line.profile = ?"
     )
     line = move.line
-    values = (move.channel, move.version, stamp(move.moved), move.actor, move.reason)
+    digest = bytes.fromhex(move.digest) if move.digest is not None else None
+    values = (move.channel, move.version, stamp(move.moved), move.actor, move.reason, digest)
     database.run(statement, (*values, line.library, line.target, line.profile))
 
 
@@ -81,7 +99,6 @@ def _moves(database: Database, condition: str, parameters: tuple[str, ...]) -> l
 
 
 def _move(row: Row) -> BaselineMove:
-    library, target, profile, channel, version, moved, actor, reason = row
-    return BaselineMove(
-        LineKey(library, target, profile), channel, version, datetime.fromisoformat(moved), actor, reason
-    )
+    library, target, profile, channel, version, moved, actor, reason, digest = row
+    line, when = LineKey(library, target, profile), datetime.fromisoformat(moved)
+    return BaselineMove(line, channel, version, when, actor, reason, digest.hex() if digest is not None else None)

@@ -17,8 +17,14 @@ from abistore.store.database import Database, Row
 COLUMNS = (
     "library.name, line.target, line.profile, snapshot.version, snapshot.sequence, snapshot.digest, snapshot.target, "
     "snapshot.soname, snapshot.exports, snapshot.declarations, snapshot.ingested, snapshot.released, "
-    "snapshot.revision, snapshot.url, snapshot.provenance, snapshot.evidence"
+    "snapshot.revision, snapshot.url, snapshot.provenance, snapshot.evidence, snapshot.candidate"
 )
+RELEASES = "snapshot.superseded = 0 AND snapshot.candidate = 0"
+"""The condition for what is a release now: neither replaced, nor taken back, nor a candidate."""
+
+CANDIDATES = "snapshot.superseded = 0 AND snapshot.candidate = 1"
+"""The condition for what failed its gate and was kept."""
+
 SOURCES = "snapshot JOIN line ON line.id = snapshot.line_id JOIN library ON library.id = line.library_id"
 
 encode = msgspec.json.Encoder(order="deterministic").encode
@@ -62,7 +68,7 @@ def declarations(snapshot: Snapshot) -> int:
 
 def _release(row: Row) -> Release:
     (library, target, profile, version, sequence, digest, platform, soname, exports, declarations) = row[:10]
-    (ingested, released, revision, url, provenance, evidence) = row[10:]
+    (ingested, released, revision, url, provenance, evidence, candidate) = row[10:]
     return Release(
         line=LineKey(library, target, profile),
         version=version,
@@ -78,6 +84,7 @@ def _release(row: Row) -> Release:
         url=url,
         provenance=_provenance(provenance),
         evidence=_evidence(evidence),
+        candidate=bool(candidate),
     )
 
 

@@ -73,11 +73,21 @@ class Database:
             chunk = values[start : start + CHUNK]
             yield from self.rows(statement.format(",".join("?" * len(chunk))), (*leading, *chunk))
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction has begun and not ended."""
+        if self.is_sqlite:
+            return bool(self.driver.in_transaction)
+        return bool(self.driver.info.transaction_status)  # IDLE is 0
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing; on SQLite the one writer from its first statement on."""
+        """All or nothing; on SQLite the one writer from its first statement on. Within another one, a part of it."""
         if not self.writable:
             raise StoreError(f"{self.where}: the database was opened for reading only")
+        if self.in_transaction:
+            yield
+            return
         if self.is_sqlite:
             self._begin_in_turns()
         else:

@@ -5,22 +5,25 @@ from __future__ import annotations
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import Release
 from abistore.store.audit import record
-from abistore.store.baselines import standing
+from abistore.store.baselines import standing_at
 from abistore.store.database import Database
-from abistore.store.releases import releases
+from abistore.store.holding import hold_stored
+from abistore.store.releases import candidates, releases
 
 
 def forget(database: Database, release: Release, actor: str, reason: str) -> None:
-    """Take ``release`` out of its line; what is stored of it stays for the audit, as that of a replaced one does.
+    """Take ``release``, or a candidate, out of its line; what is stored of it stays for the audit, as that of a
+    replaced one does.
 
     Raises :class:`UsageError` where a baseline stands at it, :class:`SnapshotNotFound` where it was taken out before.
     """
-    line, label = release.line, f"{release.line.library}@{release.version}"
+    line, label = release.line, release.reference
     with database.transaction():
-        if release not in releases(database, line.library, line.target, line.profile):
+        hold_stored(database, line)
+        stored = candidates if release.candidate else releases
+        if release not in stored(database, line.library, line.target, line.profile):
             raise SnapshotNotFound(f"{label}: this snapshot was replaced or taken back before")
-        moves = standing(database, line.library)
-        channels = [move.channel for move in moves if (move.line, move.version) == (line, release.version)]
+        channels = () if release.candidate else standing_at(database, release)
         if channels:
             hint = f"move it first: abistore baseline set {line.library}@VERSION --channel {channels[0]}"
             raise UsageError(f"{label}: baseline {channels[0]} stands at it", hint)

@@ -19,14 +19,18 @@ def stats(database: Database) -> StoreStats:
     """How much the store holds."""
     counted = ("library", "line", "name", "shape", "entry", "verdict", "audit")
     counts = {table: int(database.rows(f"SELECT count(*) FROM {table}")[0][0]) for table in counted}
-    kept, superseded = database.rows("SELECT count(*), coalesce(sum(superseded), 0) FROM snapshot")[0]
+    selected = (cards.RELEASES, "snapshot.superseded = 1", cards.CANDIDATES)
+    releases, superseded, candidates = (
+        int(database.rows(f"SELECT count(*) FROM snapshot WHERE {condition}")[0][0]) for condition in selected
+    )
     return StoreStats(
         revision=revision(database) or "",
         size=size(database),
         libraries=counts["library"],
         lines=counts["line"],
-        releases=int(kept) - int(superseded),
-        superseded=int(superseded),
+        releases=releases,
+        superseded=superseded,
+        candidates=candidates,
         names=counts["name"],
         shapes=counts["shape"],
         entries=counts["entry"],

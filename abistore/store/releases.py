@@ -15,11 +15,11 @@ from abistore.store.database import Database
 LISTED = 8
 
 
-def lines(database: Database) -> tuple[LineKey, ...]:
-    """All lines that have a current release, sorted."""
+def lines(database: Database, holding: str = cards.RELEASES) -> tuple[LineKey, ...]:
+    """All lines that have a current release, or a snapshot of another condition, sorted."""
     statement = (
         "SELECT library.name, line.target, line.profile FROM line JOIN library ON library.id = line.library_id "
-        "WHERE EXISTS (SELECT 1 FROM snapshot WHERE snapshot.line_id = line.id AND snapshot.superseded = 0)"
+        f"WHERE EXISTS (SELECT 1 FROM snapshot WHERE snapshot.line_id = line.id AND {holding})"
     )
     return tuple(sorted(LineKey(*row) for row in database.rows(statement)))
 
@@ -30,6 +30,8 @@ def no_library(database: Database, library: str, target: str | None, profile: st
     if own := [str(line) for line in stored if line.library == library]:
         wanted = ", ".join(word for word in (target, profile) if word)
         return SnapshotNotFound(f"{library}: not stored for {wanted}", f"stored: {'; '.join(own)}")
+    if kept := [candidate.reference for candidate in candidates(database, library, None, None)]:
+        return SnapshotNotFound(f"{library}: no release is stored, only candidates", f"kept: {', '.join(kept)}")
     names = sorted({line.library for line in stored})
     head, at, _ = library.partition("@")
     if at and head in names:
@@ -41,12 +43,20 @@ def no_library(database: Database, library: str, target: str | None, profile: st
 
 def releases(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
     """The current releases of a library, line by line, each line in release order."""
-    condition, parameters = "snapshot.superseded = 0 AND library.name = ?", [library]
-    for column, value in (("line.target", target), ("line.profile", profile)):
-        if value is not None:
-            condition += f" AND {column} = ?"
-            parameters.append(value)
-    return in_release_order(database, cards.find(database, condition, tuple(parameters)))
+    return in_release_order(database, _of_library(database, cards.RELEASES, (library, target, profile)))
+
+
+def candidates(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
+    """What failed its gate and was kept, of a library: line by line, in the order of ingestion."""
+    found = _of_library(database, cards.CANDIDATES, (library, target, profile))
+    return tuple(sorted(found, key=lambda one: (one.line, one.sequence)))
+
+
+def _of_library(database: Database, condition: str, meant: tuple[str, str | None, str | None]) -> list[Release]:
+    columns = ("library.name", "line.target", "line.profile")
+    given = {column: value for column, value in zip(columns, meant, strict=True) if value is not None}
+    condition += "".join(f" AND {column} = ?" for column in given)
+    return cards.find(database, condition, tuple(given.values()))
 
 
 def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Release, ...]:
@@ -61,13 +71,13 @@ def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Rele
     return tuple(ordered)
 
 
-def previous(database: Database, release: Release) -> Release | None:
-    """The release before this one in its line; for a replaced one, that before the label it had."""
-    line = release.line
-    others = [r for r in releases(database, line.library, line.target, line.profile) if r.version != release.version]
-    ordered = in_release_order(database, [*others, release])
-    position = ordered.index(release)
-    return ordered[position - 1] if position else None
+def preceding(database: Database, line: LineKey, version: str) -> Release | None:
+    """The release of a line before the place that ``version`` has or would have there."""
+    others = [r for r in releases(database, line.library, line.target, line.profile) if r.version != version]
+    chosen = scheme_for([version, *(release.version for release in others)], scheme(database, line.library))
+    place = sort_key(version, chosen)
+    before = [release for release in others if sort_key(release.version, chosen) < place]
+    return max(before, key=lambda release: sort_key(release.version, chosen), default=None)
 
 
 def known(database: Database, sha256: str, version: str | None, profile: str, library: str | None) -> Release | None:
@@ -93,7 +103,7 @@ def _labelled(version: str | None, profile: str, library: str | None) -> tuple[s
     given = {"line.profile": profile, "snapshot.version": version, "library.name": library}
     chosen = {column: value for column, value in given.items() if value is not None}
     condition = "".join(f" AND {column} = ?" for column in chosen)
-    return f"snapshot.superseded = 0{condition}", tuple(chosen.values())
+    return f"{cards.RELEASES}{condition}", tuple(chosen.values())
 
 
 def scheme(database: Database, library: str) -> str:

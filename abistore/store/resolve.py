@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from abistore.errors import SnapshotNotFound
-from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
+from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
 from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store import baselines, cards
 from abistore.store.database import Database
-from abistore.store.releases import lines, no_library, releases
+from abistore.store.releases import candidates, lines, no_library, releases
 
 LISTED = 8
 _DIGEST = re.compile(r"[0-9a-f]{6,32}")
@@ -19,12 +19,15 @@ _DIGEST = re.compile(r"[0-9a-f]{6,32}")
 def resolve(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
     """The one release that ``reference`` names.
 
-    ``library@version``, ``library@latest``, ``library@prev``, ``library@baseline[:channel]``, or at least six
-    hexadecimal digits of a digest. Raises :class:`SnapshotNotFound` where there is none, or more than one.
+    ``library@version``, ``library@latest``, ``library@prev``, ``library@baseline[:channel]``,
+    ``library@candidate:version``, or at least six hexadecimal digits of a digest. Raises :class:`SnapshotNotFound`
+    where there is none, or more than one.
     """
     library, at, label = reference.partition("@")
     if not at:
         return _by_digest(database, reference, target, profile)
+    if label.startswith(CANDIDATE):
+        return _candidate(database, reference, target, profile)
     found = releases(database, library, target, profile)
     if not found:
         raise no_library(database, library, target, profile)
@@ -32,6 +35,20 @@ def resolve(database: Database, reference: str, target: str | None, profile: str
     if not candidates:
         raise _no_label(database, library, label, found)
     return _only(reference, candidates)
+
+
+def _candidate(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    library, _, label = reference.partition("@")
+    version = label.removeprefix(CANDIDATE)
+    kept = candidates(database, library, target, profile)
+    found = [candidate for candidate in kept if candidate.version == version]
+    if found:
+        return _only(reference, found)
+    if not kept and not releases(database, library, target, profile):
+        raise no_library(database, library, target, profile)
+    names = list(dict.fromkeys(candidate.version for candidate in kept))
+    hint = f"kept: {', '.join(names)}" if names else "no candidate is kept; `abistore list` shows the releases"
+    raise SnapshotNotFound(f"{reference}: no such candidate", hint)
 
 
 def _by_line(found: Iterable[Release]) -> list[list[Release]]:
@@ -74,7 +91,10 @@ def _no_label(database: Database, library: str, label: str, found: Sequence[Rele
         meant = [f"baseline:{one}" for one in close(channel or DEFAULT_CHANNEL, channels) if one != channel]
         return SnapshotNotFound(message, did_you_mean(meant, f"set it: abistore baseline set {library}@VERSION"))
     versions = list(dict.fromkeys(release.version for release in found))
-    meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=LOOSELY_ALIKE)
+    if label in {candidate.version for candidate in candidates(database, library, None, None)}:
+        meant = [f"{CANDIDATE}{label}"]
+    else:
+        meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=LOOSELY_ALIKE)
     stored = f"stored{' last' if len(versions) > LISTED else ''}: {', '.join(versions[-LISTED:])}"
     return SnapshotNotFound(f"{library}@{label}: no such version", did_you_mean(meant, stored))
 
@@ -103,7 +123,10 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
 
 
 def _newest(database: Database, found: Sequence[Release]) -> Release:
-    """Of snapshots with one content: the latest current one, else the latest of all."""
+    """Of snapshots with one content: the latest release, else the latest candidate, else the latest of all."""
     key = found[-1].line
-    current = releases(database, key.library, key.target, key.profile)
-    return next((release for release in reversed(found) if release in current), found[-1])
+    for current in (releases, candidates):
+        stored = current(database, key.library, key.target, key.profile)
+        if standing := [one for one in found if one in stored]:
+            return standing[-1]
+    return found[-1]

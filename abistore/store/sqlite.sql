@@ -74,6 +74,7 @@ CREATE TABLE baseline_move (
 	moved TEXT NOT NULL, 
 	actor TEXT NOT NULL, 
 	reason TEXT NOT NULL, 
+	digest BLOB, 
 	CONSTRAINT pk_baseline_move PRIMARY KEY (id), 
 	CONSTRAINT fk_baseline_move_line_id FOREIGN KEY(line_id) REFERENCES line (id)
 )
@@ -119,6 +120,7 @@ CREATE TABLE snapshot (
 	url TEXT, 
 	ingested TEXT NOT NULL, 
 	released TEXT, 
+	candidate INTEGER DEFAULT 0 NOT NULL, 
 	CONSTRAINT pk_snapshot PRIMARY KEY (id), 
 	CONSTRAINT uq_snapshot_line_id_sequence UNIQUE (line_id, sequence), 
 	CONSTRAINT ck_snapshot_sequence CHECK (sequence >= 1), 
@@ -131,7 +133,7 @@ CREATE INDEX ix_snapshot_digest ON snapshot (digest);
 
 CREATE INDEX ix_snapshot_sha256 ON snapshot (sha256);
 
-CREATE UNIQUE INDEX uq_snapshot_current_version ON snapshot (line_id, version) WHERE superseded = 0;
+CREATE UNIQUE INDEX uq_snapshot_current_version ON snapshot (line_id, version, candidate) WHERE superseded = 0;
 
 CREATE TABLE location (
 	snapshot_id INTEGER NOT NULL, 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 
@@ -25,8 +26,10 @@ from abistore.model.snapshot import Snapshot
 from abistore.store import (
     audit,
     baselines,
+    cards,
     copying,
     forgetting,
+    holding,
     maintenance,
     naming,
     read,
@@ -38,6 +41,7 @@ from abistore.store import (
 )
 from abistore.store.database import Database
 from abistore.store.opening import open_store
+from abistore.store.write import Place
 
 
 class Store:
@@ -87,13 +91,33 @@ class Store:
         """
         return write.ingest(self.database, snapshot, request)
 
+    def place(self, snapshot: Snapshot, request: IngestRequest) -> Place:
+        """What :meth:`ingest` would find under the label of ``request`` now, raising what it would raise."""
+        return write.place(self.database, snapshot, request)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All that is written within is written together, or not at all."""
+        return self.database.transaction()
+
+    def hold(self, line: LineKey) -> None:
+        """Keep a line as it is, for all others, until the transaction ends; it is created where it is new."""
+        holding.hold(self.database, line)
+
     def lines(self) -> tuple[LineKey, ...]:
         """All lines that have a current release, sorted."""
         return releases.lines(self.database)
 
+    def lines_of_candidates(self) -> tuple[LineKey, ...]:
+        """All lines that keep a candidate, sorted; they need not have a release."""
+        return releases.lines(self.database, cards.CANDIDATES)
+
     def releases(self, library: str, target: str | None = None, profile: str | None = None) -> tuple[Release, ...]:
         """The releases of a library, line by line, each line in release order. Empty where there are none."""
         return releases.releases(self.database, library, target, profile)
+
+    def candidates(self, library: str, target: str | None = None, profile: str | None = None) -> tuple[Release, ...]:
+        """What failed its gate and was kept, line by line, in the order of ingestion. No release is among them."""
+        return releases.candidates(self.database, library, target, profile)
 
     def forget(self, release: Release, actor: str = "", reason: str = "") -> None:
         """Take a release out of its line; see :func:`abistore.store.forgetting.forget`."""
@@ -105,7 +129,11 @@ class Store:
 
     def previous(self, release: Release) -> Release | None:
         """The release before this one in its line, in release order."""
-        return releases.previous(self.database, release)
+        return self.preceding(release.line, release.version)
+
+    def preceding(self, line: LineKey, version: str) -> Release | None:
+        """The release of a line before the place that ``version`` has, or would have, in release order."""
+        return releases.preceding(self.database, line, version)
 
     def load(self, release: Release) -> Snapshot:
         """The snapshot as it was ingested, under the release's library and version."""

@@ -6,16 +6,27 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from abistore.errors import UsageError, VersionTaken
-from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
+from abistore.model.digest import snapshot_digest
+from abistore.model.history import CANDIDATE, IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.snapshot import Snapshot
 from abistore.model.versions import sort_key
-from abistore.store import cards
+from abistore.store import baselines, cards
 from abistore.store.audit import now, record, stamp
 from abistore.store.database import Database
 from abistore.store.entries import Content, changes_of, write_entries
+from abistore.store.holding import hold
 from abistore.store.locations import pack
+from abistore.store.releases import scheme
 
 RESERVED = frozenset({"latest", "prev", "baseline"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a snapshot would find under its label: the release there, and whether that is this very content."""
+
+    current: Release | None
+    known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +38,59 @@ class _Arrival:
     content: Content
 
 
+def line_of(snapshot: Snapshot, request: IngestRequest) -> LineKey:
+    """The line that a snapshot belongs to. Raises :class:`UsageError` for labels that no reference could name."""
+    key = LineKey(request.library or snapshot.library, str(snapshot.target), request.profile)
+    _check_labels(key, request.version)
+    return key
+
+
 def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> IngestOutcome:
     """Remember ``snapshot`` as a release; a no-op where the release is stored with this content.
 
     Raises :class:`VersionTaken` where another binary has the version and the request does not replace it,
-    :class:`UsageError` for a version or library name that no reference could name.
+    :class:`UsageError` for a version or library name that no reference could name, and where a baseline stands at the
+    release to be replaced.
     """
-    key = LineKey(request.library or snapshot.library, str(snapshot.target), request.profile)
-    _check_labels(key, request.version)
+    key = line_of(snapshot, request)
     content = Content.of(snapshot)
     with database.transaction():
         line = _line(database, key, request.version)
-        current = _current(database, line, request.version)
-        if current is not None:
-            same_file = current.provenance.sha256 == snapshot.provenance.sha256
-            if current.digest == content.digest.hex() and (same_file or not request.replace):
-                return IngestOutcome(current, known=True, replaced=False, entries_written=0, shapes_written=0)
-            if not request.replace:
-                _refuse(current, same_file)
-            _supersede(database, line, current)
+        found = (_kept if request.candidate else place)(database, snapshot, request, content.digest)
+        if found.known and found.current:
+            return IngestOutcome(found.current, known=True, replaced=False, entries_written=0, shapes_written=0)
+        _supersede(database, line, request)
         release, outcome = _write(database, line, _Arrival(snapshot, request, content))
-        _record(database, release, current, request.actor)
-        return IngestOutcome(release, False, current is not None, *outcome)
+        _record(database, release, found.current, request.actor)
+        replaced = None if request.candidate else found.current
+        if replaced is not None:
+            baselines.follow(database, replaced, release, actor=request.actor, reason=request.replace_baseline)
+        return IngestOutcome(release, False, replaced is not None, *outcome)
+
+
+def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes | None = None) -> Place:
+    """What is stored under the label that ``request`` gives; ``digest`` is the snapshot's where that is known.
+
+    Raises :class:`VersionTaken` or :class:`UsageError` where that may not be replaced.
+    """
+    key = line_of(snapshot, request)
+    current = _labelled(database, cards.RELEASES, key, request.version)
+    if current is None:
+        return Place(None, False)
+    same_file = _is_same_file(current, snapshot)
+    same_content = current.digest == (digest or snapshot_digest(snapshot)).hex()
+    if same_content and (same_file or not request.replace):
+        return Place(current, True)
+    if not request.replace:
+        _refuse(current, same_file)
+    channels = baselines.standing_at(database, current)
+    if channels and not request.replace_baseline:
+        hint = (
+            f"give another --version, move it first (abistore baseline set {key.library}@VERSION "
+            f"--channel {channels[0]}), or pass --replace-baseline with the reason"
+        )
+        raise UsageError(f"{current.reference}: baseline {', '.join(channels)} stands at it", hint)
+    return Place(current, False)
 
 
 def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, tuple[int, int]]:
@@ -70,7 +112,7 @@ def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, t
 def _check_labels(key: LineKey, version: str) -> None:
     if not version or version != version.strip() or not version.isprintable():
         raise UsageError(f"not a version: {version!r}", "give a label such as 1.2.0")
-    if version.partition(":")[0] in RESERVED:
+    if version.partition(":")[0] in RESERVED or version.startswith(CANDIDATE):
         raise UsageError(f"{version} is a reserved word", "give a label such as 1.2.0")
     for word in (key.library, key.profile):
         if not word or "@" in word or word != word.strip() or not word.isprintable():
@@ -89,25 +131,33 @@ def _refuse(current: Release, same_file: bool) -> NoReturn:
 
 def _line(database: Database, key: LineKey, version: str) -> int:
     """The line's id, created where it is new; locked against other writers until the transaction ends."""
-    database.run("INSERT INTO library (name, scheme) VALUES (?, 'auto') ON CONFLICT DO NOTHING", (key.library,))
-    library, scheme = database.rows("SELECT id, scheme FROM library WHERE name = ?", (key.library,))[0]
-    if scheme != "auto":
-        sort_key(version, scheme)
-    statement = "INSERT INTO line (library_id, target, profile) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-    database.run(statement, (library, key.target, key.profile))
-    lock = "" if database.is_sqlite else " FOR UPDATE"
-    statement = f"SELECT id FROM line WHERE library_id = ? AND target = ? AND profile = ?{lock}"
-    return int(database.rows(statement, (library, key.target, key.profile))[0][0])
+    line = hold(database, key)
+    declared = scheme(database, key.library)
+    if declared != "auto":
+        sort_key(version, declared)
+    return line
 
 
-def _current(database: Database, line: int, version: str) -> Release | None:
-    condition = "snapshot.line_id = ? AND snapshot.version = ? AND snapshot.superseded = 0"
-    return next(iter(cards.find(database, condition, (line, version))), None)
+def _kept(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes) -> Place:
+    """The candidate that is kept under the label."""
+    found = _labelled(database, cards.CANDIDATES, line_of(snapshot, request), request.version)
+    return Place(found, found is not None and found.digest == digest.hex() and _is_same_file(found, snapshot))
 
 
-def _supersede(database: Database, line: int, current: Release) -> None:
-    statement = "UPDATE snapshot SET superseded = 1 WHERE line_id = ? AND sequence = ?"
-    database.run(statement, (line, current.sequence))
+def _labelled(database: Database, selected: str, key: LineKey, version: str) -> Release | None:
+    condition = f"{selected} AND library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.version = ?"
+    return next(iter(cards.find(database, condition, (key.library, key.target, key.profile, version))), None)
+
+
+def _is_same_file(stored: Release, snapshot: Snapshot) -> bool:
+    return stored.provenance.sha256 == snapshot.provenance.sha256
+
+
+def _supersede(database: Database, line: int, request: IngestRequest) -> None:
+    """Make room: a candidate takes the place of one with its label, a release that of both."""
+    statement = "UPDATE snapshot SET superseded = 1 WHERE line_id = ? AND version = ? AND superseded = 0"
+    only = " AND candidate = 1" if request.candidate else ""
+    database.run(statement + only, (line, request.version))
 
 
 def _write_card(database: Database, line: int, sequence: int, arrival: _Arrival) -> int:
@@ -131,16 +181,18 @@ def _write_card(database: Database, line: int, sequence: int, arrival: _Arrival)
         "url": request.url,
         "ingested": now(),
         "released": stamp(request.released) if request.released else None,
+        "candidate": int(request.candidate),
     }
     places = ", ".join("?" * len(columns))
     return database.insert(f"INSERT INTO snapshot ({', '.join(columns)}) VALUES ({places})", tuple(columns.values()))
 
 
-def _record(database: Database, release: Release, replaced: Release | None, actor: str) -> None:
+def _record(database: Database, release: Release, before: Release | None, actor: str) -> None:
     subject = f"{release.line.library}@{release.version} ({release.line.target}, {release.line.profile})"
-    detail = f"digest {release.digest} sha256 {release.provenance.sha256 or '-'} sequence {release.sequence}"
-    if replaced is None:
-        record(database, actor, "ingest", subject, detail)
-        return
-    before = f"digest {replaced.digest} sha256 {replaced.provenance.sha256 or '-'} sequence {replaced.sequence}"
-    record(database, actor, "replace", subject, f"{detail}; was {before}")
+    detail = _identity(release) + (f"; was {_identity(before)}" if before is not None else "")
+    action = "candidate" if release.candidate else "ingest" if before is None else "replace"
+    record(database, actor, action, subject, detail)
+
+
+def _identity(release: Release) -> str:
+    return f"digest {release.digest} sha256 {release.provenance.sha256 or '-'} sequence {release.sequence}"

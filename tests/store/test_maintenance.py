@@ -10,6 +10,7 @@ import pytest
 
 from abistore.errors import StoreError
 from abistore.model.history import IngestRequest
+from abistore.store.schema import HEAD
 from abistore.store.store import Store
 from tests.store.builders import large
 
@@ -26,7 +27,7 @@ def filled(path: Path) -> Path:
 def test_stats_count_what_is_there(filled: Path) -> None:
     with Store.open(filled, write=False) as store:
         stats = store.stats()
-    assert (stats.revision, stats.libraries, stats.lines, stats.releases, stats.superseded) == ("0001", 1, 1, 2, 1)
+    assert (stats.revision, stats.libraries, stats.lines, stats.releases, stats.superseded) == (HEAD, 1, 1, 2, 1)
     assert stats.names == 401  # 200 functions, 200 records and the library
     assert stats.size >= filled.stat().st_size
     assert stats.audit_records == 4

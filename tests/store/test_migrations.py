@@ -28,6 +28,7 @@ from tests.store.builders import large
 from tests.store.schemas.build import summary
 
 ROOT = Path(__file__).parent.parent.parent
+NEXT = f"{int(HEAD) + 1:04}"
 SCHEMAS = sorted((Path(__file__).parent / "schemas").glob("*.db"))
 
 
@@ -126,17 +127,17 @@ def next_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A schema that does not exist yet: one more column, in a table that others refer to."""
     folder = tmp_path / "next"
     shutil.copytree(ROOT / "migrations", folder)
-    (folder / "versions" / "0002_next.py").write_text(
+    (folder / "versions" / f"{NEXT}_next.py").write_text(
         "import sqlalchemy as sa\nfrom alembic import op\n"
-        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        f"revision, down_revision, branch_labels, depends_on = '{NEXT}', '{HEAD}', None, None\n"
         "def upgrade():\n"
         "    with op.batch_alter_table('line') as batch:\n"
         "        batch.add_column(sa.Column('note', sa.Text(), nullable=False, server_default='none'))\n"
         "        batch.alter_column('profile', nullable=True)\n"
     )
     monkeypatch.setattr(upgrade, "migrations", lambda: folder)
-    monkeypatch.setattr(upgrade, "HEAD", "0002")
-    monkeypatch.setattr(opening, "HEAD", "0002")
+    monkeypatch.setattr(upgrade, "HEAD", NEXT)
+    monkeypatch.setattr(opening, "HEAD", NEXT)
     return folder
 
 
@@ -156,10 +157,10 @@ def revision_of(path: Path) -> str | None:
 
 
 def test_an_older_store_is_not_upgraded_by_reading(older: Path, next_schema: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="older schema 0001") as caught:
+    with pytest.raises(SchemaMismatch, match=f"older schema {HEAD}") as caught:
         Store.open(older, write=False)
     assert caught.value.hint == "run `abistore db upgrade`"
-    assert revision_of(older) == "0001"
+    assert revision_of(older) == HEAD
 
 
 def test_an_older_store_is_upgraded_on_the_first_write_with_a_backup_beside_it(older: Path, next_schema: Path) -> None:
@@ -169,28 +170,28 @@ def test_an_older_store_is_upgraded_on_the_first_write_with_a_backup_beside_it(o
         assert store.database.rows("PRAGMA foreign_keys") == [(1,)]
         assert store.check() == ()
         assert store.audit(1)[0].action == "upgrade"
-    assert revision_of(older) == "0002"
-    assert revision_of(older.with_name("store.db.0001.backup")) == "0001"
+    assert revision_of(older) == NEXT
+    assert revision_of(older.with_name(f"store.db.{HEAD}.backup")) == HEAD
 
 
 def test_an_upgrade_tells_what_it_did_and_does_nothing_twice(older: Path, next_schema: Path) -> None:
-    backup = older.with_name("store.db.0001.backup")
-    assert upgrade.upgrade(older) == StoreUpgrade("0001", "0002", str(backup))
-    assert upgrade.upgrade(older) == StoreUpgrade("0002", "0002", None)
+    backup = older.with_name(f"store.db.{HEAD}.backup")
+    assert upgrade.upgrade(older) == StoreUpgrade(HEAD, NEXT, str(backup))
+    assert upgrade.upgrade(older) == StoreUpgrade(NEXT, NEXT, None)
 
 
 def test_a_backup_that_is_there_is_kept(older: Path, next_schema: Path) -> None:
-    older.with_name("store.db.0001.backup").write_text("mine")
-    assert upgrade.upgrade(older).backup == str(older.with_name("store.db.0001.backup2"))
-    assert older.with_name("store.db.0001.backup").read_text() == "mine"
+    older.with_name(f"store.db.{HEAD}.backup").write_text("mine")
+    assert upgrade.upgrade(older).backup == str(older.with_name(f"store.db.{HEAD}.backup2"))
+    assert older.with_name(f"store.db.{HEAD}.backup").read_text() == "mine"
 
 
 def test_an_upgrade_that_fails_leaves_the_store_as_it_was(older: Path, next_schema: Path) -> None:
-    with (next_schema / "versions" / "0002_next.py").open("a") as script:
+    with (next_schema / "versions" / f"{NEXT}_next.py").open("a") as script:
         script.write('    op.execute("DELETE FROM name")\n')
     with pytest.raises(SchemaMismatch, match="did not lead to"):
         upgrade.upgrade(older)
-    assert revision_of(older) == "0001"
+    assert revision_of(older) == HEAD
     with closing(sqlite3.connect(older)) as connection:
         assert "note" not in [row[1] for row in connection.execute("PRAGMA table_info(line)")]
         assert connection.execute("SELECT count(*) FROM name").fetchone() == (401,)
@@ -198,11 +199,11 @@ def test_an_upgrade_that_fails_leaves_the_store_as_it_was(older: Path, next_sche
 
 def test_an_older_postgresql_store_is_upgraded_on_request_only(postgres_url: str, next_schema: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "HEAD", "0001")
+        patch.setattr(opening, "HEAD", HEAD)
         Store.open(postgres_url, write=True).close()
     with pytest.raises(SchemaMismatch, match="older schema"):
         Store.open(postgres_url, write=True)
-    assert upgrade.upgrade(postgres_url) == StoreUpgrade("0001", "0002", None)
+    assert upgrade.upgrade(postgres_url) == StoreUpgrade(HEAD, NEXT, None)
     with Store.open(postgres_url, write=True) as store:
         store.ingest(large(), IngestRequest("1.0"))
 

@@ -31,6 +31,7 @@ def fill(store: Store) -> None:
     store.ingest(large(3, names=6, step=9), IngestRequest("1.1", replace=True, actor="ben"))
     store.ingest(snapshot("stripped", library="liblarge", symbols={function("f"): EXPORTED}), IngestRequest("1.3"))
     store.ingest(snapshot(symbols={function("geo_norm"): EXPORTED}, layout={}), IngestRequest("R_1"))
+    store.ingest(large(3, names=6, step=5), IngestRequest("2.0", candidate=True))
     store.set_scheme("liblarge", "pep440", "ana")
     old, new = store.resolve("liblarge@1.0"), store.resolve("liblarge@1.1")
     store.set_baseline(old.line, "release", "1.0", "ana", "shipped")
@@ -48,6 +49,7 @@ def summary(store: Store) -> dict[str, object]:
             for library in libraries
             for release in store.releases(library)
         ],
+        "candidates": [one.version for library in libraries for one in store.candidates(library)],
         "baselines": [[str(move.line), move.channel, move.version, move.reason] for move in store.baselines()],
         "verdicts": store.stats().verdicts,
         "log": [
