@@ -66,6 +66,7 @@ IMPACTS = {
     "risk": "Risks: consumers may fail, depending on what no comparison can see",
     "compatible": "Compatible: built consumers go on working, and sources still compile",
     "notice": "Notices: about the evidence or the toolchain, without weight unless a policy gives it",
+    "advice": "Advice: what to do about all findings together; no finding itself, without weight under any policy",
 }
 
 

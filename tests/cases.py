@@ -107,8 +107,8 @@ def _file(fence: Fence) -> str | None:
 
 
 def rendered(comparison: Comparison) -> str:
-    """The findings as the block of a case holds them."""
-    lines = [line for finding in comparison.findings for line in _lines(finding, "")]
+    """The advice and the findings as the block of a case holds them."""
+    lines = [line for finding in (*comparison.advice, *comparison.findings) for line in _lines(finding, "")]
     lines += [
         f"not_checked  {each.facet}  {each.side}  {each.reason}"
         + ("  " + " ".join(name.spelling for name in each.names) if each.names else "")
@@ -142,4 +142,4 @@ def kinds(comparison: Comparison) -> set[str]:
         for consequence in finding.consequences:
             yield from walk(consequence)
 
-    return {kind for finding in comparison.findings for kind in walk(finding)}
+    return {kind for finding in (*comparison.advice, *comparison.findings) for kind in walk(finding)}

@@ -25,7 +25,9 @@ IDENTITY = re.compile(r"[0-9a-f]{6,12}(-\d+)?")
 
 @click.command("changes")
 @click.option(
-    "--impact", type=click.Choice(("breaking", "api_break", "risk", "compatible", "notice")), help="Only this impact."
+    "--impact",
+    type=click.Choice(("breaking", "api_break", "risk", "compatible", "notice", "advice")),
+    help="Only this impact.",
 )
 @click.option(
     "--element", type=click.Choice(("functions", "variables", "types", "enums", "library")), help="Only this element."

@@ -21,7 +21,7 @@ from abistore.compare.undescribed import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.digest import snapshot_digest
-from abistore.model.findings import Comparison, Finding, NotChecked, Side
+from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side
 from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.snapshot import Snapshot
 
@@ -52,7 +52,7 @@ def compare(
         )
     context = Context(old, new)
     rules, terms = load(), _terms(context, policy, suppressions)
-    findings, skipped = _findings(context, rules, terms)
+    findings, advice, skipped = _findings(context, rules, terms)
     return Comparison(
         old=_side(old),
         new=_side(new),
@@ -65,6 +65,9 @@ def compare(
         notes=terms.notes(),
         policy_digest=terms.policy_digest,
         suppression_digest=terms.suppression_digest,
+        advice=tuple(sorted(advice, key=order)),
+        policy_file=terms.policy_file,
+        suppression_files=terms.suppression_files,
     )
 
 
@@ -78,7 +81,8 @@ def _terms(context: Context, policy: Policy | None, suppressions: Suppressions |
 
 def _findings(
     context: Context, rules: Mapping[str, Rule], terms: Terms
-) -> tuple[list[Finding], tuple[NotChecked, ...]]:
+) -> tuple[list[Finding], list[Finding], tuple[NotChecked, ...]]:
+    """The findings, what they advise as a whole, and what could not be checked."""
     tables = {facet: dispatch(rules, facet) for facet in FACETS}
     found: list[Finding] = []
     written: list[Finding] = []
@@ -93,11 +97,9 @@ def _findings(
     known = set(found)
     found += [each for each in written if each not in known]
     folded = fold(terms.judge(found), rules, context)
-    advice = _advice(context, found, tables["symbol"])
-    if advice:
-        still = _advice(context, folded, tables["symbol"])
-        folded += terms.judge([each for each in advice if each in still])
-    return folded, tuple(skipped)
+    concluded = terms.judge(_concluded(context, found, folded, tables["symbol"]))
+    folded += [each for each in concluded if each.impact is not Impact.ADVICE]
+    return folded, [each for each in concluded if each.impact is Impact.ADVICE], tuple(skipped)
 
 
 def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
@@ -122,11 +124,17 @@ def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
                 yield facet, found
 
 
-def _advice(context: Context, findings: list[Finding], table: Dispatch) -> list[Finding]:
-    """What follows from the findings as a whole.
+def _concluded(context: Context, found: list[Finding], judged: list[Finding], table: Dispatch) -> list[Finding]:
+    """What follows from the findings as a whole, advice for the most part.
 
-    Advice must follow from the rules' own impacts and from the effective ones: a policy invents none.
+    It must follow from the rules' own impacts and from the effective ones: a policy invents none.
     """
+    own = _conclusions(context, found, table)
+    effective = _conclusions(context, judged, table) if own else []
+    return [each for each in own if each in effective]
+
+
+def _conclusions(context: Context, findings: list[Finding], table: Dispatch) -> list[Finding]:
     old, new = context.old_library, context.new_library
     if old is None or new is None:
         return []

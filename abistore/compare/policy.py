@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from abistore.compare.policies.conditions import Condition, OfKind
 from abistore.compare.policies.facts import Facts
-from abistore.model.findings import Finding, Impact
+from abistore.model.findings import Finding, Impact, RulingFile
 
 SDK_VENDOR = (
     "the source of an SDK's consumers is rebuilt and adapted with each release; what is built keeps running",
@@ -60,6 +60,7 @@ class Policy:
     """Overrides in the order of their precedence: the first that applies decides, and the kind's default without any.
 
     ``scheme`` is how versions are ordered in ranges. ``expired`` are overrides that no longer hold.
+    Advice has no weight that a policy could move.
     """
 
     name: str = "strict_abi"
@@ -67,12 +68,12 @@ class Policy:
     overrides: tuple[Override, ...] = ()
     scheme: str = "auto"
     expired: tuple[Override, ...] = ()
-    source: str = ""
+    file: RulingFile | None = None
 
     @property
     def digest(self) -> str:
         """What the policy says, for the key of stored verdicts; empty for a profile: the engine covers those."""
-        if not self.source:
+        if self.file is None:
             return ""
         said = (self.name, self.base, self.overrides, self.scheme, self.expired)
         return blake2b(repr(said).encode(), digest_size=8).hexdigest()
@@ -80,6 +81,8 @@ class Policy:
     def judged(self, facts: Facts) -> Finding:
         """The finding with its effective impact; where that is another one, with the default and the reason."""
         finding = facts.finding
+        if finding.impact is Impact.ADVICE:
+            return finding
         override = next((each for each in self.overrides if each.applies(facts)), None)
         if override is None or override.impact is finding.impact:
             return finding

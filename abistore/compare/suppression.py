@@ -14,7 +14,7 @@ from abistore.compare.fold import primary
 from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
 from abistore.compare.policies.facts import Facts
 from abistore.compare.policies.ranges import VersionRange
-from abistore.model.findings import Finding
+from abistore.model.findings import Finding, RulingFile
 from abistore.model.names import SELF, Name
 
 
@@ -50,10 +50,14 @@ class Suppression:
 
 @dataclass(frozen=True)
 class Suppressions:
-    """The entries that hold today, in order: the first that matches a finding takes it. ``expired`` ones do not."""
+    """The entries that hold today, in order: the first that matches a finding takes it. ``expired`` ones do not.
+
+    ``files`` are what they were read from.
+    """
 
     entries: tuple[Suppression, ...] = ()
     expired: tuple[Suppression, ...] = ()
+    files: tuple[RulingFile, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.expired)
@@ -81,9 +85,7 @@ class Suppressions:
         taken = {index: entry for index, facts in enumerate(found) if (entry := self._match(facts))}
         taken |= _following(found, taken)
         kept = [facts.finding for index, facts in enumerate(found) if index not in taken]
-        suppressed = [
-            msgspec.structs.replace(found[index].finding, suppressed_by=str(taken[index])) for index in sorted(taken)
-        ]
+        suppressed = [_suppressed(found[index].finding, taken[index]) for index in sorted(taken)]
         return kept, suppressed, set(taken.values())
 
     def notes(self, used: set[Suppression]) -> Iterator[str]:
@@ -129,6 +131,12 @@ class Suppressions:
     @cached_property
     def _general(self) -> list[int]:
         return [number for number, entry in enumerate(self.entries) if not _names(entry)]
+
+
+def _suppressed(finding: Finding, entry: Suppression) -> Finding:
+    return msgspec.structs.replace(
+        finding, suppressed_by=str(entry), suppression_reason=entry.reason, suppression_expires=entry.expires
+    )
 
 
 def _names(entry: Suppression) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abistore.model.findings import Finding
+from abistore.model.findings import Finding, RulingFile
 
 
 class Terms:
@@ -17,6 +17,8 @@ class Terms:
     policy = "strict_abi"
     policy_digest = ""
     suppression_digest = ""
+    policy_file: RulingFile | None = None
+    suppression_files: tuple[RulingFile, ...] = ()
 
     def __init__(self) -> None:
         self.suppressed: list[Finding] = []

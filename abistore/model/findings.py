@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import date
 from enum import IntEnum
 from hashlib import blake2b
 from typing import Literal, NamedTuple, TypeAlias
@@ -19,9 +20,11 @@ class Impact(IntEnum):
     ``COMPATIBLE``: built consumers go on working and sources still compile. ``RISK``: they may not, depending on what
     no comparison can see. ``API_BREAK``: built consumers work, some sources stop compiling. ``BREAKING``: some built
     consumers fail. ``NOTICE`` is about the evidence, the toolchain or other libraries' code in the file and not about
-    the library's own ABI: it has no weight unless a policy gives it one.
+    the library's own ABI: it has no weight unless a policy gives it one. ``ADVICE`` is what a release manager should do
+    about all findings together; it is no finding and has no weight under any policy.
     """
 
+    ADVICE = -2
     NOTICE = -1
     COMPATIBLE = 0
     RISK = 1
@@ -50,6 +53,7 @@ class Verdict(IntEnum):
 
 
 VERDICT_OF: dict[Impact, Verdict] = {
+    Impact.ADVICE: Verdict.NO_CHANGE,
     Impact.NOTICE: Verdict.NO_CHANGE,
     Impact.COMPATIBLE: Verdict.COMPATIBLE,
     Impact.RISK: Verdict.COMPATIBLE_WITH_RISK,
@@ -70,8 +74,9 @@ class Finding(msgspec.Struct, frozen=True):
     ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
     that follow from this one: they have no weight of their own. ``location`` is where the declaration stands in the
     new release, or in the old one where the new one has none; for what was removed, ``gone``, in the old one.
-    ``default_impact`` is the kind's own impact where a policy gave another one, with its ``reason``; ``suppressed_by``
-    names what took the finding out of the verdict.
+    ``default_impact`` is the kind's own impact where a policy gave another one, with its ``reason``. ``suppressed_by``
+    names the suppression that took the finding out of the verdict, ``suppression_reason`` says why (empty where it
+    gives no reason), and ``suppression_expires`` is the last day on which it holds.
     """
 
     kind: str
@@ -89,6 +94,8 @@ class Finding(msgspec.Struct, frozen=True):
     reason: str = ""
     suppressed_by: str = ""
     gone: bool = False
+    suppression_reason: str = ""
+    suppression_expires: date | None = None
 
 
 def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
@@ -131,12 +138,21 @@ class Side(msgspec.Struct, frozen=True):
     exports: int
 
 
+class RulingFile(msgspec.Struct, frozen=True):
+    """A file of a policy or of suppressions: its base name, and the SHA-256 of its bytes."""
+
+    name: str
+    sha256: str
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """The judged difference of two snapshots. ``findings`` are sorted worst first, then by name.
 
+    ``advice`` follows from the findings as a whole: it is not one of them and has no part in the verdict.
+
     ``engine`` identifies the rules that judged (their digest), so that a stored verdict can be told from one that
     newer rules would give. ``policy_digest`` and ``suppression_digest`` tell what the policy and the suppressions said;
-    empty for a profile, and for none.
+    empty for a profile, and for none. ``policy_file`` and ``suppression_files`` are what they were read from.
     """
 
     old: Side
@@ -150,6 +166,9 @@ class Comparison(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     policy_digest: str = ""
     suppression_digest: str = ""
+    advice: tuple[Finding, ...] = ()
+    policy_file: RulingFile | None = None
+    suppression_files: tuple[RulingFile, ...] = ()
 
     def count(self, impact: Impact) -> int:
         """How many findings have this impact."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import date
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -16,6 +17,7 @@ from abistore.model.findings import (
     Finding,
     Impact,
     NotChecked,
+    RulingFile,
     Side,
     Verdict,
     identified,
@@ -29,7 +31,7 @@ SCHEMA = 1
 
 
 VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
-ImpactLabel: TypeAlias = Literal["notice", "compatible", "risk", "api_break", "breaking"]
+ImpactLabel: TypeAlias = Literal["advice", "notice", "compatible", "risk", "api_break", "breaking"]
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -48,7 +50,8 @@ class Change(msgspec.Struct, frozen=True):
     ``id`` names the same change in every comparison that finds it. ``symbol`` is the declaration as the linker (or,
     for types, the source) spells it, ``display`` as a programmer does, ``part`` the field, enumerator or parameter.
     ``affected`` are the exports through which consumers meet the change. ``default_impact`` is the kind's own where a
-    policy gave another one for a ``reason``; ``suppressed_by`` names the suppression that took the change out.
+    policy gave another one for a ``reason``. ``suppressed_by`` names the suppression that took the change out,
+    ``suppression_reason`` says why (empty where it gives no reason), ``suppression_expires`` is its last day.
     """
 
     id: str
@@ -69,6 +72,8 @@ class Change(msgspec.Struct, frozen=True):
     default_impact: ImpactLabel | None = None
     reason: str = ""
     suppressed_by: str = ""
+    suppression_reason: str = ""
+    suppression_expires: date | None = None
 
 
 class KindCard(msgspec.Struct, frozen=True):
@@ -152,6 +157,8 @@ class Report(msgspec.Struct, frozen=True):
 
     ``kinds`` are the kinds of change that occur, ``declarations`` what the changes are about; both are sorted. The
     digests tell what the policy and the suppressions said; they are empty for a profile, and for none.
+    ``advice`` is what to do about the changes as a whole; it is not counted and has no part in the verdict.
+    ``policy_file`` and ``suppression_files`` are what the policy and the suppressions were read from.
     ``unequal_evidence`` names the facets that one side saw less of than the other: the verdict holds for the rest.
     """
 
@@ -176,6 +183,9 @@ class Report(msgspec.Struct, frozen=True):
     policy_digest: str = ""
     suppression_digest: str = ""
     unequal_evidence: tuple[Facet, ...] = ()
+    advice: tuple[Change, ...] = ()
+    policy_file: RulingFile | None = None
+    suppression_files: tuple[RulingFile, ...] = ()
 
 
 class KindGroup(msgspec.Struct, frozen=True):
@@ -205,7 +215,8 @@ def outline(
     declarations: tuple[Declared, ...] = (),
 ) -> Report:
     """Arrange a comparison for rendering. Of ``kinds``, those that occur are kept."""
-    displays = demangle_all(sorted(set(_linker_names((*comparison.findings, *comparison.suppressed)))))
+    said = (*comparison.findings, *comparison.suppressed, *comparison.advice)
+    displays = demangle_all(sorted(set(_linker_names(said))))
     return Report(
         status="ok",
         schema=SCHEMA,
@@ -227,6 +238,9 @@ def outline(
         policy_digest=comparison.policy_digest,
         suppression_digest=comparison.suppression_digest,
         unequal_evidence=unequal_evidence(comparison.old.evidence, comparison.new.evidence),
+        advice=_changes(comparison.advice, displays),
+        policy_file=comparison.policy_file,
+        suppression_files=comparison.suppression_files,
     )
 
 
@@ -238,7 +252,7 @@ def every(found: Iterable[Told]) -> Iterator[Told]:
 
 
 def _occurring(comparison: Comparison, kinds: Iterable[KindCard]) -> tuple[KindCard, ...]:
-    used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed))}
+    used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed, *comparison.advice))}
     return tuple(sorted((card for card in kinds if card.kind in used), key=lambda card: card.kind))
 
 
@@ -302,6 +316,8 @@ def _change(finding: Finding, identity: str, displays: dict[str, str]) -> Change
         default_impact=cast(ImpactLabel, finding.default_impact.label) if finding.default_impact is not None else None,
         reason=finding.reason,
         suppressed_by=finding.suppressed_by,
+        suppression_reason=finding.suppression_reason,
+        suppression_expires=finding.suppression_expires,
     )
 
 

@@ -15,7 +15,14 @@ from abistore.report.style import Style
 from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-LEVELS = {"breaking": "error", "api_break": "error", "risk": "warning", "compatible": "note", "notice": "note"}
+LEVELS = {
+    "breaking": "error",
+    "api_break": "error",
+    "risk": "warning",
+    "compatible": "note",
+    "notice": "note",
+    "advice": "note",
+}
 LOGICAL = {"function": "function", "variable": "variable", "record": "type", "enum": "type", "alias": "type"}
 ROOT = "SRCROOT"
 """What relative file names are relative to: the folder in which the library was compiled."""

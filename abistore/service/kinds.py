@@ -11,8 +11,8 @@ from abistore.report.outline import ImpactLabel, KindCard, every
 
 
 def cards(comparison: Comparison) -> Iterator[KindCard]:
-    """The kinds of a comparison's findings, the suppressed ones and consequences too."""
-    used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed))}
+    """The kinds of a comparison's findings, the suppressed ones, advice and consequences too."""
+    used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed, *comparison.advice))}
     for rule in (load()[kind] for kind in sorted(used)):
         yield KindCard(
             rule.kind,

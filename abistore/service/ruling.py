@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from abistore.model.findings import RulingKey
+from msgspec.structs import replace
+
+from abistore.model.findings import Comparison, RulingKey
 from abistore.model.history import Release
 
 if TYPE_CHECKING:
@@ -31,6 +33,13 @@ class Ruling(NamedTuple):
 def key_of(by: Ruling | None, old: Release, new: Release) -> RulingKey:
     """What a verdict about two releases by a ruling, or by the strict policy, is stored under."""
     return by.key(old.version, new.version) if by else RulingKey()
+
+
+def ruled(comparison: Comparison, by: Ruling | None) -> Comparison:
+    """A remembered comparison with the files of the ruling asked for: others may say the same."""
+    if by is None:
+        return comparison
+    return replace(comparison, policy_file=by.policy.file, suppression_files=by.suppressions.files)
 
 
 def ruling(

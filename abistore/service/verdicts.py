@@ -15,7 +15,7 @@ from abistore.model.history import Release, StoredVerdict
 from abistore.report.outline import Report
 from abistore.service.database import line_target, open_store
 from abistore.service.judging import FailOn, churn, concluded, gated, report
-from abistore.service.ruling import Ruling, key_of
+from abistore.service.ruling import Ruling, key_of, ruled
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -83,7 +83,8 @@ def judged(
     found = store.find_verdict(old, new, key_of(by, old, new), engine_digest())
     before, after = (loader.load(old), loader.load(new)) if loader else store.load_many([old, new])
     given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
-    return Judgement(report(given.comparison, given.churn, (before, after)), given, found is not None)
+    shown = ruled(given.comparison, by)
+    return Judgement(report(shown, given.churn, (before, after)), given, found is not None)
 
 
 def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn) -> StoredVerdict:

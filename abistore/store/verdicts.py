@@ -86,6 +86,7 @@ def findings(database: Database, identity: str) -> Iterator[StoredFinding]:
         comparison = _read(data).comparison
         found = [each for each in _every((*comparison.findings,)) if each[0].startswith(identity)]
         found += [each for each in _every((*comparison.suppressed,)) if each[0].startswith(identity)]
+        found += [each for each in _every((*comparison.advice,)) if each[0].startswith(identity)]
         for name, finding in found:
             old, new = (cards.find(database, "snapshot.digest = ?", (digest,))[0] for digest in digests)
             yield StoredFinding(old, new, datetime.fromisoformat(judged), name, finding)

@@ -184,12 +184,25 @@ def test_advice_follows_the_effective_impacts_and_is_never_invented(tmp_path: Pa
     library = Library("shared", soname="lib.so.1")
     old = snapshot({USE: use, GONE: uses(), POINT: struct(INT)}, library=library)
     new = snapshot({USE: use, POINT: struct(INT)}, library=library)
-    assert "soname_bump_recommended" in impacts(compare(old, new))
-    assert "soname_bump_recommended" not in impacts(compare(old, new, policy=lenient))
+    assert [advice.kind for advice in compare(old, new).advice] == ["soname_bump_recommended"]
+    assert not compare(old, new, policy=lenient).advice
     severe = policy(tmp_path, "categories: {addition: {impact: breaking, reason: r}}")
     comparison = compare(new, old, policy=severe)
     assert comparison.verdict is Verdict.BREAKING
-    assert "soname_bump_recommended" not in impacts(comparison)
+    assert not comparison.advice
+
+
+def test_a_policy_cannot_give_advice_a_weight(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match="is advice and has no part in a verdict"):
+        policy(tmp_path, "kinds: {soname_bump_recommended: {impact: risk, reason: r}}")
+    with pytest.raises(PolicyError, match="is advice"):
+        policy(tmp_path, "overrides: [{change_kind: soname_bump_unnecessary, impact: risk, reason: r}]")
+    library = Library("shared", soname="lib.so.1")
+    old, new = (snapshot({USE: uses()}, library=replace(library, soname=name)) for name in ("lib.so.1", "lib.so.2"))
+    severe = policy(tmp_path, "categories: {notice: {impact: breaking, reason: r}}")
+    judged = compare(old, new, policy=severe)
+    assert [(advice.kind, advice.impact) for advice in judged.advice] == [("soname_bump_unnecessary", Impact.ADVICE)]
+    assert judged.verdict is Verdict.COMPATIBLE_WITH_RISK
 
 
 def test_a_policys_digest_tells_what_it_says(tmp_path: Path) -> None:

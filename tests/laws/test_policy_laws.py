@@ -30,13 +30,14 @@ from abistore.compare.policies.vocabulary import CATEGORIES
 from abistore.compare.policy import Override, Policy
 from abistore.compare.rule import load
 from abistore.compare.suppression import Suppression, Suppressions
-from abistore.model.findings import Comparison, Finding, Impact
+from abistore.model.findings import Comparison, Finding, Impact, RulingFile
 from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
 from abistore.report.outline import outline
 from tests.laws.test_compare_laws import releases
 
-ADVICE = {"soname_bump_recommended", "soname_bump_unnecessary", "library_version_downgraded"}
+CONCLUDED = {"soname_bump_recommended", "soname_bump_unnecessary", "library_version_downgraded"}
+WEIGHTS = [impact for impact in Impact if impact is not Impact.ADVICE]
 
 relaxed = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=25
@@ -54,8 +55,8 @@ conditions: st.SearchStrategy[Condition] = st.one_of(
 )
 several = st.lists(conditions, min_size=1, max_size=2).map(tuple)
 policies = st.builds(
-    lambda overrides: Policy("law", overrides=tuple(overrides), source="law"),
-    st.lists(st.builds(Override, several, st.sampled_from(Impact), st.just("why"), st.just("where")), max_size=5),
+    lambda overrides: Policy("law", overrides=tuple(overrides), file=RulingFile("law.yaml", "0" * 64)),
+    st.lists(st.builds(Override, several, st.sampled_from(WEIGHTS), st.just("why"), st.just("where")), max_size=5),
 )
 suppressions = st.lists(several, max_size=4).map(
     lambda entries: Suppressions(tuple(Suppression(f"entry {number}", each) for number, each in enumerate(entries)))
@@ -74,7 +75,7 @@ def told(*groups: Iterable[Finding]) -> Counter[tuple[object, ...]]:
         (each.kind, each.name, each.part, each.description, each.old_value, each.new_value)
         for group in groups
         for each in every(group)
-        if each.kind not in ADVICE
+        if each.kind not in CONCLUDED
     )
 
 
@@ -86,8 +87,8 @@ def test_no_policy_or_suppression_loses_or_invents_a_finding(
     plain = compare(*sides)
     judged = compare(*sides, policy=policy, suppressions=accepted)
     assert told(judged.findings, judged.suppressed) == told(plain.findings)
-    advice = {each.kind for each in (*judged.findings, *judged.suppressed)} & ADVICE
-    assert advice <= {each.kind for each in plain.findings}
+    concluded = {each.kind for each in (*judged.findings, *judged.suppressed, *judged.advice)} & CONCLUDED
+    assert concluded <= {each.kind for each in (*plain.findings, *plain.advice)}
     assert judged.not_checked == plain.not_checked
 
 
@@ -110,7 +111,7 @@ def test_verdict_counts_and_labels_follow_from_one_effective_impact(
     labels = Counter(change.impact for change in report.changes)
     summary = report.summary
     weighty = [summary.compatible, summary.risk_changes, summary.api_breaks, summary.breaking]
-    assert [labels[impact.label] for impact in Impact] == [summary.total_changes - sum(weighty), *weighty]
+    assert [labels[impact.label] for impact in WEIGHTS] == [summary.total_changes - sum(weighty), *weighty]
 
 
 @relaxed

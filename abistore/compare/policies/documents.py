@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from abistore.compare.policies.vocabulary import meant
 from abistore.errors import PolicyError
+from abistore.model.findings import RulingFile
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -49,8 +51,16 @@ Day = Annotated[date, BeforeValidator(_day)]
 """A day as ISO 8601 writes it."""
 
 
-def read_text(path: Path) -> str:
-    """The file's text. Raises :class:`PolicyError`."""
+class Source(NamedTuple):
+    """A file as it was read."""
+
+    path: Path
+    text: str
+    file: RulingFile
+
+
+def read_source(path: Path) -> Source:
+    """The file's text and what it is known by. Raises :class:`PolicyError`."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -60,16 +70,16 @@ def read_text(path: Path) -> str:
     if len(data) > MOST_BYTES:
         raise PolicyError(f"{path}: larger than {MOST_BYTES >> 20} MiB", "split it")
     try:
-        return data.decode("utf-8-sig")
+        return Source(path, data.decode("utf-8-sig"), RulingFile(path.name, sha256(data).hexdigest()))
     except UnicodeDecodeError as error:
         raise PolicyError(f"{path}: not text in UTF-8", "name a policy or suppression file") from error
 
 
-def read_yaml(path: Path, model: type[Checked]) -> Checked:
+def read_yaml(source: Source, model: type[Checked]) -> Checked:
     """The YAML document in a file, checked by ``model``. Raises :class:`PolicyError`."""
-    text = read_text(path)
+    path = source.path
     try:
-        value = yaml.load(text, Loader=_Loader)
+        value = yaml.load(source.text, Loader=_Loader)
     except yaml.YAMLError as error:
         raise PolicyError(f"{path}: not valid YAML: {_problem(error)}", "correct it there") from error
     if not isinstance(value, dict):

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from abistore.compare.policies.conditions import Condition, InNamespace, Internal, OfCategory, OfKind, Weighty
-from abistore.compare.policies.documents import Day, Document, Words, read_yaml
+from abistore.compare.policies.documents import Day, Document, Words, read_source, read_yaml
 from abistore.compare.policies.selecting import Selecting, conditions_of, namespaces
 from abistore.compare.policies.vocabulary import IMPACTS, meant, resolve_category, resolve_kind
 from abistore.compare.policy import PROFILES, Override, Policy, profile
+from abistore.compare.rule import load
 from abistore.errors import PolicyError
 from abistore.model.findings import Impact
 
@@ -66,7 +67,8 @@ def read_policy(path: Path, today: date) -> Policy:
     The most particular override decides: ``overrides`` in their order, frozen namespaces, internal ones, ``kinds``,
     ``categories``, and last the base profile.
     """
-    document = read_yaml(path, PolicyDocument)
+    source = read_source(path)
+    document = read_yaml(source, PolicyDocument)
     base = profile(document.base)
     every = [*_particular(document, path), *_by_namespace(document, path), *_by_kind(document, path), *base.overrides]
     return Policy(
@@ -75,7 +77,7 @@ def read_policy(path: Path, today: date) -> Policy:
         overrides=tuple(each for each in every if not _over(each, today)),
         scheme=document.versioning,
         expired=tuple(each for each in every if _over(each, today)),
-        source=path.name,
+        file=source.file,
     )
 
 
@@ -99,6 +101,9 @@ def _particular(document: PolicyDocument, path: Path) -> Iterator[Override]:
         selecting = entry.model_dump(include=set(Selecting.model_fields))
         given = entry.header or any(selecting.values())
         selected = conditions_of(entry, where, entry.header) if given or not category else ()
+        for condition in selected:
+            if isinstance(condition, OfKind):
+                _refuse_advice(condition.kinds, where)
         yield _override((*category, *selected), entry, place, where)
 
 
@@ -122,6 +127,7 @@ def _by_kind(document: PolicyDocument, path: Path) -> Iterator[Override]:
     for word, decision in _ordered(document.kinds):
         where = f"{path}: kinds, {word}"
         kinds = resolve_kind(word, where)
+        _refuse_advice(kinds, where)
         for kind in kinds:
             if kind in decided:
                 raise PolicyError(f"{where}: the same kind as {decided[kind]}", "decide it once")
@@ -130,6 +136,15 @@ def _by_kind(document: PolicyDocument, path: Path) -> Iterator[Override]:
     for word, decision in _ordered(document.categories):
         where = f"{path}: categories, {word}"
         yield _override((OfCategory(resolve_category(word, where)),), decision, f"categories, {word}", where)
+
+
+def _refuse_advice(kinds: tuple[str, ...], where: str) -> None:
+    """Raise :class:`PolicyError` where only advice is given another impact: it would have none."""
+    if kinds and all(load()[kind].impact is Impact.ADVICE for kind in kinds):
+        raise PolicyError(
+            f"{where}: {', '.join(kinds)} is advice and has no part in a verdict",
+            "give the change itself an impact, e.g. soname_changed",
+        )
 
 
 def _ordered(decisions: Mapping[str, Decision]) -> Iterable[tuple[str, Decision]]:

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from abistore.compare.policies import abicc, abigail
-from abistore.compare.policies.documents import read_text
+from abistore.compare.policies.documents import Source, read_source
 from abistore.compare.policies.suppression_file import read_suppressions
 from abistore.compare.suppression import Suppression, Suppressions
 from abistore.errors import PolicyError
@@ -25,11 +25,13 @@ def load(words: Sequence[str], *, scheme: str, today: date, strict: bool) -> Sup
     An entry holds through the day on which it expires. In strict mode an expired entry is an error, and so is one
     without a reason.
     """
-    entries = [entry for word in words for entry in _entries(word, scheme)]
+    listed = [_source(word) for word in words]
+    entries = [entry for source, form in listed for entry in _entries(source, form, scheme)]
     expired = tuple(entry for entry in entries if _over(entry, today))
     if strict:
         _insist(entries, expired)
-    return Suppressions(tuple(entry for entry in entries if not _over(entry, today)), expired)
+    holding = tuple(entry for entry in entries if not _over(entry, today))
+    return Suppressions(holding, expired, tuple(source.file for source, _ in listed))
 
 
 def _over(entry: Suppression, today: date) -> bool:
@@ -54,15 +56,20 @@ def _more(entries: Sequence[Suppression]) -> str:
     return f", and {len(entries) - 1} more" if len(entries) > 1 else ""
 
 
-def _entries(word: str, scheme: str) -> Iterator[Suppression]:
+def _source(word: str) -> tuple[Source, abicc.Listed | None]:
+    """The file that a word names, and what its prefix says it lists."""
     for prefix, listed in PREFIXES.items():
         if word.startswith(prefix):
-            path = Path(word.removeprefix(prefix))
-            return abicc.read_skip_list(path, read_text(path), listed)
-    path = Path(word)
+            return read_source(Path(word.removeprefix(prefix))), listed
+    return read_source(Path(word)), None
+
+
+def _entries(source: Source, listed: abicc.Listed | None, scheme: str) -> Iterator[Suppression]:
+    path, text = source.path, source.text
+    if listed:
+        return abicc.read_skip_list(path, text, listed)
     if path.suffix.lower() in YAML:
-        return read_suppressions(path, scheme)
-    text = read_text(path)
+        return read_suppressions(source, scheme)
     if INI.match(text):
         return abigail.read_specifications(path, text)
     if match := NAMED.search(path.name.lower()):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from pydantic import Field
 
-from abistore.compare.policies.documents import Day, Document, Words, read_yaml
+from abistore.compare.policies.documents import Day, Document, Source, Words, read_yaml
 from abistore.compare.policies.ranges import VersionRange, parse_range
 from abistore.compare.policies.selecting import Selecting, conditions_of
 from abistore.compare.suppression import Suppression
@@ -32,9 +31,10 @@ class SuppressionDocument(Document):
     suppressions: tuple[Entry, ...] = Field(description="In order: the first that matches a finding takes it.")
 
 
-def read_suppressions(path: Path, scheme: str) -> Iterator[Suppression]:
+def read_suppressions(source: Source, scheme: str) -> Iterator[Suppression]:
     """The entries of a YAML file; ``scheme`` orders the versions of their ranges. Raises :class:`PolicyError`."""
-    for number, entry in enumerate(read_yaml(path, SuppressionDocument).suppressions, 1):
+    path = source.path
+    for number, entry in enumerate(read_yaml(source, SuppressionDocument).suppressions, 1):
         where = f"{path}: suppressions, entry {number}"
         yield Suppression(
             where=f"{path.name}, entry {number}",

@@ -26,6 +26,8 @@ class Ruled(Terms):
         self.policy = self._policy.name
         self.policy_digest = self._policy.digest
         self.suppression_digest = self._suppressions.digest
+        self.policy_file = self._policy.file
+        self.suppression_files = self._suppressions.files
 
     def judge(self, found: Sequence[Finding]) -> list[Finding]:
         """The findings that count, each with its effective impact; the others are kept in ``suppressed``."""

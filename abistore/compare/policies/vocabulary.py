@@ -21,7 +21,7 @@ def category_of(rule: Rule) -> str:
     ``abi_breaking``: breaking; ``potential_breaking``: a source break or a risk; ``addition``: a compatible new
     declaration; ``quality_issues``: every other compatible change; ``notice``: what is not about the library's own ABI.
     """
-    if rule.impact is Impact.NOTICE:
+    if rule.impact <= Impact.NOTICE:
         return "notice"
     if rule.impact is Impact.BREAKING:
         return "abi_breaking"

@@ -59,7 +59,7 @@ def soname_introduced(library: Changed[Library]) -> Iterator[Note]:
         yield Note("the library has a SONAME now", None, library.new.soname)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+@rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
 def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
     """Breaking changes under an unchanged SONAME.
 
@@ -73,7 +73,7 @@ def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
         yield Note(f"breaking changes under the same SONAME, {new.soname}")
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+@rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
 def soname_bump_unnecessary(outcome: Changed[Outcome], context: Context) -> Iterator[Note]:
     """SONAME changed although nothing else breaks.
 
