@@ -6,7 +6,7 @@
     ├── UsageError           the call's words are off (64)
     ├── InputError           the file or reference given cannot be used (65)
     │   ├── ExtractError     a file was recognised and cannot be read
-    │   │   └── LimitExceeded  reading it would take more than its time, memory or size limit
+    │   │   └── LimitExceeded  working on it would take more than its time, memory or size limit
     │   ├── UnknownFormat    no reader knows this file
     │   └── SnapshotError    a JSON snapshot is malformed, or of a newer format
     ├── Incomparable         both sides can be read, and no verdict can be true (66)
@@ -71,7 +71,7 @@ class ExtractError(InputError):
 
 
 class LimitExceeded(ExtractError):
-    """Reading the file would take more than its time, memory or size limit."""
+    """Reading, judging, storing or showing something would take more than its time, memory or size limit."""
 
     code = "limit"
     usual_hint = "a damaged or hostile file is likely; a real library that needs more is worth a report"

@@ -34,12 +34,11 @@ def dump_command(
     The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
     """
     from abistore.cli.progress import progress
-    from abistore.model.codec import to_json
-    from abistore.service.snapshots import capture
+    from abistore.service.snapshots import capture, written
 
     with progress(settings) as advance:
         snapshot = capture(path, options=extracting.options(library, version, advance))
-    data = to_json(snapshot)
+    data = written(snapshot)
     if output is None or str(output) == "-":
         write_bytes(data + b"\n")
         return

@@ -79,19 +79,27 @@ def _timeline(history: History) -> str:
         f"candidate {one.version}, kept {one.ingested:%Y-%m-%d}: `abistore verdict {one.reference}`"
         for one in history.candidates
     ]
-    return "\n".join((f"{history.line}, {baseline}", table(HEADS, rows, right=NUMBERS), *kept))
+    return "\n".join((f"{history.line}, {baseline}", table(HEADS, rows, right=NUMBERS), *_unjudged(history), *kept))
+
+
+def _unjudged(history: History) -> Iterator[str]:
+    for row in history.rows:
+        for other, reason in ((row.previous, row.unjudged), (history.baseline, row.unjudged_baseline)):
+            if reason:
+                yield f"{row.release.version} was not judged against {other}: {reason}"
 
 
 def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
     release, churn = row.release, row.churn
     against_baseline = row.against_baseline.name if row.against_baseline is not None else ""
+    against_baseline = "not judged" if row.unjudged_baseline else against_baseline
     return (
         release.version,
         f"{release.released or release.ingested:%Y-%m-%d}",
         release.soname or "",
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
-        f"{row.verdict.name}{_noticed(row)}" if row.verdict is not None else "",
+        f"{row.verdict.name}{_noticed(row)}" if row.verdict is not None else "not judged" if row.unjudged else "",
         "(baseline)" if release.version == baseline else against_baseline,
         ", ".join(_evidence(release.evidence)),
     )

@@ -21,18 +21,27 @@ def error_document(error: AbistoreError) -> dict[str, Any]:
 
 def write_json(document: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output, in ASCII: file names may be no text at all."""
+    click.echo(_json(document))
+
+
+def _json(document: Mapping[str, Any]) -> str:
     import json
 
-    click.echo(json.dumps(document, indent=2))
+    return json.dumps(document, indent=2)
 
 
 def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
-    """Print a result: ``value`` with ``--json``, otherwise ``text()``."""
-    if settings.json:
-        from abistore.report.plain import plain
+    """Print a result: ``value`` with ``--json``, otherwise ``text()``; either is made within limits."""
+    from abistore.limits import limits_for
 
-        write_json({"status": "ok", **plain(value)})
-    elif rendered := text():
+    with limits_for(0, "writing the answer"):
+        if settings.json:
+            from abistore.report.plain import plain
+
+            rendered = _json({"status": "ok", **plain(value)})
+        else:
+            rendered = text()
+    if rendered:
         click.echo(rendered)
 
 

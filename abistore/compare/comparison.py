@@ -47,7 +47,7 @@ def compare(
     """
     if old.target != new.target:
         raise Incomparable(
-            f"{_label(old)} is for {old.target} and {_label(new)} for {new.target}",
+            f"{old.label} is for {old.target} and {new.label} for {new.target}",
             "compare builds for the same machine, word size and byte order",
         )
     context = Context(old, new)
@@ -141,12 +141,6 @@ def _conclusions(context: Context, findings: list[Finding], table: Dispatch) -> 
     worst = worst_of(findings)
     delta = Changed(Subject(SELF), Outcome(old.soname, worst), Outcome(new.soname, worst))
     return list(findings_of(delta, table, context))
-
-
-def _label(snapshot: Snapshot) -> str:
-    return (
-        f"{snapshot.library} {snapshot.version}" if snapshot.version else snapshot.provenance.file or snapshot.library
-    )
 
 
 def _side(snapshot: Snapshot) -> Side:

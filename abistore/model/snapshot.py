@@ -93,6 +93,16 @@ class Snapshot(msgspec.Struct, frozen=True):
     provenance: Provenance = Provenance()
     locations: Mapping[Name, Location] = {}
 
+    @property
+    def label(self) -> str:
+        """What messages call the snapshot: the library and its version, or else the file that it was read from."""
+        return f"{self.library} {self.version}" if self.version else self.provenance.file or self.library
+
+    @property
+    def weight(self) -> int:
+        """How much work the snapshot is, in bytes of a file: a KiB for each name in each facet."""
+        return sum(map(len, self.entries.values())) << 10
+
     def evidence_of(self, facet: Facet) -> Evidence:
         """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
         for evidence in self.evidence:

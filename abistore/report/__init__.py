@@ -39,11 +39,15 @@ def formats() -> tuple[str, ...]:
 
 
 def render(report: Report, format: str, style: Style) -> str:
-    """The report in one of :func:`formats`. Raises :class:`UsageError`."""
+    """The report in one of :func:`formats`. Raises :class:`UsageError`, and :class:`LimitExceeded` of endless ones."""
     if format not in formats():
         raise UsageError(f"no report format is called {format}", f"one of: {', '.join(formats())}")
     if style.mode != "full" and format not in MODAL:
         raise UsageError(f"mode {style.mode} is not for {format}", f"it is for {' and '.join(MODAL)}")
+    from abistore.limits import limits_for
+
+    changes = len(report.changes) + len(report.suppressed) + len(report.declarations)
     module = import_module(f"{__name__}.{format}")
-    text: str = module.render(report, style)
+    with limits_for(changes << 10, f"writing the report as {format}"):
+        text: str = module.render(report, style)
     return text

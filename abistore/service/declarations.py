@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from abistore.errors import SnapshotNotFound
+from abistore.limits import limits_for
 from abistore.model.digest import snapshot_digest
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
@@ -101,7 +102,11 @@ def declarations(
     """Every declaration that ``name`` means, in each facet that saw it. Raises :class:`SnapshotNotFound`."""
     with operands(database, selection) as reader:
         snapshot = reader.read(operand).snapshot
-    names = find(snapshot, name)
+    with limits_for(snapshot.weight, f"telling declarations of {snapshot.label}"):
+        return _declarations(snapshot, find(snapshot, name))
+
+
+def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[Declared, ...]:
     shown = displays(snapshot, names)
     reach = Reach(snapshot)
     return tuple(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from abistore.errors import SnapshotNotFound
+from abistore.limits import limits_for
 from abistore.model.history import StoredFinding as Found
 from abistore.report.declared import declaration_of
 from abistore.report.outline import Change, Declared, SideCard, card, change_of
@@ -33,7 +34,7 @@ def findings(identity: str, *, database: str | Path | None = None) -> tuple[Stor
 
     Raises :class:`SnapshotNotFound` where no stored comparison has one.
     """
-    with open_store(database) as store:
+    with open_store(database) as store, limits_for(0, "looking for the finding"):
         found: dict[tuple[str, str, str], Found] = {}
         for one in store.findings(identity):
             found.setdefault((one.old.digest, one.new.digest, one.identity), one)

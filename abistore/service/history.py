@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from abistore.errors import SnapshotNotFound
+from abistore.errors import Incomparable, InputError, SnapshotNotFound
+from abistore.limits import limits_for
 from abistore.model.findings import Churn, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, LogEvent, Release
 from abistore.model.names import Facet, Name
@@ -36,6 +37,7 @@ class HistoryRow:
 
     ``churn``, ``verdict`` and ``notices``, the findings that no verdict counts, are against ``previous``, which the
     first release has not. ``against_baseline`` is ``None`` for releases before the baseline, and where there is none.
+    ``unjudged`` and ``unjudged_baseline`` say why there is no verdict where one was sought.
     """
 
     release: Release
@@ -44,6 +46,8 @@ class HistoryRow:
     verdict: Verdict | None
     against_baseline: Verdict | None
     notices: int = 0
+    unjudged: str = ""
+    unjudged_baseline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +118,18 @@ def log(
 
     ``name`` is a linker name or a qualified source name. Raises :class:`SnapshotNotFound` where no library has it.
     """
-    with open_store(database) as store:
+    with open_store(database) as store, limits_for(len(store.lines()) << 20, f"looking for {_brief(name)}"):
         libraries = [library] if library else sorted({key.library for key in store.lines()})
         keys = [key for each in libraries for key in _lines_searched(store, each, target, profile, wanted=library)]
         events = [event for key in keys for event in _events(store, key, name)]
         if not events:
             raise _unseen(store, name, library, keys)
         oldest = {key: releases_of(store, key)[0].sequence for key in {event.release.line for event in events}}
-    return tuple(_log_entry(event, oldest[event.release.line]) for event in events)
+        return tuple(_log_entry(event, oldest[event.release.line]) for event in events)
+
+
+def _brief(name: str) -> str:
+    return name if len(name) <= 80 else f"{name[:77]}..."
 
 
 def _lines_searched(
@@ -207,22 +215,34 @@ def _history(
         if progress:
             progress(f"{key.library} {release.version}", number / len(stored))
         previous = stored[number - 1] if number else None
-        against_previous = judged(store, previous, release, loader, by) if previous else None
-        against_baseline = judged(store, baseline, release, loader, by) if baseline and number > start else None
-        made += [judgement for judgement in (against_previous, against_baseline) if judgement]
+        against_previous = _attempt(store, previous, release, loader, by) if previous else None
+        against_baseline = _attempt(store, baseline, release, loader, by) if baseline and number > start else None
+        made += [each for each in (against_previous, against_baseline) if isinstance(each, Judgement)]
         rows.append(_row(release, previous, against_previous, against_baseline))
     kept = store.candidates(key.library, key.target, key.profile)
     return History(key, channel, baseline.version if baseline else None, tuple(rows), kept)
 
 
+def _attempt(store: Store, old: Release, new: Release, loader: Loader, by: Ruling | None) -> Judgement | str:
+    """The judgement of one pair, or why there is none: one release that cannot be judged leaves the others theirs."""
+    try:
+        return judged(store, old, new, loader, by)
+    except (InputError, Incomparable) as error:
+        return error.message
+
+
 def _row(
-    release: Release, previous: Release | None, judgement: Judgement | None, against_baseline: Judgement | None
+    release: Release, previous: Release | None, found: Judgement | str | None, beside_baseline: Judgement | str | None
 ) -> HistoryRow:
+    report = found.report if isinstance(found, Judgement) else None
+    baseline = beside_baseline.report if isinstance(beside_baseline, Judgement) else None
     return HistoryRow(
         release=release,
         previous=previous.version if previous else None,
-        churn=judgement.report.churn if judgement else None,
-        verdict=verdict_of(judgement.report) if judgement else None,
-        against_baseline=verdict_of(against_baseline.report) if against_baseline else None,
-        notices=notices(judgement.report.summary) if judgement else 0,
+        churn=report.churn if report else None,
+        verdict=verdict_of(report) if report else None,
+        against_baseline=verdict_of(baseline) if baseline else None,
+        notices=notices(report.summary) if report else 0,
+        unjudged=found if isinstance(found, str) else "",
+        unjudged_baseline=beside_baseline if isinstance(beside_baseline, str) else "",
     )

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from abistore.limits import limits_for
 from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
@@ -52,7 +53,15 @@ def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
 
 
 def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Comparison:
-    """What is found between two snapshots, which is what verdicts are stored with. Raises :class:`Incomparable`."""
+    """What is found between two snapshots, which is what verdicts are stored with.
+
+    Time and memory are bounded by how much the snapshots hold. Raises :class:`Incomparable`, :class:`LimitExceeded`.
+    """
+    with limits_for(old.weight + new.weight, f"judging {new.label} against {old.label}"):
+        return _concluded(old, new, by)
+
+
+def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
     from abistore.compare.comparison import compare as compare_snapshots
 
     if by is None:
@@ -65,7 +74,9 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
     from abistore.report.declared import declared
     from abistore.service.kinds import cards
 
-    return outline(comparison, churn=churned, kinds=cards(comparison), declarations=declared(comparison, *sides))
+    old, new = sides
+    with limits_for(old.weight + new.weight, f"telling what changed from {old.label} to {new.label}"):
+        return outline(comparison, churn=churned, kinds=cards(comparison), declarations=declared(comparison, *sides))
 
 
 def gated(report: Report, fail_on: FailOn) -> Report:

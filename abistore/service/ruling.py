@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from abistore.limits import limits_for
 from abistore.model.findings import Comparison, RulingKey
 from abistore.model.history import Release
 
@@ -52,6 +53,11 @@ def ruling(
     """
     if policy in {None, DEFAULT} and not suppress:
         return None
+    with limits_for(0, "reading the policy and the suppressions"):
+        return _read(policy, suppress, strict=strict, today=today)
+
+
+def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: date | None) -> Ruling:
     from abistore.compare.policy import PROFILES, profile
     from abistore.compare.suppression import NOTHING
 

@@ -10,10 +10,11 @@ import msgspec
 from abistore.errors import InputError, SnapshotError
 from abistore.extract import regular
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.limits import limits_for
 from abistore.model.snapshot import Snapshot
 from abistore.service.labels import check_label
 
-__all__ = ["ExtractOptions", "capture", "file_digest", "is_json", "one_of"]
+__all__ = ["ExtractOptions", "capture", "file_digest", "is_json", "one_of", "written"]
 
 
 PLAIN = ExtractOptions()
@@ -32,6 +33,14 @@ def capture(path: Path, *, options: ExtractOptions = PLAIN) -> Snapshot:
     if is_json(head):
         return _relabelled(_load(path, options.max_bytes), options)
     return _printable(reader_for(head, path).read(path, options))
+
+
+def written(snapshot: Snapshot) -> bytes:
+    """The snapshot as JSON, within limits. Raises :class:`SnapshotError` where it cannot be written."""
+    from abistore.model.codec import to_json
+
+    with limits_for(snapshot.weight, f"writing {snapshot.label}"):
+        return to_json(snapshot)
 
 
 def one_of(options: ExtractOptions, number: int, count: int) -> ExtractOptions:
@@ -70,11 +79,10 @@ def _load(path: Path, max_bytes: int) -> Snapshot:
     size = path.stat().st_size
     if size > max_bytes:
         raise SnapshotError(f"{path}: {size:,} bytes are more than the {max_bytes:,} allowed")
-    from abistore.extract.limits import limits_for
     from abistore.model.codec import from_json
 
     try:
-        with limits_for(size):
+        with limits_for(size, f"reading {path.name}"):
             return from_json(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     except SnapshotError as error:
         raise SnapshotError(f"{path}: {error.message}", error.hint) from error

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal
 
+from abistore.limits import limits_for
 from abistore.model.counting import counted
 from abistore.model.findings import Impact
 from abistore.report.outline import Change, Report, every
@@ -107,7 +108,8 @@ def listed(words: Sequence[str], *, strict: bool = False, today: date | None = N
     """Every entry of suppression files. Raises :class:`PolicyError`, in strict mode as a comparison does."""
     from abistore.compare.policies.reading import load
 
-    found = load(words, scheme="auto", today=_day(today), strict=strict)
+    with limits_for(0, "reading the suppressions"):
+        found = load(words, scheme="auto", today=_day(today), strict=strict)
     return (
         *(_listed(entry, expired=False) for entry in found.entries),
         *(_listed(each, expired=True) for each in found.expired),

@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from abistore.errors import InputError
-from abistore.model.codec import to_json
 from abistore.model.history import Release
 from abistore.service.database import line_target, open_store
 from abistore.service.ingesting import Ingested, IngestPlan, Progress, ingest
-from abistore.service.snapshots import is_json, read_head
+from abistore.service.snapshots import is_json, read_head, written
 
 STANDARD_INPUT = Path("-")
 
@@ -29,7 +28,7 @@ def export(
     """A stored release and its JSON snapshot. Raises :class:`SnapshotNotFound`."""
     with open_store(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        return release, to_json(store.load(release))
+        return release, written(store.load(release))
 
 
 def import_(

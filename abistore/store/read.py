@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
 
 import msgspec
 
 from abistore.errors import SnapshotNotFound, StoreError
+from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.history import Release
@@ -59,7 +61,7 @@ def load_many(database: Database, releases: Sequence[Release], memory: Memory) -
 def _load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
     cards_ = [_card(database, release) for release in releases]
     tables: dict[tuple[int, int], dict[int, Table]] = {}
-    with without_cycle_collection():
+    with _limits(cards_, releases), without_cycle_collection():
         for line in sorted({card.line for card in cards_}):
             pairs = zip(cards_, releases, strict=True)
             sequences = sorted({release.sequence for card, release in pairs if card.line == line})
@@ -69,6 +71,12 @@ def _load_many(database: Database, releases: Sequence[Release], memory: Memory) 
             _snapshot(database, release, card, tables[card.line, release.sequence], memory)
             for card, release in zip(cards_, releases, strict=True)
         )
+
+
+def _limits(cards_: Sequence[_Card], releases: Sequence[Release]) -> AbstractContextManager[None]:
+    names = sum(sum(card.counts.values()) for card in cards_)
+    labels = [f"{release.line.library}@{release.version}" for release in releases]
+    return limits_for(names << 10, f"loading {' and '.join(labels[:2])}{' and others' * (len(labels) > 2)}")
 
 
 def _card(database: Database, release: Release) -> _Card:

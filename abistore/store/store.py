@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from abistore.errors import AbistoreError
+from abistore.limits import limits_for
 from abistore.model.findings import RulingKey
 from abistore.model.history import (
     AuditRecord,
@@ -89,7 +90,8 @@ class Store:
 
         Raises :class:`VersionTaken` where another binary has the version and the request does not replace it.
         """
-        return write.ingest(self.database, snapshot, request)
+        with limits_for(snapshot.weight, f"storing {request.library or snapshot.library} {request.version}"):
+            return write.ingest(self.database, snapshot, request)
 
     def place(self, snapshot: Snapshot, request: IngestRequest) -> Place:
         """What :meth:`ingest` would find under the label of ``request`` now, raising what it would raise."""

@@ -14,8 +14,8 @@ from abistore.compare.comparison import compare
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract.elf import reader
 from abistore.extract.elf.reader import read
-from abistore.extract.limits import limits
 from abistore.extract.reader import ExtractOptions
+from abistore.limits import limits
 from abistore.model.codec import from_json, to_json
 
 FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "2000"))
@@ -29,7 +29,7 @@ def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives reading a fraction of the processor time and memory that users give it, by its own mechanism."""
     monkeypatch.setattr(reader, "SECONDS", SECONDS)
     monkeypatch.setattr(reader, "BYTES", BYTES)
-    monkeypatch.setattr(reader, "limits_for", lambda size: limits(SECONDS, BYTES))
+    monkeypatch.setattr(reader, "limits_for", lambda size, doing: limits(SECONDS, BYTES, doing))
 
 
 def outcomes(library: Path, places: Sequence[range], folder: Path, *, layout: bool = True) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""Imports go one way: errors, model <- extract | store | compare | report <- service <- cli, mcp_server."""
+"""Imports go one way: errors, limits, model <- extract | store | compare | report <- service <- cli, mcp_server."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ PACKAGE = Path(__file__).parents[2] / "abistore"
 
 BELOW: dict[str, set[str]] = {
     "errors": set(),
+    "limits": {"errors"},
     "model": {"errors"},
-    "extract": {"errors", "model"},
-    "store": {"errors", "model"},
+    "extract": {"errors", "limits", "model"},
+    "store": {"errors", "limits", "model"},
     "compare": {"errors", "model"},
-    "report": {"errors", "model"},
-    "service": {"errors", "model", "extract", "store", "compare", "report"},
-    "cli": {"errors", "model", "report", "service"},
+    "report": {"errors", "limits", "model"},
+    "service": {"errors", "limits", "model", "extract", "store", "compare", "report"},
+    "cli": {"errors", "limits", "model", "report", "service"},
 }
 """What each layer may import besides itself and the package's version."""
 

@@ -26,9 +26,9 @@ from abistore.extract.elf.linker_script import MOST_BYTES, find_library, is_link
 from abistore.extract.elf.machines import target_of
 from abistore.extract.elf.symbols import Exports, exported, imported, index_exports, read_rows
 from abistore.extract.elf.versions import Versions, read_versions
-from abistore.extract.limits import BYTES, SECONDS, limits, limits_for
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions
 from abistore.extract.regular import read_head
+from abistore.limits import BYTES, SECONDS, limits, limits_for
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Facet, Name, by_name
 from abistore.model.shapes import AnyShape, Library
@@ -53,16 +53,22 @@ def read(path: Path, options: ExtractOptions) -> Snapshot:
 
     Raises :class:`abistore.errors.InputError`, of the kind that tells what is wrong with the file.
     """
-    with limits(SECONDS, BYTES):
+    with limits(SECONDS, BYTES, _reading(path)):
         elf = open_library(path, options.max_bytes)
     snapshot = _read(elf, options)
-    with limits_for(elf.size):  # last: OpenSSL is loaded into memory that the debug information needs before
+    with limits_for(
+        elf.size, _reading(path)
+    ):  # last: OpenSSL is loaded into memory that the debug information needs before
         provenance = msgspec.structs.replace(snapshot.provenance, sha256=elf.sha256())
     return msgspec.structs.replace(snapshot, provenance=provenance)
 
 
+def _reading(path: Path) -> str:
+    return f"reading {path.name}"
+
+
 def _read(elf: ElfFile, options: ExtractOptions) -> Snapshot:
-    with limits_for(elf.size):
+    with limits_for(elf.size, _reading(elf.path)):
         tables = read_tables(elf)
         snapshot = _snapshot(elf, tables, options)
         if not options.layout:
@@ -74,7 +80,7 @@ def _read(elf: ElfFile, options: ExtractOptions) -> Snapshot:
     if search.file is None:
         return _without_layout(snapshot, search, len(tables.exports.kinds))
     debug_files = (search.file,) if alternate is None else (search.file, alternate)
-    with limits_for(sum(file.size for file in debug_files)):
+    with limits_for(sum(file.size for file in debug_files), _reading(search.file.path)):
         from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
 
         layout = read_layout(search.file, tables.exports, options, soname=tables.soname, alternate=alternate)

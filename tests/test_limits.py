@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from abistore.errors import LimitExceeded
-from abistore.extract.limits import limits, limits_for
+from abistore.limits import limits, limits_for
 
 
 def test_a_loop_ends_at_its_processor_time() -> None:
@@ -73,3 +73,36 @@ def test_a_large_file_is_given_more() -> None:
         large = resource.getrlimit(resource.RLIMIT_AS)[0], signal.getitimer(signal.ITIMER_PROF)[0]
     assert large[0] > small[0] + (1 << 30)
     assert large[1] > small[1] + 60
+
+
+def test_an_inner_limit_ends_its_own_body_only() -> None:
+    with limits(60, 1 << 30, "the whole"):
+        with pytest.raises(LimitExceeded, match=r"^a part took more"), limits(0.05, 1 << 30, "a part"):
+            while True:
+                pass
+        left = signal.getitimer(signal.ITIMER_PROF)[0]
+    assert 50 < left < 60  # what the part took is taken from the whole
+
+
+def test_an_outer_limit_ends_what_an_inner_one_would_let_run() -> None:
+    with (
+        pytest.raises(LimitExceeded, match=r"^the whole took more than"),
+        limits(0.05, 1 << 30, "the whole"),
+        limits(60, 1 << 30, "a part"),
+    ):
+        while True:
+            pass
+    with (
+        pytest.raises(LimitExceeded, match="a part took more than 6"),
+        limits(60, 64 << 20, "the whole"),
+        limits(60, 1 << 30, "a part"),
+    ):
+        bytearray(256 << 20)
+
+
+def test_what_calls_itself_too_deeply_ends_like_what_takes_too_much() -> None:
+    def descend(depth: int) -> int:
+        return descend(depth + 1) + 1
+
+    with pytest.raises(LimitExceeded, match="nested too deeply"), limits(60, 1 << 30, "spelling a type"):
+        descend(0)
