@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.options import FILE, Settings, output_options, pass_settings, store_option
+from abistore.cli.options import FILE, Settings, output_options, pass_settings, said_options, store_option
 from abistore.cli.output import answer, note
 from abistore.cli.rendering import fail_on_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
@@ -46,11 +45,9 @@ def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) 
     "files whose paths tell their versions are taken oldest first.",
 )
 @click.option("--target", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
-@click.option("--profile", default="default", show_default=True, help="The build profile, e.g. debug or musl.")
+@click.option("--profile", help="The build profile, e.g. debug or musl; default unless given.")
 @click.option("--replace", is_flag=True, help="Replace another binary stored under this version.")
-@click.option("--revision", help="The source revision that was built.")
-@click.option("--url", help="The CI job that built it.")
-@click.option("--released", type=click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")), help="The day of the release.")
+@said_options
 @click.option("--actor", default="", help="Who ingests, for the audit; by default the user's name.")
 @click.option(
     "--set-baseline",
@@ -87,16 +84,11 @@ def ingest_command(
     from abistore.cli.progress import progress
     from abistore.service.ingesting import IngestPlan, ingest
 
-    plan = IngestPlan(**_dated(words), options=extracting.options(words["library"], words["version"]))
+    plan = IngestPlan(**words, options=extracting.options(words["library"], words["version"]))
     with progress(settings) as advance:
         results = ingest(paths, plan, database=settings.database, progress=advance)
     results = tuple(replace(each, verdict=shown(each.verdict)) if each.verdict else each for each in results)
     return show_ingested(settings, results)
-
-
-def _dated(words: dict[str, Any]) -> dict[str, Any]:
-    released: datetime | None = words["released"]
-    return {**words, "released": released.astimezone() if released else None}
 
 
 def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
@@ -130,7 +122,8 @@ def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
         if release is not None and settings.verbosity >= 0:
             status = "stored" if result.status == "failed" else result.status
             baseline = f", now baseline {result.baseline}" if result.baseline else ""
-            notes = "".join(f", {note}" for note in result.notes)
+            mended = (f"metadata mended: {', '.join(result.mended)}",) if result.mended else ()
+            notes = "".join(f", {note}" for note in (*mended, *result.notes))
             unjudged = f", not judged: {result.unjudged}" if result.unjudged else ""
             lines.append(
                 f"{status:8}  {release.line.library} {release.version}  {release.digest[:12]}  "

@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("abistore.cli.show", "List what is stored."),
     "log": ("abistore.cli.history", "Show every release in which a symbol or type appeared, changed or vanished."),
     "policy": ("abistore.cli.policy", "Show and check what gives findings another impact."),
+    "release": ("abistore.cli.release", "Mend what is said about a stored release."),
     "show": ("abistore.cli.show", "Show a snapshot, or one of its declarations as C or C++."),
     "suppress": ("abistore.cli.suppress", "Suggest, check and list suppressions."),
     "verdict": ("abistore.cli.verdict", "Show the verdict about a stored release."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -87,6 +88,27 @@ def store_option(command: Decorated) -> Decorated:
         shell_complete=_files,
         help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
     )(command)
+
+
+def _day(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> datetime | None:
+    """A day is the same day everywhere."""
+    return value.replace(tzinfo=UTC) if value else None
+
+
+def said_options(command: Decorated) -> Decorated:
+    """Add ``--revision``, ``--url`` and ``--released``: what people say about a release."""
+    for option in (
+        click.option(
+            "--released",
+            type=click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")),
+            callback=_day,
+            help="The day of the release.",
+        ),
+        click.option("--url", help="The CI job that built it."),
+        click.option("--revision", help="The source revision that was built."),
+    ):
+        command = option(command)
+    return command
 
 
 def line_options(command: Decorated) -> Decorated:

@@ -39,7 +39,7 @@ def export_command(
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--library", help="The library's name; by default the snapshot's own.")
 @click.option("--version", help="The release's version; by default the snapshot's own.")
-@click.option("--profile", default="default", show_default=True, help="The build profile, e.g. debug or musl.")
+@click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
 @click.option("--replace", is_flag=True, help="Replace another binary stored under this version.")
 @store_option
 @output_options
@@ -51,7 +51,7 @@ def import_command(
     paths: tuple[Path, ...],
     library: str | None,
     version: str | None,
-    profile: str,
+    profile: str | None,
     replace: bool,
 ) -> int:
     """Store each JSON snapshot FILE, as `dump` and `export` write them, as a release; - is standard input."""

@@ -30,7 +30,7 @@ from abistore.model.shapes import (
     TypeRef,
     Variable,
 )
-from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.snapshot import Evidence, Exported, Location, Provenance, Snapshot, Target, Variants
 from abistore.model.wire import MAX_DEPTH, RowReader, RowWriter, resolve
 
 FORMAT_NAME: Final = "abistore-snapshot"
@@ -77,6 +77,7 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     entries: dict[Facet, list[list[int]]]
     files: list[str]
     locations: list[tuple[int, int, int]]
+    exported: Exported | None = None
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -154,6 +155,7 @@ def to_json(snapshot: Snapshot) -> bytes:
         ("target", encode(snapshot.target)),
         ("evidence", encode(snapshot.evidence)),
         ("provenance", encode(snapshot.provenance)),
+        *([("exported", encode(snapshot.exported))] if snapshot.exported else []),
         ("entries", b"{%b}" % b",\n".join(b'"%b":%b' % (facet.encode(), rows) for facet, rows in entries.items())),
         ("locations", _lines(locations)),
         ("files", _lines(files)),
@@ -225,6 +227,7 @@ def _snapshot(file: File) -> Snapshot:
         evidence=file.evidence,
         provenance=file.provenance,
         locations=locations,
+        exported=file.exported,
     )
 
 

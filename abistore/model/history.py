@@ -17,13 +17,16 @@ DEFAULT_CHANNEL = "release"
 CANDIDATE = "candidate:"
 """What a reference to a candidate has before its version: ``libfoo@candidate:1.2.0``."""
 
+DEFAULT_PROFILE = "default"
+"""The build profile that is meant where none is named."""
+
 
 class LineKey(msgspec.Struct, frozen=True, order=True):
     """What has one history: a library, on one target, in one build profile (``default`` unless the caller says)."""
 
     library: str
     target: str
-    profile: str = "default"
+    profile: str = DEFAULT_PROFILE
 
     def __str__(self) -> str:
         return f"{self.library} ({self.target}, {self.profile})"
@@ -38,7 +41,7 @@ class IngestRequest(msgspec.Struct, frozen=True):
     """
 
     version: str
-    profile: str = "default"
+    profile: str = DEFAULT_PROFILE
     library: str | None = None
     replace: bool = False
     revision: str | None = None
@@ -96,6 +99,29 @@ class IngestOutcome(msgspec.Struct, frozen=True):
     replaced: bool
     entries_written: int
     shapes_written: int
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What people say about a release, which no binary tells: its day, its source revision, the CI job that built it.
+
+    ``None`` where nobody did.
+    """
+
+    released: datetime | None = None
+    revision: str | None = None
+    url: str | None = None
+
+
+class Amendment(msgspec.Struct, frozen=True):
+    """What became of the wish to say something about a stored release; ``before`` is what was said until then.
+
+    ``changed`` names the facts that say something else now, ``kept`` those that were said otherwise and stay.
+    """
+
+    release: Release
+    before: Said
+    changed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 class BaselineMove(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ import msgspec
 from abistore.model import shapes
 from abistore.model.codec import FORMAT_NAME, FORMAT_VERSION
 from abistore.model.names import FACETS, Name
-from abistore.model.snapshot import Evidence, Provenance, Target
+from abistore.model.snapshot import Evidence, Exported, Provenance, Target
 from abistore.model.wire import SHAPE_CLASSES, TYPE_CLASSES, plan
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -22,8 +22,8 @@ NUMBER = {"type": "integer", "minimum": 0}
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of what :func:`abistore.model.codec.to_json` writes."""
-    (target, evidence, provenance), objects = msgspec.json.schema_components(
-        [Target, Evidence, Provenance], ref_template="#/$defs/{name}"
+    (target, evidence, provenance, exported), objects = msgspec.json.schema_components(
+        [Target, Evidence, Provenance, Exported], ref_template="#/$defs/{name}"
     )
     rows = {struct.__name__: _row(struct) for struct in (*TYPE_CLASSES, *SHAPE_CLASSES, *_nested())}
     properties: dict[str, Any] = {
@@ -34,6 +34,7 @@ def schema() -> dict[str, Any]:
         "target": target,
         "evidence": _list(evidence),
         "provenance": provenance,
+        "exported": _described(exported, "What the store said about the release; only in files that `export` wrote."),
         "entries": {
             "type": "object",
             "description": "By facet, rows of a name's number and the numbers of its shapes.",
@@ -54,7 +55,7 @@ def schema() -> dict[str, Any]:
         "description": "Rows of a table are mentioned by their number, from 0. Trailing defaults are left out of rows.",
         "type": "object",
         "properties": properties,
-        "required": list(properties),
+        "required": [name for name in properties if name != "exported"],
         "additionalProperties": False,
         "$defs": {**objects, **rows},
     }

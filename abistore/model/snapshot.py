@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -79,10 +80,22 @@ class Provenance(msgspec.Struct, frozen=True):
     debug_files: tuple[str, ...] = ()
 
 
+class Exported(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a store said about the release that a snapshot was exported from, so that another store can say it too.
+
+    ``profile`` is the build profile, ``revision`` the source revision, ``url`` the CI job. Never part of a digest.
+    """
+
+    profile: str | None = None
+    released: datetime | None = None
+    revision: str | None = None
+    url: str | None = None
+
+
 class Snapshot(msgspec.Struct, frozen=True):
     """The ABI of one binary. ``library`` is its lineage name (the SONAME's stem, e.g. ``libz``) unless the caller says.
 
-    ``locations`` are for reports only and never part of a digest.
+    ``locations`` are for reports only and never part of a digest. ``exported`` is there where a file carried it.
     """
 
     library: str
@@ -92,6 +105,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...] = ()
     provenance: Provenance = Provenance()
     locations: Mapping[Name, Location] = {}
+    exported: Exported | None = None
 
     @property
     def label(self) -> str:

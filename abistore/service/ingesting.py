@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from abistore.errors import AbistoreError, Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.model.cycles import without_cycle_collection
-from abistore.model.history import DEFAULT_CHANNEL, IngestRequest, Release
+from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, IngestRequest, Release, Said
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
-from abistore.model.snapshot import Snapshot, Target
+from abistore.model.snapshot import Exported, Snapshot, Target
 from abistore.model.sonames import library_name
 from abistore.model.versions import scheme_for, sort_key
 from abistore.service.database import open_store, user
@@ -45,14 +45,15 @@ class IngestPlan:
 
     ``target`` refuses files of another platform. ``channel`` is the baseline that moves to each stored release whose
     gate passes. ``against`` is what each is judged against: ``baseline[:channel]``, ``prev`` or a version; ``by`` is
-    the policy and the suppressions.
+    the policy and the suppressions. Where ``profile``, ``revision``, ``url`` or ``released`` are not given, a JSON
+    snapshot says them that was exported with them.
     """
 
     library: str | None = None
     version: str | None = None
     version_from: VersionFrom | None = None
     target: str | None = None
-    profile: str = "default"
+    profile: str | None = None
     replace: bool = False
     revision: str | None = None
     url: str | None = None
@@ -69,10 +70,11 @@ class IngestPlan:
 class Ingested:
     """What became of one file.
 
-    ``status``: ``stored``, ``replaced``, ``known`` (the very file was there: nothing was read or written) or
+    ``status``: ``stored``, ``replaced``, ``known`` (the very file was there: nothing was read) or
     ``failed`` with the error's ``code``, ``error`` and ``hint``. A file that was stored and could not be judged is
     ``failed`` with a ``release``. ``unjudged`` says why a first release has no verdict where one was asked for.
-    ``notes`` tell what is unusual about a file that was read.
+    ``mended`` names what the call says about a known release that nobody had said. ``notes`` tell what is unusual
+    about a file that was read, and what stays as it was said of a known release.
     """
 
     path: str
@@ -88,6 +90,7 @@ class Ingested:
     error: str = ""
     hint: str = ""
     notes: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
 
 
 def ingest(
@@ -149,14 +152,15 @@ def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
 def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
     if not is_json(read_head(path)) and (known := _known(store, path, plan)):
         _check_target(known.target, path, plan)
-        return Ingested(str(path), "known", release=known)
+        return _supplemented(store, Ingested(str(path), "known", release=known), known, _said(Exported(), plan), plan)
     snapshot = capture(path, options=plan.options)
     _check_target(snapshot.target, path, plan)
-    outcome = store.ingest(snapshot, _request(snapshot, path, plan))
+    request = _request(snapshot, path, plan)
+    outcome = store.ingest(snapshot, request)
     status: Literal["known", "replaced", "stored"] = (
         "known" if outcome.known else "replaced" if outcome.replaced else "stored"
     )
-    return Ingested(
+    ingested = Ingested(
         str(path),
         status,
         release=outcome.release,
@@ -164,6 +168,28 @@ def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
         shapes_written=outcome.shapes_written,
         notes=tuple(_unusual(snapshot)),
     )
+    said = Said(request.released, request.revision, request.url)
+    return _supplemented(store, ingested, outcome.release, said, plan) if outcome.known else ingested
+
+
+def _supplemented(store: Store, known: Ingested, release: Release, said: Said, plan: IngestPlan) -> Ingested:
+    """A known release, about which the caller may say what nobody has said yet."""
+    done = store.supplement(release, said, plan.actor or user())
+    label = f"{release.line.library}@{release.version}"
+    kept = (
+        f"{fact} stays {_shown(getattr(done.before, fact))} (to change it: abistore release edit {label} --{fact})"
+        for fact in done.kept
+    )
+    return replace(known, release=done.release, mended=done.changed, notes=(*known.notes, *kept))
+
+
+def _shown(value: datetime | str) -> str:
+    return value if isinstance(value, str) else f"{value:%Y-%m-%d}"
+
+
+def _said(exported: Exported, plan: IngestPlan) -> Said:
+    """What the caller says about a release, else what the snapshot was exported with."""
+    return Said(plan.released or exported.released, plan.revision or exported.revision, plan.url or exported.url)
 
 
 def _unusual(snapshot: Snapshot) -> Iterator[str]:
@@ -177,9 +203,10 @@ def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
     version = plan.version or _version_of_path(path, plan.version_from)
     if plan.replace or (plan.version_from and not version):
         return None
-    if not store.may_know(_size(path), version, plan.profile, plan.library):
+    profile = plan.profile or DEFAULT_PROFILE
+    if not store.may_know(_size(path), version, profile, plan.library):
         return None
-    known = store.known(file_digest(path), version, plan.profile, plan.library)
+    known = store.known(file_digest(path), version, profile, plan.library)
     if known and not plan.library and known.line.library != library_name(known.soname or path.name):
         return None  # somebody stored it under another library's name
     search = plan.options.debug_dirs or plan.options.debuginfod
@@ -199,15 +226,19 @@ def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:
     version = _version(snapshot, path, plan)
     check_label("version", version)
     check_label("library", plan.library or snapshot.library)
+    exported = snapshot.exported or Exported()
+    for what in ("profile", "revision", "url"):
+        check_label(what, getattr(exported, what))
+    said = _said(exported, plan)
     return IngestRequest(
         version=version,
-        profile=plan.profile,
+        profile=plan.profile or exported.profile or DEFAULT_PROFILE,
         library=plan.library,
         replace=plan.replace,
-        revision=plan.revision,
-        url=plan.url,
+        revision=said.revision,
+        url=said.url,
         actor=plan.actor or user(),
-        released=plan.released,
+        released=said.released,
     )
 
 

@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from abistore.errors import InputError
 from abistore.model.history import Release
+from abistore.model.snapshot import Exported
 from abistore.service.database import line_target, open_store
 from abistore.service.ingesting import Ingested, IngestPlan, Progress, ingest
 from abistore.service.snapshots import is_json, read_head, written
@@ -25,10 +28,11 @@ def export(
     target: str | None = None,
     profile: str | None = None,
 ) -> tuple[Release, bytes]:
-    """A stored release and its JSON snapshot. Raises :class:`SnapshotNotFound`."""
+    """A stored release and its JSON snapshot, with what the store says about it. Raises :class:`SnapshotNotFound`."""
     with open_store(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        return release, written(store.load(release))
+        said = Exported(release.line.profile, release.released, release.revision, release.url)
+        return release, written(msgspec.structs.replace(store.load(release), exported=said))
 
 
 def import_(

@@ -11,6 +11,8 @@ from abistore.errors import AbistoreError
 from abistore.limits import limits_for
 from abistore.model.findings import RulingKey
 from abistore.model.history import (
+    DEFAULT_PROFILE,
+    Amendment,
     AuditRecord,
     BaselineMove,
     IngestOutcome,
@@ -18,6 +20,7 @@ from abistore.model.history import (
     LineKey,
     LogEvent,
     Release,
+    Said,
     StoredFinding,
     StoredVerdict,
     StoreStats,
@@ -25,6 +28,7 @@ from abistore.model.history import (
 )
 from abistore.model.snapshot import Snapshot
 from abistore.store import (
+    amending,
     audit,
     baselines,
     cards,
@@ -74,13 +78,13 @@ class Store:
         self.database.close()
 
     def known(
-        self, sha256: str, version: str | None = None, profile: str = "default", library: str | None = None
+        self, sha256: str, version: str | None = None, profile: str = DEFAULT_PROFILE, library: str | None = None
     ) -> Release | None:
         """The release that was read from the very file with this SHA-256 (hexadecimal), where there is one."""
         return releases.known(self.database, sha256, version, profile, library)
 
     def may_know(
-        self, size: int, version: str | None = None, profile: str = "default", library: str | None = None
+        self, size: int, version: str | None = None, profile: str = DEFAULT_PROFILE, library: str | None = None
     ) -> bool:
         """Whether :meth:`known` can find a file of ``size`` bytes: where not, its digest need not be computed."""
         return releases.may_know(self.database, size, version, profile, library)
@@ -124,6 +128,14 @@ class Store:
     def forget(self, release: Release, actor: str = "", reason: str = "") -> None:
         """Take a release out of its line; see :func:`abistore.store.forgetting.forget`."""
         forgetting.forget(self.database, release, actor, reason)
+
+    def supplement(self, release: Release, said: Said, actor: str = "") -> Amendment:
+        """Say about a release what nobody has said yet; what was said otherwise stays."""
+        return amending.supplement(self.database, release, said, actor)
+
+    def amend(self, release: Release, said: Said, *, clear: Sequence[str] = (), actor: str, reason: str) -> Amendment:
+        """Say something else about a release; ``clear`` names what nobody shall have said."""
+        return amending.amend(self.database, release, said, clear=clear, actor=actor, reason=reason)
 
     def no_library(self, library: str, target: str | None = None, profile: str | None = None) -> AbistoreError:
         """The error that tells that nothing is stored of a library, with what was probably meant."""

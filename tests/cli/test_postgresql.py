@@ -36,6 +36,8 @@ def test_a_url_is_as_good_as_a_path(abistore: Call, old: Path, added: Path, new:
         ["show", "libcase@baseline"],
         ["baseline", "list"],
         ["list"],
+        ["release", "edit", "libcase@1.1", "--revision", "abc", "--released", "2024-05-06"],
+        ["ingest", added, "--version", "1.1", "--revision", "def", "--url", "https://ci.example/7"],
         ["db", "check"],
         ["show", "libcase@9"],
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import get_args
 
 from hypothesis import strategies as st
@@ -43,7 +44,7 @@ from abistore.model.shapes import (
     Variable,
     VirtualMethod,
 )
-from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.snapshot import Evidence, Exported, Location, Provenance, Snapshot, Target, Variants
 
 identifiers = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
 spellings = st.one_of(identifiers, st.lists(identifiers, min_size=2, max_size=3).map("::".join), st.text(max_size=8))
@@ -242,6 +243,15 @@ provenances = st.builds(
 )
 
 
+exports = st.builds(
+    Exported,
+    profile=st.none() | identifiers,
+    released=st.none() | st.datetimes(timezones=st.just(UTC)),
+    revision=st.none() | identifiers,
+    url=st.none() | identifiers,
+)
+
+
 @st.composite
 def snapshots(draw: st.DrawFn) -> Snapshot:
     """A snapshot whose facets, names and shapes fit each other; its references may name what has no entry."""
@@ -256,6 +266,7 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         evidence=tuple(draw(st.lists(evidence, max_size=2))),
         provenance=draw(provenances),
         locations=draw(places) if names else {},
+        exported=draw(st.none() | exports),
     )
 
 

@@ -1,0 +1,41 @@
+"""Mending what is said about a stored release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from abistore.errors import UsageError
+from abistore.model.history import Amendment, Said
+from abistore.service.database import line_target, open_store, user
+from abistore.service.labels import check_label
+
+
+@dataclass(frozen=True, slots=True)
+class EditPlan:
+    """What shall be said about a release, what of it nothing any more (``clear``), why, and by whom."""
+
+    said: Said
+    clear: tuple[str, ...] = ()
+    reason: str = ""
+    actor: str = ""
+    target: str | None = None
+    profile: str | None = None
+
+
+def release_edit(reference: str, plan: EditPlan, *, database: str | Path | None = None) -> Amendment:
+    """Say something else about a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError`."""
+    said = {"released": plan.said.released, "revision": plan.said.revision, "url": plan.said.url}
+    given = [fact for fact, value in said.items() if value is not None]
+    if not given and not plan.clear:
+        raise UsageError(f"{reference}: nothing to change", "pass --released, --revision, --url or --clear")
+    for fact in given:
+        if fact in plan.clear:
+            raise UsageError(f"--{fact} and --clear {fact} contradict each other", "pass one of them")
+        if said[fact] == "":
+            raise UsageError(f"the {fact} is empty", f"is a variable of the script unset? --clear {fact} takes it away")
+    for what, text in (("revision", plan.said.revision), ("url", plan.said.url), ("actor", plan.actor)):
+        check_label(what, text)
+    with open_store(database, write=True) as store:
+        release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
+        return store.amend(release, plan.said, clear=plan.clear, actor=plan.actor or user(), reason=plan.reason)

@@ -1,0 +1,57 @@
+"""A release that goes from one database to another is the same release there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from abistore.model.history import Release, Said
+from abistore.service.ingesting import IngestPlan, ingest
+from abistore.service.transfer import export, import_
+from abistore.store.store import Store
+from tests.build import build_library
+
+SOURCE = "struct point { int x, y; }; int norm(const struct point *p) { return p->x + p->y; }"
+PLANS = (
+    IngestPlan(version="1.0", released=datetime(2024, 5, 6, tzinfo=UTC), revision="abc", url="https://ci.example/7"),
+    IngestPlan(version="1.0", library="libother", profile="debug", revision="abc"),
+    IngestPlan(version="2.0", profile="musl", released=datetime(2024, 5, 6, 12, 30, tzinfo=UTC)),
+    IngestPlan(version="nightly"),
+)
+
+
+def told(address: str) -> list[tuple[Release, object]]:
+    """All releases with their snapshots; when each was ingested is nobody else's business."""
+    with Store.open(address, write=False) as store:
+        found = [one for line in store.lines() for one in store.releases(line.library, line.target, line.profile)]
+        never = datetime(1970, 1, 1, tzinfo=UTC)
+        return [(msgspec.structs.replace(one, ingested=never, sequence=0), store.load(one)) for one in found]
+
+
+def test_releases_are_the_same_after_a_journey(address: str, tmp_path: Path) -> None:
+    library, other = build_library(SOURCE), str(tmp_path / "other.db")
+    files = []
+    for plan in PLANS:
+        (done,) = ingest([library], plan, database=address)
+        assert done.release is not None
+        files.append(tmp_path / f"{len(files)}.json")
+        line = done.release.line
+        _, data = export(f"{line.library}@{plan.version}", database=address, target=line.target, profile=line.profile)
+        files[-1].write_bytes(data)
+    assert {one.status for one in import_(files, IngestPlan(), database=other)} == {"stored"}
+    assert told(other) == told(address)
+    assert {one.status for one in import_(files, IngestPlan(), database=address)} == {"known"}
+
+
+def test_what_was_taken_away_comes_back_with_the_snapshot(address: str, tmp_path: Path) -> None:
+    library, file = build_library(SOURCE), tmp_path / "libcase.json"
+    (done,) = ingest([library], PLANS[0], database=address)
+    assert done.release is not None
+    file.write_bytes(export("libcase@1.0", database=address)[1])
+    with Store.open(address, write=True) as store:
+        store.amend(done.release, Said(None, "def"), clear=("url",), actor="", reason="")
+    (again,) = import_([file], IngestPlan(), database=address)
+    assert (again.status, again.mended) == ("known", ("url",))
+    assert again.notes == ("revision stays def (to change it: abistore release edit libcase@1.0 --revision)",)
