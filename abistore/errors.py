@@ -26,12 +26,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+LONGEST = 10_000
+"""How many characters a message may have; what it quotes may have millions."""
+
 
 class AbistoreError(Exception):
     """An expected failure: what went wrong (``message``) and what to do next (``hint``).
 
     ``code`` is stable across releases and safe to match on; ``exit_code`` is what the process returns. Where nothing
-    better is known, the hint is the ``usual_hint`` of its kind.
+    better is known, the hint is the ``usual_hint`` of its kind. Passwords and tokens that either quotes are hidden.
     """
 
     code: ClassVar[str] = "internal"
@@ -39,12 +42,19 @@ class AbistoreError(Exception):
     usual_hint: ClassVar[str] = ""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint or self.usual_hint
+        self.message = _shown(message)
+        self.hint = _shown(hint or self.usual_hint)
+        super().__init__(self.message)
 
     def __reduce__(self) -> tuple[type[AbistoreError], tuple[str, str]]:
         return type(self), (self.message, self.hint)
+
+
+def _shown(text: str) -> str:
+    from abistore.urls import masked  # most commands end without an error
+
+    left_out = len(text) - LONGEST
+    return masked(text if left_out <= 0 else f"{text[:LONGEST]}... ({left_out:,} more characters)")
 
 
 class UsageError(AbistoreError):

@@ -16,6 +16,7 @@ from abistore.cli.rendering import fail_on_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.model.counting import counted
 from abistore.report import render
+from abistore.urls import masked
 
 if TYPE_CHECKING:
     from abistore.model.history import Release
@@ -95,7 +96,8 @@ def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
     """Print what became of each file, and return the exit code of the call."""
     code = max(result.exit_code for result in results)
     failed = [result for result in results if result.status == "failed"]
-    document = {"exit_code": code, "failed": len(failed), "files": results}
+    files = [replace(result, path=masked(result.path)) for result in results]
+    document = {"exit_code": code, "failed": len(failed), "files": files}
     if settings.json and failed:
         document = {
             "status": "error",

@@ -215,7 +215,9 @@ def internal(error: Exception, arguments: Sequence[str]) -> int:
     if debugging(arguments):
         import traceback
 
-        traceback.print_exception(error, file=sys.stderr)
+        from abistore.urls import masked
+
+        sys.stderr.write(masked("".join(traceback.format_exception(error))))
     what = f"internal error: {type(error).__name__}: {error}"
     hint = "this is a defect of abistore; run again with ABISTORE_DEBUG=1 for the traceback, and report it"
     return fail(AbistoreError(what, hint), wants_json(arguments))

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.error import HTTPError, URLError
+from urllib.parse import unquote_to_bytes, urlsplit
 from urllib.request import Request, urlopen
+
+from abistore.urls import masked
 
 _PIECE = 1 << 20
 _SECONDS, _MOST_SECONDS = 90, 600
@@ -56,10 +60,11 @@ def fetch(build_id: str, max_bytes: int) -> Fetched:
         except HTTPError as error:
             error.close()
             absent = absent and error.code == 404
-            problems.append(f"{url}: {error.code} {error.reason}")
+            problems.append(masked(f"{url}: {error.code} {error.reason}", _secrets(url)))
         except (HTTPException, OSError, ValueError, _Refused) as error:
             absent = False
-            problems.append(f"{url}: {error.reason if isinstance(error, URLError) else error}")
+            reason = error.reason if isinstance(error, URLError) else error
+            problems.append(masked(f"{url}: {reason}", _secrets(url)))
     return Fetched(None, "; ".join(problems), "check DEBUGINFOD_URLS", absent)
 
 
@@ -81,9 +86,8 @@ def _number(variable: str, otherwise: int) -> int:
 
 def _download(url: str, target: Path, limit: int) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    request = Request(url, headers={"User-Agent": "abistore"})
     with (
-        urlopen(request, timeout=_number("DEBUGINFOD_TIMEOUT", _SECONDS)) as answer,
+        urlopen(_request(url), timeout=_number("DEBUGINFOD_TIMEOUT", _SECONDS)) as answer,
         tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file,
     ):
         try:
@@ -97,6 +101,23 @@ def _download(url: str, target: Path, limit: int) -> None:
             Path(file.name).replace(target)
         finally:
             Path(file.name).unlink(missing_ok=True)
+
+
+def _request(url: str) -> Request:
+    """What to ask the server; a user and a password in ``url`` go to this server only, whatever it redirects to."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    request = Request(parts._replace(netloc=host).geturl(), headers={"User-Agent": "abistore"})
+    if at:
+        token = b64encode(unquote_to_bytes(user)).decode()
+        request.add_unredirected_header("Authorization", f"Basic {token}")
+    return request
+
+
+def _secrets(url: str) -> tuple[str, ...]:
+    """What an error may quote of ``url`` and nobody may read."""
+    user = url.partition("://")[2].rpartition("@")[0]
+    return (user, user.partition(":")[2])
 
 
 def _pieces(answer: HTTPResponse) -> Iterator[bytes]:

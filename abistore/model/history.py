@@ -9,7 +9,7 @@ import msgspec
 
 from abistore.model.findings import Churn, Comparison, Finding, RulingKey, Side, Verdict
 from abistore.model.names import Facet, Name
-from abistore.model.snapshot import Evidence, Provenance, Target, Variants
+from abistore.model.snapshot import Evidence, Provenance, Target, Variants, hide_secrets
 
 DEFAULT_CHANNEL = "release"
 """The baseline channel that is meant where none is named."""
@@ -51,6 +51,10 @@ class IngestRequest(msgspec.Struct, frozen=True):
     replace_baseline: str = ""
     candidate: bool = False
 
+    def __post_init__(self) -> None:
+        """A token in the CI job's URL is not kept."""
+        hide_secrets(self, "url")
+
 
 class Release(msgspec.Struct, frozen=True):
     """One stored snapshot's card: everything but its entries. ``sequence`` is the order of ingestion in its line.
@@ -80,6 +84,10 @@ class Release(msgspec.Struct, frozen=True):
     def reference(self) -> str:
         """How to name it: ``libfoo@1.2.0``, or ``libfoo@candidate:1.2.0``."""
         return f"{self.line.library}@{CANDIDATE if self.candidate else ''}{self.version}"
+
+    def __post_init__(self) -> None:
+        """What older versions kept is not shown."""
+        hide_secrets(self, "url")
 
     @property
     def side(self) -> Side:
@@ -111,6 +119,10 @@ class Said(msgspec.Struct, frozen=True):
     revision: str | None = None
     url: str | None = None
 
+    def __post_init__(self) -> None:
+        """A token in the CI job's URL is not kept."""
+        hide_secrets(self, "url")
+
 
 class Amendment(msgspec.Struct, frozen=True):
     """What became of the wish to say something about a stored release; ``before`` is what was said until then.
@@ -137,6 +149,10 @@ class BaselineMove(msgspec.Struct, frozen=True):
     actor: str
     reason: str
     digest: str | None = None
+
+    def __post_init__(self) -> None:
+        """A reason may quote a URL."""
+        hide_secrets(self, "reason")
 
 
 class StoredVerdict(msgspec.Struct, frozen=True):

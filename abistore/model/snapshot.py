@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import AnyShape
+from abistore.urls import masked
 
 Variants: TypeAlias = tuple[AnyShape, ...]
 """The shapes that one name has in one facet: one, or several where units disagree or a symbol has several versions.
@@ -19,6 +21,13 @@ Sorted by their canonical encoding (see :func:`abistore.model.digest.sort_varian
 
 Entries: TypeAlias = Mapping[Facet, Mapping[Name, Variants]]
 """What was seen. A facet that is missing was not observed at all; an empty one was, and nothing was there."""
+
+
+def hide_secrets(struct: msgspec.Struct, *fields: str) -> None:
+    """Take the passwords and tokens of URLs out of texts of ``struct``."""
+    for field in fields:
+        if text := getattr(struct, field):
+            force_setattr(struct, field, masked(text))
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -55,6 +64,10 @@ class Evidence(msgspec.Struct, frozen=True):
     described: int = 0
     expected: int = 0
 
+    def __post_init__(self) -> None:
+        """Hide the passwords of URLs, as in what older versions stored."""
+        hide_secrets(self, "detail", "hint")
+
 
 class Location(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a declaration stands: the file as recorded, relative to its compilation folder, and the line."""
@@ -90,6 +103,10 @@ class Exported(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     released: datetime | None = None
     revision: str | None = None
     url: str | None = None
+
+    def __post_init__(self) -> None:
+        """A token in the CI job's URL is not kept."""
+        hide_secrets(self, "url")
 
 
 class Snapshot(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, metadata
 from urllib.parse import urlsplit
 
 from abistore.errors import UsageError
+from abistore.urls import masked
 
 PLACE = "{kind}"
 SCHEMES = frozenset({"file", "http", "https"})
@@ -25,13 +26,17 @@ def page(kind: str, docs: str = "") -> str:
 
 
 def check_docs(docs: str) -> None:
-    """Raise :class:`UsageError` where ``docs`` is not an absolute URL."""
+    """Raise :class:`UsageError` where ``docs`` is not an absolute URL, or has a password for all who see a report."""
     try:
         parts = urlsplit(docs)
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in SCHEMES or not (parts.netloc or parts.path.startswith("/")) or " " in docs:
         raise UsageError(f"not the address of documentation: {docs}", "e.g. https://example.org/abistore/kinds/{kind}")
+    if masked(docs) != docs:
+        raise UsageError(
+            f"the address of documentation has a password or token: {docs}", "it would stand in every report"
+        )
 
 
 @cache

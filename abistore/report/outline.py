@@ -24,7 +24,7 @@ from abistore.model.findings import (
     unequal_evidence,
 )
 from abistore.model.names import Facet, Kind, Name
-from abistore.model.snapshot import Evidence
+from abistore.model.snapshot import Evidence, hide_secrets
 
 SCHEMA = 1
 """Version of the report. Fields may be added under one number; none is removed or changes its meaning."""
@@ -135,6 +135,10 @@ class Unchecked(msgspec.Struct, frozen=True):
     detail: str
     hint: str
     names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Hide the passwords of URLs, as in verdicts that older versions stored."""
+        hide_secrets(self, "detail")
 
 
 class SideCard(msgspec.Struct, frozen=True):

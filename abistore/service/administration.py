@@ -8,11 +8,12 @@ from pathlib import Path
 from abistore.model.history import AuditRecord, Release, StoreStats, StoreUpgrade
 from abistore.service.database import busy_seconds, line_target, locate, open_store, user
 from abistore.service.listing import lines_of
+from abistore.urls import masked
 
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """Where the store is, and whether it was created just now."""
+    """Where the store is, with no password, and whether it was created just now."""
 
     database: str
     created: bool
@@ -32,7 +33,7 @@ def db_init(*, database: str | Path | None = None) -> Initialised:
     from abistore.store.opening import initialise
 
     where = locate(database)
-    return Initialised(where, initialise(where, busy_seconds()))
+    return Initialised(masked(where), initialise(where, busy_seconds()))
 
 
 def db_upgrade(*, database: str | Path | None = None) -> StoreUpgrade:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from abistore.model.history import AuditRecord
 from abistore.store.database import Database
+from abistore.urls import masked
 
 
 def now() -> str:
@@ -22,7 +23,7 @@ def stamp(moment: datetime) -> str:
 def record(database: Database, actor: str, action: str, subject: str, detail: str) -> None:
     """Note a mutation."""
     statement = "INSERT INTO audit (at, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?)"
-    database.run(statement, (now(), actor, action, subject, detail))
+    database.run(statement, (now(), actor, action, subject, masked(detail)))
 
 
 def records(database: Database, limit: int) -> tuple[AuditRecord, ...]:

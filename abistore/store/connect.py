@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from abistore.errors import SchemaMismatch, StoreError, UsageError
 from abistore.store.database import Database
-from abistore.store.failures import damaged, failure
+from abistore.store.failures import damaged, failure, refused
+from abistore.urls import masked
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Engine
 
+_EXAMPLE = "e.g. postgresql://user@host/database, or a path"
 _PRAGMAS = ("foreign_keys = ON", "trusted_schema = OFF", "synchronous = FULL", "cache_size = -65536")
 
 
@@ -34,17 +36,26 @@ def _url(text: str) -> URL:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
+    scheme, mark, rest = text.partition("://")
+    if scheme.partition("+")[0] in {"postgres", "postgresql"}:
+        scheme = "postgresql+psycopg"
     try:
-        url = make_url(text)
-    except ArgumentError as error:
-        raise UsageError(f"not a database URL: {text}", "e.g. postgresql://user@host/database, or a path") from error
-    if url.get_backend_name() == "postgresql":
-        return url.set(drivername="postgresql+psycopg")
-    if url.get_backend_name() != "sqlite":
+        url = make_url(f"{scheme}{mark}{rest}")
+    except (ArgumentError, ValueError) as error:  # the latter for a port that is no number
+        raise UsageError(f"not a database URL: {_in_one_word(text)}", _EXAMPLE) from error
+    if "@" in f"{url.host}{url.database}":
+        message = f"not a database URL: {_in_one_word(text)} has more than one @"
+        raise UsageError(message, "write special characters of a password as in URLs: %40 for @, %2F for /")
+    if url.get_backend_name() not in {"postgresql", "sqlite"}:
         raise UsageError(
             f"{url.get_backend_name()} databases are not supported", "use SQLite (a path) or postgresql://"
         )
     return url
+
+
+def _in_one_word(text: str) -> str:
+    """An address whose blanks do not end what is hidden of it."""
+    return masked("%20".join(text.split()))
 
 
 def _connect_sqlite(path: Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
@@ -61,6 +72,9 @@ def _connect_sqlite(path: Path, *, write: bool, create: bool, busy_seconds: floa
     exists = path.exists()
     if exists and not path.is_file():
         raise StoreError(f"{path}: is not a file", "give the path of a database file")
+    if not exists and masked(str(path)) != str(path):
+        message = f"{path}: neither a database nor a URL of one"
+        raise UsageError(message, _EXAMPLE)
     if not exists and not create:
         raise StoreError(
             f"{path}: no such database", "create it with `abistore db init`, or by a first `abistore ingest`"
@@ -123,9 +137,9 @@ def _open_sqlite(path: Path, mode: str, busy_seconds: float, *, writable: bool) 
 
 
 def _connect_postgresql(url: URL, *, write: bool, busy_seconds: float) -> Database:
-    from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+    from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
-    where = url.render_as_string(hide_password=True)
+    where = masked(url.render_as_string(hide_password=True))
     try:
         engine = _engine(url)
         with engine.connect() as connection:
@@ -134,16 +148,23 @@ def _connect_postgresql(url: URL, *, write: bool, busy_seconds: float) -> Databa
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         message = "the driver for PostgreSQL is not installed"
         raise StoreError(message, "pip install 'abistore[postgres]'") from error
-    except DBAPIError as error:
-        known = failure(error, where)
-        if known is None:
-            raise
-        raise known from error
+    except (SQLAlchemyError, TypeError, ValueError) as error:  # the latter two for what the driver cannot read
+        raise refused(error, where, _secrets(url)) from error
     database = Database(driver, (Error,), lambda: engine, where, None, write)
     database.run(f"SET lock_timeout = {int(busy_seconds * 1000)}")
     if not write:
         database.run("SET default_transaction_read_only = on")
     return database
+
+
+def _secrets(url: URL) -> tuple[str, ...]:
+    """What a driver's message may quote of the URL and nobody may read."""
+    from urllib.parse import quote, quote_plus
+
+    parameters = [(name, value) for name, values in url.normalized_query.items() for value in values]
+    hidden = [value for name, value in parameters if masked(f"{name}=x") != f"{name}=x"]
+    known = [*hidden, *([url.password] if url.password else [])]
+    return (*known, *map(quote, known), *map(quote_plus, known))
 
 
 def _engine(url: URL | str, creator: Callable[[], sqlite3.Connection] | None = None) -> Engine:

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 
 from abistore.errors import SchemaMismatch, StoreBusy, StoreError
+from abistore.urls import masked
 
 _READ_ONLY = "make the file and its folder writable, or give another database with --db"
 _FULL = "free some space; the store is as it was before"
 
 
-def failure(error: Exception, where: str) -> StoreError | None:
+def failure(error: Exception, where: str, secrets: Iterable[str] = ()) -> StoreError | None:
     """The store error for ``error`` of the database called ``where``; ``None`` where it can only be a bug of ours.
 
-    ``error`` is the driver's, or SQLAlchemy's around it.
+    ``error`` is the driver's, or SQLAlchemy's around it; what it quotes of ``secrets`` is hidden.
     """
     cause = getattr(error, "orig", None) or error
     if isinstance(cause, sqlite3.Error):
         return _sqlite(cause, where)
     from psycopg import DataError, OperationalError  # it is not SQLite's, so that this driver is in use
 
-    text = " ".join(str(cause).split())
+    text = masked(" ".join(str(cause).split()), secrets)
     known = _postgresql(getattr(cause, "sqlstate", None), text, where)
     if known is None and isinstance(cause, DataError):
         return StoreError(f"{where}: PostgreSQL cannot hold this snapshot ({text})", "store it in an SQLite file")
     if known is None and isinstance(cause, OperationalError):
-        return StoreError(f"{where}: no connection ({text})", "check the URL, and that the server runs")
+        return _unconnected(text, where)
     return known
+
+
+def refused(error: Exception, where: str, secrets: Iterable[str]) -> StoreError:
+    """The store error for what went wrong while a connection was made."""
+    text = " ".join(str(getattr(error, "orig", None) or error).split())
+    known = failure(error, where, secrets) if hasattr(error, "orig") else None
+    return known or _unconnected(masked(text, secrets), where)
+
+
+def _unconnected(text: str, where: str) -> StoreError:
+    return StoreError(f"{where}: no connection ({text})", "check the URL, and that the server runs")
 
 
 def damaged(where: str, detail: str) -> StoreError:

@@ -249,3 +249,46 @@ def test_the_second_server_is_asked_when_the_first_has_none(split: Split, monkey
     with serve(sends(b"", code=404)) as empty, serve(sends(split.debug.read_bytes())) as full:
         monkeypatch.setenv("DEBUGINFOD_URLS", f"{empty} {full}")
         assert search(split).file is not None
+
+
+# --- passwords ----------------------------------------------------------------------------------------------------
+
+
+def test_a_user_and_a_password_are_sent_to_their_server_and_to_no_other(
+    split: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str | None] = []
+
+    def remember(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.headers["Authorization"])
+
+    def give(handler: BaseHTTPRequestHandler) -> None:
+        remember(handler)
+        sends(split.debug.read_bytes())(handler)
+
+    with serve(give) as other:
+
+        def redirect(handler: BaseHTTPRequestHandler) -> None:
+            remember(handler)
+            handler.send_response(302)
+            handler.send_header("Location", f"{other}{handler.path}")
+            handler.end_headers()
+
+        with serve(redirect) as url:
+            monkeypatch.setenv("DEBUGINFOD_URLS", url.replace("http://", "http://user:p%40ss@"))
+            assert search(split).file is not None
+    assert asked == ["Basic dXNlcjpwQHNz", None]
+
+
+def test_no_reason_tells_the_password_of_a_server(split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = (
+        "http://u:s3cr3t@127.0.0.1:1",
+        "http://u:s3cr3t@127.0.0.1:port",
+        "http://u:s3cr3t@[::1",
+        "http://s3cr3t@h.invalid",
+    )
+    monkeypatch.setenv("DEBUGINFOD_URLS", " ".join(urls))
+    found = search(split)
+    assert found.reason == "debuginfod-failed"
+    assert "s3cr3t" not in f"{found.detail}{found.hint}"
+    assert found.detail.startswith("http://***@127.0.0.1:1: ")

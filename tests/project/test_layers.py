@@ -1,4 +1,4 @@
-"""Imports go one way: errors, limits, model <- extract | store | compare | report <- service <- cli, mcp_server."""
+"""Imports go one way: urls <- errors, limits, model <- extract | store | compare | report <- service <- cli."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "abistore"
 
 BELOW: dict[str, set[str]] = {
-    "errors": set(),
+    "urls": set(),
+    "errors": {"urls"},
     "limits": {"errors"},
-    "model": {"errors"},
-    "extract": {"errors", "limits", "model"},
-    "store": {"errors", "limits", "model"},
-    "compare": {"errors", "model"},
-    "report": {"errors", "limits", "model"},
-    "service": {"errors", "limits", "model", "extract", "store", "compare", "report"},
-    "cli": {"errors", "limits", "model", "report", "service"},
+    "model": {"urls", "errors"},
+    "extract": {"urls", "errors", "limits", "model"},
+    "store": {"urls", "errors", "limits", "model"},
+    "compare": {"urls", "errors", "model"},
+    "report": {"urls", "errors", "limits", "model"},
+    "service": {"urls", "errors", "limits", "model", "extract", "store", "compare", "report"},
+    "cli": {"urls", "errors", "limits", "model", "report", "service"},
 }
 """What each layer may import besides itself and the package's version."""
 

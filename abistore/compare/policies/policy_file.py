@@ -17,6 +17,7 @@ from abistore.compare.policy import PROFILES, Override, Policy, profile
 from abistore.compare.rule import load
 from abistore.errors import PolicyError
 from abistore.model.findings import Impact
+from abistore.urls import masked
 
 
 def _impact(value: Any) -> Any:
@@ -154,4 +155,4 @@ def _ordered(decisions: Mapping[str, Decision]) -> Iterable[tuple[str, Decision]
 def _override(conditions: tuple[Condition, ...], decision: Decision, place: str, where: str) -> Override:
     if not decision.reason.strip():
         raise PolicyError(f"{where}: reason is empty", "say why this impact is right for your consumers")
-    return Override(conditions, IMPACTS[decision.impact], decision.reason.strip(), place, decision.expires)
+    return Override(conditions, IMPACTS[decision.impact], masked(decision.reason.strip()), place, decision.expires)

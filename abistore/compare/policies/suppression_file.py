@@ -10,6 +10,7 @@ from abistore.compare.policies.documents import Day, Document, Source, Words, re
 from abistore.compare.policies.ranges import VersionRange, parse_range
 from abistore.compare.policies.selecting import Selecting, conditions_of
 from abistore.compare.suppression import Suppression
+from abistore.urls import masked
 
 
 class Entry(Selecting):
@@ -39,8 +40,8 @@ def read_suppressions(source: Source, scheme: str) -> Iterator[Suppression]:
         yield Suppression(
             where=f"{path.name}, entry {number}",
             conditions=conditions_of(entry, where, entry.source_location),
-            label=entry.label.strip(),
-            reason=entry.reason.strip(),
+            label=masked(entry.label.strip()),
+            reason=masked(entry.reason.strip()),
             expires=entry.expires,
             old_versions=_range(entry.old_versions, scheme, f"{where}, old_versions"),
             new_versions=_range(entry.new_versions, scheme, f"{where}, new_versions"),
