@@ -45,7 +45,7 @@ def compare(
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
-    if old.target != new.target:
+    if str(old.target) != str(new.target):
         raise Incomparable(
             f"{old.label} is for {old.target} and {new.label} for {new.target}",
             "compare builds for the same machine, word size and byte order",

@@ -30,6 +30,11 @@ def digest(data: bytes) -> bytes:
     return _blake2b()(data).digest()
 
 
+def name_digest(kind: str, spelling: str) -> bytes:
+    """The digest of a name, by which a store finds it: spellings may be longer than an index allows."""
+    return digest(encode((kind, spelling)))
+
+
 def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
     """Distinct ``shapes`` in the order of their canonical bytes."""
     found = tuple(shapes)

@@ -38,6 +38,7 @@ class IngestRequest(msgspec.Struct, frozen=True):
     ``version`` is the release's label; ``replace`` allows another binary under a taken label. ``revision`` is the
     source revision and ``url`` the CI job. ``actor`` is who ingests, for the audit. ``replace_baseline`` is the reason
     for replacing a release at which a baseline stands. ``candidate`` keeps the snapshot without making it a release.
+    ``read_here`` tells that it was read from the very file just now, so that the release may answer for that later.
     """
 
     version: str
@@ -50,6 +51,7 @@ class IngestRequest(msgspec.Struct, frozen=True):
     released: datetime | None = None
     replace_baseline: str = ""
     candidate: bool = False
+    read_here: bool = False
 
     def __post_init__(self) -> None:
         """A token in the CI job's URL is not kept."""

@@ -30,10 +30,16 @@ def hide_secrets(struct: msgspec.Struct, *fields: str) -> None:
             force_setattr(struct, field, masked(text))
 
 
-class Target(msgspec.Struct, frozen=True):
-    """The platform a binary is for. Binaries of two targets are never compared.
+LINUX = frozenset({"sysv", "gnu", "linux"})
+"""The OS ABIs that are one platform."""
 
-    ``machine`` is the conventional lower-case name (``x86_64 i386 aarch64 arm riscv64 ppc64le s390x``).
+
+class Target(msgspec.Struct, frozen=True):
+    """The platform a binary is for. Binaries of two platforms are never compared.
+
+    ``machine`` is the conventional lower-case name (``x86_64 i386 aarch64 arm riscv64 ppc64le s390x``). The platform
+    is what the target is spelled as: ``elf-x86_64-64-little``, ``elf-x86_64-64-little-freebsd``. A file whose header
+    says ``gnu`` uses extensions of the GNU tools, on the platform that is otherwise marked ``sysv``.
     """
 
     format: Literal["elf", "pe", "macho"]
@@ -43,7 +49,8 @@ class Target(msgspec.Struct, frozen=True):
     os_abi: str = "sysv"
 
     def __str__(self) -> str:
-        return f"{self.format}-{self.machine}-{self.bits}-{self.endianness}"
+        system = "" if self.os_abi in LINUX else f"-{self.os_abi}"
+        return f"{self.format}-{self.machine}-{self.bits}-{self.endianness}{system}"
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -47,6 +47,8 @@ def line_target(store: Store, target: str | None) -> str | None:
     """The full name of the platform meant by ``target``, which may be just a machine (``x86_64``)."""
     known = sorted({key.target for key in store.lines()}) if target else []
     machine = [name for name in known if target == name.split("-")[1]]
+    if len(machine) > 1:  # Linux is meant where nobody says FreeBSD
+        machine = [name for name in machine if name.endswith(("-little", "-big"))]
     return machine[0] if len(machine) == 1 else target
 
 

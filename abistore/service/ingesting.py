@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import msgspec
+
 from abistore.errors import AbistoreError, Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, IngestRequest, Release, Said
@@ -150,12 +152,13 @@ def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
 
 
 def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
-    if not is_json(read_head(path)) and (known := _known(store, path, plan)):
+    read_here = not is_json(read_head(path))
+    if read_here and (known := _known(store, path, plan)):
         _check_target(known.target, path, plan)
         return _supplemented(store, Ingested(str(path), "known", release=known), known, _said(Exported(), plan), plan)
     snapshot = capture(path, options=plan.options)
     _check_target(snapshot.target, path, plan)
-    request = _request(snapshot, path, plan)
+    request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
     outcome = store.ingest(snapshot, request)
     status: Literal["known", "replaced", "stored"] = (
         "known" if outcome.known else "replaced" if outcome.replaced else "stored"

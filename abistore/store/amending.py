@@ -13,6 +13,7 @@ from abistore.model.history import Amendment, Release, Said
 from abistore.store import cards
 from abistore.store.audit import record, stamp
 from abistore.store.database import Database
+from abistore.store.holding import hold_stored
 
 FACTS: tuple[str, ...] = Said.__struct_fields__
 
@@ -52,15 +53,10 @@ def _amended(
     changes = {fact: wanted[fact] for fact in FACTS if fact in wanted and wanted[fact] != getattr(release, fact)}
     if not changes:
         return Amendment(release, _said(release), kept=kept)
-    line = release.line
-    statement = (
-        f"UPDATE snapshot SET {', '.join(f'{fact} = ?' for fact in changes)} WHERE sequence = ? AND line_id = "
-        "(SELECT line.id FROM line JOIN library ON library.id = line.library_id "
-        "WHERE library.name = ? AND line.target = ? AND line.profile = ?)"
-    )
-    values = tuple(_column(value) for value in changes.values())
-    database.run(statement, (*values, release.sequence, line.library, line.target, line.profile))
+    columns = {fact: _column(value) for fact, value in changes.items()}
+    cards.amend(database, cards.identifier(database, release), columns)
     told = [f"{fact} {_shown(value)}, was {_shown(getattr(release, fact))}" for fact, value in changes.items()]
+    line = release.line
     subject = f"{line.library}@{release.version} ({line.target}, {line.profile})"
     record(database, actor, "edit", subject, "; ".join(filter(None, (*told, reason))))
     return Amendment(msgspec.structs.replace(release, **changes), _said(release), tuple(changes), kept)
@@ -71,8 +67,7 @@ def _locked(database: Database, release: Release) -> Release:
     line = release.line
     condition = "library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
     place = (line.library, line.target, line.profile, release.sequence)
-    if not database.is_sqlite:
-        database.rows(f"SELECT snapshot.id FROM {cards.SOURCES} WHERE {condition} FOR UPDATE OF snapshot", place)
+    hold_stored(database, line)
     found = cards.find(database, condition, place)
     if not found:
         raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")

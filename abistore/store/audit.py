@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from abistore.model.digest import digest, encode
 from abistore.model.history import AuditRecord
 from abistore.store.database import Database
+from abistore.store.failures import damaged
 from abistore.urls import masked
 
 
@@ -21,12 +24,35 @@ def stamp(moment: datetime) -> str:
 
 
 def record(database: Database, actor: str, action: str, subject: str, detail: str) -> None:
-    """Note a mutation."""
-    statement = "INSERT INTO audit (at, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?)"
-    database.run(statement, (now(), actor, action, subject, masked(detail)))
+    """Note a mutation, as the last statement of its transaction: all writers meet at the end of the chain."""
+    lock = "" if database.is_sqlite else " FOR UPDATE"
+    ((before,),) = database.rows(f"SELECT audit FROM root{lock}")
+    said = (now(), actor, action, subject, masked(detail))
+    after = link(before, said)
+    statement = "INSERT INTO audit (at, actor, action, subject, detail, digest) VALUES (?, ?, ?, ?, ?, ?)"
+    database.run(statement, (*said, after))
+    database.run("UPDATE root SET audit = ?", (after,))
+
+
+def link(before: bytes, said: Sequence[str]) -> bytes:
+    """The digest of a row that says ``said`` after the row with the digest ``before`` (empty: the first one)."""
+    return digest(encode((before, *said)))
 
 
 def records(database: Database, limit: int) -> tuple[AuditRecord, ...]:
-    """The last ``limit`` mutations, newest first."""
-    statement = "SELECT at, actor, action, subject, detail FROM audit ORDER BY id DESC LIMIT ?"
-    return tuple(AuditRecord(datetime.fromisoformat(row[0]), *row[1:]) for row in database.rows(statement, (limit,)))
+    """The last ``limit`` mutations, newest first. Raises :class:`StoreError` where one was changed or taken away."""
+    statement = (
+        "SELECT audit.at, audit.actor, audit.action, audit.subject, audit.detail, audit.digest, root.audit "
+        "FROM root LEFT JOIN audit ON 1 = 1 ORDER BY audit.id DESC LIMIT ?"
+    )
+    rows = database.rows(statement, (limit + 1,))
+    expected = rows[0][-1] if rows else None
+    kept = [row for row in rows if row[0] is not None]
+    if not kept and expected != b"":
+        raise damaged(database.where, "the audit is missing")
+    for number, row in enumerate(kept[:limit]):
+        before = kept[number + 1][5] if number + 1 < len(kept) else b""
+        if row[5] != expected or link(before, row[:5]) != expected:
+            raise damaged(database.where, f"the audit was changed, or lacks a row, at {row[0]}")
+        expected = before
+    return tuple(AuditRecord(datetime.fromisoformat(row[0]), *row[1:5]) for row in kept[:limit])

@@ -6,37 +6,44 @@ from datetime import UTC, datetime
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import BaselineMove, LineKey, Release
+from abistore.store import lines
 from abistore.store.audit import record, stamp
 from abistore.store.database import Database, Row
+from abistore.store.failures import damaged
 from abistore.store.holding import hold_stored
 from abistore.store.releases import releases
+from abistore.store.seals import checksum
 
-_MOVES = (
-    "SELECT library.name, line.target, line.profile, baseline_move.channel, baseline_move.version, "
-    "baseline_move.moved, baseline_move.actor, baseline_move.reason, baseline_move.digest FROM baseline_move "
-    "JOIN line ON line.id = baseline_move.line_id JOIN library ON library.id = line.library_id"
+_SEALED = (
+    *("baseline_move.id", "library.name", "line.target", "line.profile", "baseline_move.channel"),
+    *(
+        "baseline_move.version",
+        "baseline_move.moved",
+        "baseline_move.actor",
+        "baseline_move.reason",
+        "baseline_move.digest",
+    ),
 )
+"""What a move's checksum is of: all columns of its row, and the labels of its line in place of that one's id."""
+
+_COLUMNS = f"{', '.join(_SEALED)}, baseline_move.checksum"
 
 
 def current(database: Database, line: LineKey, channel: str) -> str | None:
     """The version at which ``channel`` stands; ``None`` where it was never set, or cleared."""
-    moves = _moves(database, "library.name = ? AND baseline_move.channel = ?", (line.library, channel))
-    own = [move for move in moves if move.line == line]
+    own = [move for move in history(database, line.library, channel) if move.line == line]
     return own[-1].version if own else None
 
 
 def standing(database: Database, library: str | None) -> tuple[BaselineMove, ...]:
     """The move that put each channel where it stands, by line and channel; cleared channels are left out."""
-    moves = _moves(database, "library.name = ?", (library,)) if library else _moves(database, "1 = 1", ())
-    last = {(move.line, move.channel): move for move in moves}
+    last = {(move.line, move.channel): move for move in _moves(database, library)}
     return tuple(last[key] for key in sorted(last) if last[key].version is not None)
 
 
 def history(database: Database, library: str, channel: str | None) -> tuple[BaselineMove, ...]:
     """All moves of a library's channels, oldest first."""
-    if channel is None:
-        return tuple(_moves(database, "library.name = ?", (library,)))
-    return tuple(_moves(database, "library.name = ? AND baseline_move.channel = ?", (library, channel)))
+    return tuple(move for move in _moves(database, library) if channel in {None, move.channel})
 
 
 def standing_at(database: Database, release: Release) -> tuple[str, ...]:
@@ -83,22 +90,48 @@ def move(
 
 
 def _write(database: Database, move: BaselineMove) -> None:
-    statement = (
-        "INSERT INTO baseline_move (line_id, channel, version, moved, actor, reason, digest) "
-        "SELECT line.id, ?, ?, ?, ?, ?, ? FROM line JOIN library ON library.id = line.library_id "
-        "WHERE library.name = ? AND line.target = ? AND line.profile = ?"
-    )
     line = move.line
+    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
+    statement = f"SELECT line.id FROM line JOIN library ON library.id = line.library_id WHERE {condition}"
+    ((line_id,),) = database.rows(statement, (line.library, line.target, line.profile))
     digest = bytes.fromhex(move.digest) if move.digest is not None else None
     values = (move.channel, move.version, stamp(move.moved), move.actor, move.reason, digest)
-    database.run(statement, (*values, line.library, line.target, line.profile))
+    statement = (
+        "INSERT INTO baseline_move (line_id, channel, version, moved, actor, reason, digest, checksum) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, 0)"
+    )
+    identifier = database.insert(statement, (line_id, *values))
+    seal = checksum(identifier, line.library, line.target, line.profile, *values)
+    database.run("UPDATE baseline_move SET checksum = ? WHERE id = ?", (seal, identifier))
+    lines.add(database, line_id, {"moves": seal})
 
 
-def _moves(database: Database, condition: str, parameters: tuple[str, ...]) -> list[BaselineMove]:
-    return [_move(row) for row in database.rows(f"{_MOVES} WHERE {condition} ORDER BY baseline_move.id", parameters)]
+def _moves(database: Database, library: str | None) -> list[BaselineMove]:
+    """All moves of a library's channels, or of all libraries, oldest first.
+
+    Raises :class:`StoreError` where one is damaged or missing.
+    """
+    statement = (
+        f"SELECT {lines.COLUMNS}, {_COLUMNS} FROM {lines.SOURCES} LEFT JOIN baseline_move "
+        f"ON baseline_move.line_id = line.id{' WHERE library.name = ?' if library else ''} ORDER BY baseline_move.id"
+    )
+    rows = database.rows(statement, (library,) if library else ())
+    moves = []
+    sums: dict[LineKey, int] = {}
+    for row in rows:
+        *values, seal = row[lines.WIDTH :]
+        if values[0] is not None:
+            moves.append(_move(values))
+            if checksum(*values) != seal:
+                raise damaged(database.where, f"a move of baseline {moves[-1].channel} of {moves[-1].line}")
+            sums[moves[-1].line] = sums.get(moves[-1].line, 0) + seal
+    for line in lines.verified(database, rows):
+        if line.moves != sums.get(line.key, 0):
+            raise damaged(database.where, f"a move of a baseline of {line.key} is missing")
+    return moves
 
 
-def _move(row: Row) -> BaselineMove:
-    library, target, profile, channel, version, moved, actor, reason, digest = row
+def _move(values: Row) -> BaselineMove:
+    _, library, target, profile, channel, version, moved, actor, reason, digest = values
     line, when = LineKey(library, target, profile), datetime.fromisoformat(moved)
     return BaselineMove(line, channel, version, when, actor, reason, digest.hex() if digest is not None else None)

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from abistore.errors import StoreError
+from abistore.errors import SnapshotNotFound
 from abistore.model.history import LineKey, Release
 from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+from abistore.store import lines
 from abistore.store.database import Database, Row
+from abistore.store.failures import damaged
+from abistore.store.seals import checksum
 
-COLUMNS = (
-    "library.name, line.target, line.profile, snapshot.version, snapshot.sequence, snapshot.digest, snapshot.target, "
-    "snapshot.soname, snapshot.exports, snapshot.declarations, snapshot.ingested, snapshot.released, "
-    "snapshot.revision, snapshot.url, snapshot.provenance, snapshot.evidence, snapshot.candidate"
+SEALED = (
+    *("snapshot.id", "library.name", "line.target", "line.profile", "snapshot.sequence", "snapshot.version"),
+    *("snapshot.superseded", "snapshot.digest", "snapshot.sha256", "snapshot.size", "snapshot.read_here"),
+    *("snapshot.build_id", "snapshot.soname", "snapshot.exports", "snapshot.declarations", "snapshot.facets"),
+    *("snapshot.target", "snapshot.provenance", "snapshot.evidence", "snapshot.revision", "snapshot.url"),
+    *("snapshot.ingested", "snapshot.released", "snapshot.candidate", "snapshot.members", "snapshot.places"),
 )
+"""What a card's checksum is of: all columns of its row, and the labels of its line in place of that one's id."""
+
 RELEASES = "snapshot.superseded = 0 AND snapshot.candidate = 0"
 """The condition for what is a release now: neither replaced, nor taken back, nor a candidate."""
 
 CANDIDATES = "snapshot.superseded = 0 AND snapshot.candidate = 1"
 """The condition for what failed its gate and was kept."""
 
+COLUMNS = f"{', '.join(SEALED)}, snapshot.checksum"
 SOURCES = "snapshot JOIN line ON line.id = snapshot.line_id JOIN library ON library.id = line.library_id"
 
 encode = msgspec.json.Encoder(order="deterministic").encode
@@ -40,11 +49,92 @@ def find(database: Database, condition: str, parameters: tuple[Any, ...]) -> lis
     Raises :class:`StoreError` where a card is damaged.
     """
     statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition} ORDER BY snapshot.id"
-    try:
-        return [_release(row) for row in database.rows(statement, parameters)]
-    except (msgspec.MsgspecError, ValueError) as error:
-        message = f"{database.where}: a release's card is damaged ({error})"
-        raise StoreError(message, "restore a backup") from error
+    return [release_of(database, row) for row in database.rows(statement, parameters)]
+
+
+def of_library(database: Database, condition: str, meant: tuple[str, str | None, str | None]) -> list[Release]:
+    """All :data:`RELEASES`, or :data:`CANDIDATES`, of a library, in the order of ingestion; ``meant`` are the library,
+    the target and the profile (``None``: any).
+
+    Raises :class:`StoreError` where a card, or the row of a line, is damaged or missing.
+    """
+    library, target, profile = meant
+    given = {column: value for column, value in (("line.target", target), ("line.profile", profile)) if value}
+    wanted = " AND ".join([condition, *(f"{column} = ?" for column in given)])
+    statement = (
+        f"SELECT {lines.COLUMNS}, {COLUMNS} FROM {lines.SOURCES} LEFT JOIN snapshot "
+        f"ON snapshot.line_id = line.id AND {wanted} WHERE library.name = ? ORDER BY snapshot.id"
+    )
+    rows = database.rows(statement, (*given.values(), library))  # one statement: others may write meanwhile
+    sums: dict[LineKey, int] = {}
+    found = []
+    for row in rows:
+        if row[lines.WIDTH] is not None:
+            found.append(release_of(database, row[lines.WIDTH :]))
+            sums[found[-1].line] = sums.get(found[-1].line, 0) + row[-1]
+    for line in lines.verified(database, rows):
+        asked = target in {None, line.key.target} and profile in {None, line.key.profile}
+        if asked and total(line, condition) != sums.get(line.key, 0):
+            raise damaged(database.where, f"a release of {line.key} is missing")
+    return found
+
+
+def total(line: lines.Line, condition: str) -> int:
+    """The sum over a line's :data:`RELEASES`, or :data:`CANDIDATES`: 0 where it has none."""
+    return line.releases if condition == RELEASES else line.candidates
+
+
+def insert(database: Database, columns: Mapping[str, object]) -> int:
+    """Write the row of a snapshot; its id."""
+    places = ", ".join("?" * len(columns))
+    statement = f"INSERT INTO snapshot ({', '.join(columns)}, checksum) VALUES ({places}, 0)"
+    identifier = database.insert(statement, tuple(columns.values()))
+    line, row = _row(database, identifier)
+    lines.add(database, line, _seal(database, identifier, row))
+    return identifier
+
+
+def amend(database: Database, identifier: int, changes: Mapping[str, object]) -> None:
+    """Change columns of a snapshot's row, and what seals them. Raises :class:`StoreError` where it is damaged."""
+    line, row = _row(database, identifier)
+    release_of(database, row)
+    before = _counted(row, row[-1])
+    assigned = ", ".join(f"{column} = ?" for column in changes)
+    database.run(f"UPDATE snapshot SET {assigned} WHERE id = ?", (*changes.values(), identifier))
+    _, row = _row(database, identifier)
+    after = _seal(database, identifier, row)
+    lines.add(database, line, {column: after.get(column, 0) - before.get(column, 0) for column in after | before})
+
+
+def identifier(database: Database, release: Release) -> int:
+    """The id of a release's row. Raises :class:`SnapshotNotFound` where it is not in this store."""
+    line = release.line
+    condition = "library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
+    values = (line.library, line.target, line.profile, release.sequence)
+    rows = database.rows(f"SELECT snapshot.id FROM {SOURCES} WHERE {condition}", values)
+    if not rows:
+        raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
+    return int(rows[0][0])
+
+
+def _row(database: Database, identifier: int) -> tuple[int, Row]:
+    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE snapshot.id = ?"
+    line, *row = database.rows(statement, (identifier,))[0]
+    return line, row
+
+
+def _seal(database: Database, identifier: int, row: Row) -> dict[str, int]:
+    """Write the checksum of a row; what it adds to its line's sums."""
+    seal = checksum(*row[:-1])
+    database.run("UPDATE snapshot SET checksum = ? WHERE id = ?", (seal, identifier))
+    return _counted(row, seal)
+
+
+def _counted(row: Row, seal: int) -> dict[str, int]:
+    column = dict(zip(SEALED, row, strict=False))
+    if column["snapshot.superseded"]:
+        return {}
+    return {"candidates" if column["snapshot.candidate"] else "releases": seal}
 
 
 def soname(snapshot: Snapshot) -> str | None:
@@ -66,25 +156,30 @@ def declarations(snapshot: Snapshot) -> int:
     return sum(name.kind not in {"import", "library"} for name in names)
 
 
-def _release(row: Row) -> Release:
-    (library, target, profile, version, sequence, digest, platform, soname, exports, declarations) = row[:10]
-    (ingested, released, revision, url, provenance, evidence, candidate) = row[10:]
+def release_of(database: Database, row: Row) -> Release:
+    """The release of a row of :data:`COLUMNS`. Raises :class:`StoreError` where it is damaged."""
+    *values, seal = row
+    column = dict(zip(SEALED, values, strict=True))
+    line = LineKey(column["library.name"], column["line.target"], column["line.profile"])
+    if checksum(*values) != seal:
+        raise damaged(database.where, f"the card of {line} {column['snapshot.version']}")
+    released = column["snapshot.released"]
     return Release(
-        line=LineKey(library, target, profile),
-        version=version,
-        sequence=sequence,
-        digest=digest.hex(),
-        target=_target(platform),
-        soname=soname,
-        exports=exports,
-        declarations=declarations,
-        ingested=datetime.fromisoformat(ingested),
+        line=line,
+        version=column["snapshot.version"],
+        sequence=column["snapshot.sequence"],
+        digest=column["snapshot.digest"].hex(),
+        target=_target(column["snapshot.target"]),
+        soname=column["snapshot.soname"],
+        exports=column["snapshot.exports"],
+        declarations=column["snapshot.declarations"],
+        ingested=datetime.fromisoformat(column["snapshot.ingested"]),
         released=datetime.fromisoformat(released) if released else None,
-        revision=revision,
-        url=url,
-        provenance=_provenance(provenance),
-        evidence=_evidence(evidence),
-        candidate=bool(candidate),
+        revision=column["snapshot.revision"],
+        url=column["snapshot.url"],
+        provenance=_provenance(column["snapshot.provenance"]),
+        evidence=_evidence(column["snapshot.evidence"]),
+        candidate=bool(column["snapshot.candidate"]),
     )
 
 

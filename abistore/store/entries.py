@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from abistore.model.digest import digest, encode, snapshot_digest
+from abistore.model.digest import digest, encode, name_digest, snapshot_digest
 from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
-from abistore.store import cards
+from abistore.store import cards, seals
 from abistore.store.database import Database, Row
 
 Member = tuple[int, Name, bytes]
 """One shape of one name: facet, name, digest of the shape."""
+
+_NAMES = "SELECT digest, id FROM name WHERE digest IN ({})"
 
 OPEN = 2**31 - 1
 """``last_seq`` of an entry that held in the line's latest snapshot of its facet."""
@@ -32,6 +34,8 @@ class Content:
     """The names that have a source location, and need an id for it; a set in the snapshot's order."""
     members: dict[Member, None]
     """A set, sorted."""
+    sum: int
+    """The sum of the members' checksums."""
     bodies: dict[bytes, bytes]
     """The canonical encoding of every shape, by its digest."""
 
@@ -63,7 +67,29 @@ class Content:
             for name, variants in sorted(snapshot.entries[FACETS[facet]].items(), key=by_name)
             for key in sorted([keys[id(shape)] for shape in variants])
         }
-        return cls(whole, counts, frozenset(held), dict.fromkeys(snapshot.locations), members, bodies)
+        located = dict.fromkeys(snapshot.locations)
+        return cls(whole, counts, frozenset(held), located, members, _sum(members), bodies)
+
+
+def _sum(members: Iterable[Member]) -> int:
+    names: dict[Name, int] = {}
+    total = 0
+    for facet, name, shape in members:
+        known = names.get(name)
+        if known is None:
+            known = names[name] = seals.key(name_digest(name.kind, name.spelling))
+        total += seals.member(facet, known, seals.key(shape))
+    return total
+
+
+class Ending(NamedTuple):
+    """An entry that held until now: its key without its line, the digest of its shape, and since when it held."""
+
+    facet: int
+    name_id: int
+    shape_id: int
+    shape: bytes
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +97,29 @@ class Changes:
     """What an ingest has to write: entries that begin, entries that end, and the name ids met on the way."""
 
     begin: list[Member]
-    end: list[tuple[int, int, int]]
+    end: list[Ending]
     names: dict[Name, int]
 
 
 def changes_of(database: Database, line: int, content: Content) -> Changes:
     """The difference between the line's entries that hold now and ``content``."""
     statement = (
-        "SELECT entry.facet, name.kind, name.spelling, shape.digest, entry.name_id, entry.shape_id FROM entry "
+        "SELECT entry.facet, name.kind, name.spelling, shape.digest, entry.name_id, entry.shape_id, entry.first_seq "
+        "FROM entry "
         "JOIN name ON name.id = entry.name_id JOIN shape ON shape.id = entry.shape_id "
         "WHERE entry.line_id = ? AND entry.last_seq = ?"
     )
     held: set[Member] = set()
-    end: list[tuple[int, int, int]] = []
+    end: list[Ending] = []
     names: dict[Name, int] = {}
-    for facet, kind, spelling, key, name_id, shape_id in database.rows(statement, (line, OPEN)):
+    for facet, kind, spelling, key, name_id, shape_id, first in database.rows(statement, (line, OPEN)):
         name = Name(kind, spelling)
         names[name] = name_id
         member = (facet, name, key)
         if member in content.members:
             held.add(member)
         elif facet in content.held:
-            end.append((facet, name_id, shape_id))
+            end.append(Ending(facet, name_id, shape_id, key, first))
     return Changes([member for member in content.members if member not in held], sorted(end), names)
 
 
@@ -100,34 +127,40 @@ def write_entries(database: Database, line: int, sequence: int, content: Content
     """Write the changes and complete ``changes.names``; the number of shapes that are new to the store."""
     entry = "line_id = ? AND last_seq = ? AND facet = ? AND name_id = ? AND shape_id = ?"
     ending = f"UPDATE entry SET last_seq = ? WHERE {entry}"
-    database.many(ending, [(sequence - 1, line, OPEN, *key) for key in changes.end])
+    database.many(ending, [(sequence - 1, line, OPEN, *ended[:3]) for ended in changes.end])
     mentioned = dict.fromkeys([name for _, name, _ in changes.begin]) | content.located
     changes.names.update(_name_ids(database, [name for name in mentioned if name not in changes.names]))
     shapes, shapes_written = _shape_ids(database, {key for _, _, key in changes.begin}, content)
     beginning = "INSERT INTO entry (line_id, last_seq, facet, name_id, shape_id, first_seq) VALUES (?, ?, ?, ?, ?, ?)"
     rows = [(line, OPEN, facet, changes.names[name], shapes[key], sequence) for facet, name, key in changes.begin]
     database.many(beginning, sorted(rows))
+    sums = _differences(line, sequence, changes)
+    # in one order in every process, and late: names are shared by all lines
+    database.many("UPDATE name SET entries = entries + ? WHERE id = ?", [(sums[name], name) for name in sorted(sums)])
     return shapes_written
+
+
+def _differences(line: int, sequence: int, changes: Changes) -> dict[int, int]:
+    """What the changes add to the sum of each name, by its id."""
+    sums: dict[int, int] = {}
+    for facet, name, shape in changes.begin:
+        name_id = changes.names[name]
+        sums[name_id] = sums.get(name_id, 0) + seals.entry(line, facet, seals.key(shape), sequence, OPEN)
+    for facet, name_id, _, shape, first in changes.end:
+        place = (line, facet, seals.key(shape), first)
+        sums[name_id] = sums.get(name_id, 0) + seals.entry(*place, sequence - 1) - seals.entry(*place, OPEN)
+    return sums
 
 
 def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
-    ordered = sorted(names, key=_row)
-    rows = [_row(name) for name in ordered]
-    columns = "kind, spelling"
-    added = _added(database, "name", rows, columns=columns, identity=columns)
-    if [row[1:] for row in added] == rows:  # nearly always, and asked sooner than every name is looked up
-        return {name: row[0] for name, row in zip(ordered, added, strict=True)}
-    found = {(kind, spelling): name_id for name_id, kind, spelling in added}
-    statement = "SELECT id, spelling FROM name WHERE kind = ? AND spelling IN ({})"
-    for kind in sorted({row[0] for row in rows}):
-        missing = [row[1] for row in rows if row[0] == kind and row not in found]
-        found.update(((kind, row[1]), row[0]) for row in database.within(statement, missing, kind))
-    return {name: found[row] for name, row in zip(ordered, rows, strict=True)}
-
-
-def _row(name: Name) -> tuple[str, str]:
-    return name.kind, name.spelling
+    digests = {name: name_digest(name.kind, name.spelling) for name in sorted(names)}
+    rows = [(name.kind, name.spelling, key, 0) for name, key in digests.items()]
+    added = _added(database, "name", rows, columns="kind, spelling, digest, entries", identity="digest")
+    found = {key: name_id for name_id, key in added}
+    missing = [key for key in digests.values() if key not in found]
+    found.update((key, name_id) for key, name_id in database.within(_NAMES, missing))
+    return {name: found[key] for name, key in digests.items()}
 
 
 def _shape_ids(database: Database, keys: set[bytes], content: Content) -> tuple[dict[bytes, int], int]:

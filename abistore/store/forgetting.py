@@ -6,6 +6,7 @@ from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import Release
 from abistore.store.audit import record
 from abistore.store.baselines import standing_at
+from abistore.store.cards import amend, identifier
 from abistore.store.database import Database
 from abistore.store.holding import hold_stored
 from abistore.store.releases import candidates, releases
@@ -27,12 +28,7 @@ def forget(database: Database, release: Release, actor: str, reason: str) -> Non
         if channels:
             hint = f"move it first: abistore baseline set {line.library}@VERSION --channel {channels[0]}"
             raise UsageError(f"{label}: baseline {channels[0]} stands at it", hint)
-        statement = (
-            "UPDATE snapshot SET superseded = 1 WHERE sequence = ? AND line_id = "
-            "(SELECT line.id FROM line JOIN library ON library.id = line.library_id "
-            "WHERE library.name = ? AND line.target = ? AND line.profile = ?)"
-        )
-        database.run(statement, (release.sequence, line.library, line.target, line.profile))
+        amend(database, identifier(database, release), {"superseded": 1})
         detail = f"digest {release.digest} sequence {release.sequence}"
         subject = f"{label} ({line.target}, {line.profile})"
         record(database, actor, "forget", subject, "; ".join(filter(None, (detail, reason))))

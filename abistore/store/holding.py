@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from abistore.model.history import LineKey
 from abistore.store.database import Database
+from abistore.store.lines import new_library
 
 
 def hold(database: Database, key: LineKey) -> int:
     """The line's id, created where it is new; other writers of the line wait until the transaction ends."""
-    database.run("INSERT INTO library (name, scheme) VALUES (?, 'auto') ON CONFLICT DO NOTHING", (key.library,))
     database.run(
-        "INSERT INTO line (library_id, target, profile) SELECT id, ?, ? FROM library WHERE name = ? "
-        "ON CONFLICT DO NOTHING",
+        "INSERT INTO library (name, scheme, lines, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        new_library(key.library),
+    )
+    database.run(
+        "INSERT INTO line (library_id, target, profile, releases, candidates, moves, checksum) "
+        "SELECT id, ?, ?, 0, 0, 0, 0 FROM library WHERE name = ? ON CONFLICT DO NOTHING",
         (key.target, key.profile, key.library),
     )
     identifier = hold_stored(database, key)

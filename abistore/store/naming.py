@@ -6,6 +6,7 @@ from typing import get_args
 
 import msgspec
 
+from abistore.model.digest import name_digest
 from abistore.model.names import Kind, Name
 from abistore.store.database import Database
 
@@ -26,13 +27,12 @@ def names_called(database: Database, line: int, spelling: str) -> dict[int, Name
 
 
 def _exactly(database: Database, line: int, words: list[str]) -> dict[int, Name]:
-    kinds = ", ".join(f"'{kind}'" for kind in get_args(Kind))
+    digests = [name_digest(kind, word) for kind in get_args(Kind) for word in words]
     statement = (
         "SELECT id, kind, spelling FROM name WHERE EXISTS "
-        "(SELECT 1 FROM entry WHERE entry.name_id = name.id AND entry.line_id = ?) "
-        f"AND kind IN ({kinds}) AND spelling IN ({{}})"
+        "(SELECT 1 FROM entry WHERE entry.name_id = name.id AND entry.line_id = ?) AND digest IN ({})"
     )
-    return {row[0]: Name(row[1], row[2]) for row in database.within(statement, words, line)}
+    return {row[0]: Name(row[1], row[2]) for row in database.within(statement, digests, line)}
 
 
 def _displayed(database: Database, line: int, words: list[str]) -> dict[int, Name]:

@@ -11,17 +11,17 @@ from abistore.model.versions import check_scheme, scheme_for, sort_key
 from abistore.store import cards
 from abistore.store.audit import record
 from abistore.store.database import Database
+from abistore.store.failures import damaged
+from abistore.store.lines import every
+from abistore.store.lines import set_scheme as write_scheme
+from abistore.store.seals import checksum
 
 LISTED = 8
 
 
 def lines(database: Database, holding: str = cards.RELEASES) -> tuple[LineKey, ...]:
-    """All lines that have a current release, or a snapshot of another condition, sorted."""
-    statement = (
-        "SELECT library.name, line.target, line.profile FROM line JOIN library ON library.id = line.library_id "
-        f"WHERE EXISTS (SELECT 1 FROM snapshot WHERE snapshot.line_id = line.id AND {holding})"
-    )
-    return tuple(sorted(LineKey(*row) for row in database.rows(statement)))
+    """All lines that have a current release, or a candidate, sorted."""
+    return tuple(line.key for line in every(database) if cards.total(line, holding))
 
 
 def no_library(database: Database, library: str, target: str | None, profile: str | None) -> AbistoreError:
@@ -43,20 +43,13 @@ def no_library(database: Database, library: str, target: str | None, profile: st
 
 def releases(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
     """The current releases of a library, line by line, each line in release order."""
-    return in_release_order(database, _of_library(database, cards.RELEASES, (library, target, profile)))
+    return in_release_order(database, cards.of_library(database, cards.RELEASES, (library, target, profile)))
 
 
 def candidates(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
     """What failed its gate and was kept, of a library: line by line, in the order of ingestion."""
-    found = _of_library(database, cards.CANDIDATES, (library, target, profile))
+    found = cards.of_library(database, cards.CANDIDATES, (library, target, profile))
     return tuple(sorted(found, key=lambda one: (one.line, one.sequence)))
-
-
-def _of_library(database: Database, condition: str, meant: tuple[str, str | None, str | None]) -> list[Release]:
-    columns = ("library.name", "line.target", "line.profile")
-    given = {column: value for column, value in zip(columns, meant, strict=True) if value is not None}
-    condition += "".join(f" AND {column} = ?" for column in given)
-    return cards.find(database, condition, tuple(given.values()))
 
 
 def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Release, ...]:
@@ -81,34 +74,38 @@ def preceding(database: Database, line: LineKey, version: str) -> Release | None
 
 
 def known(database: Database, sha256: str, version: str | None, profile: str, library: str | None) -> Release | None:
-    """The current release that was read from the very file with this SHA-256, the latest ingested of several."""
+    """The current release that was read here from the very file with this SHA-256, the latest ingested of several.
+
+    What came in as JSON says itself which file it is of, and does not answer for it.
+    """
     if not sha256:
         return None
     condition, parameters = _labelled(version, profile, library)
-    condition, parameters = f"snapshot.sha256 = ? AND {condition}", (sha256, *parameters)
-    found = cards.find(database, condition, parameters)
+    found = cards.find(database, f"snapshot.sha256 = ? AND {condition}", (sha256, *parameters))
     return found[-1] if found else None
 
 
 def may_know(database: Database, size: int, version: str | None, profile: str, library: str | None) -> bool:
-    """Whether a current release was read from a file of ``size`` bytes: a question without an index, yet cheaper than
-    the digest of a large file."""
+    """Whether a current release was read here from a file of ``size`` bytes: asked sooner than the digest is made."""
     condition, parameters = _labelled(version, profile, library)
-    statement = f"SELECT 1 FROM {cards.SOURCES} WHERE {condition} AND snapshot.provenance LIKE ? LIMIT 1"
-    return bool(database.rows(statement, (*parameters, f'%"size":{size},%')))
+    statement = f"SELECT 1 FROM {cards.SOURCES} WHERE snapshot.size = ? AND {condition} LIMIT 1"
+    return bool(database.rows(statement, (size, *parameters)))
 
 
 def _labelled(version: str | None, profile: str, library: str | None) -> tuple[str, tuple[str, ...]]:
-    """The condition for current releases of these labels (``None``: any), and its parameters."""
+    """The condition for current releases of these labels (``None``: any) that were read here, and its parameters."""
     given = {"line.profile": profile, "snapshot.version": version, "library.name": library}
     chosen = {column: value for column, value in given.items() if value is not None}
     condition = "".join(f" AND {column} = ?" for column in chosen)
-    return f"{cards.RELEASES}{condition}", tuple(chosen.values())
+    return f"{cards.RELEASES} AND snapshot.read_here = 1{condition}", tuple(chosen.values())
 
 
 def scheme(database: Database, library: str) -> str:
     """The version scheme declared for ``library``: ``auto`` where nobody did."""
-    rows = database.rows("SELECT scheme FROM library WHERE name = ?", (library,))
+    rows = database.rows("SELECT scheme, lines, checksum FROM library WHERE name = ?", (library,))
+    for chosen, lines_, seal in rows:
+        if checksum(library, chosen, lines_) != seal:
+            raise damaged(database.where, f"the row of library {library}")
     return str(rows[0][0]) if rows else "auto"
 
 
@@ -119,12 +116,13 @@ def set_scheme(database: Database, library: str, chosen: str, actor: str) -> Non
     """
     check_scheme(chosen)
     with database.transaction():
-        rows = database.rows("SELECT id, scheme FROM library WHERE name = ?", (library,))
-        if not rows:
+        before = scheme(database, library)
+        stored = releases(database, library, None, None)
+        if not stored:
             raise no_library(database, library, None, None)
         if chosen != "auto":
-            for release in releases(database, library, None, None):
+            for release in stored:
                 sort_key(release.version, chosen)
-        if rows[0][1] != chosen:
-            database.run("UPDATE library SET scheme = ? WHERE id = ?", (chosen, rows[0][0]))
-            record(database, actor, "scheme", library, f"{chosen}; was {rows[0][1]}")
+        if before != chosen:
+            write_scheme(database, library, chosen)
+            record(database, actor, "scheme", library, f"{chosen}; was {before}")

@@ -11,7 +11,7 @@ from abistore.errors import SchemaMismatch, StoreBusy
 from abistore.store.audit import record
 from abistore.store.database import Database
 
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 """The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
 
 VERSION_TABLE: Final = "abistore_version"
@@ -66,6 +66,7 @@ def _create(database: Database, create_tables: Callable[[Database], None]) -> bo
         f"(version_num VARCHAR(32) NOT NULL, CONSTRAINT {VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
     )
     database.run(f"INSERT INTO {VERSION_TABLE} (version_num) VALUES (?)", (HEAD,))
+    database.run("INSERT INTO root (id, libraries, audit) VALUES (1, 0, ?)", (b"",))
     record(database, "", "create", "store", f"schema {HEAD}")
     return True
 

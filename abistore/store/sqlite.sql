@@ -5,6 +5,7 @@ CREATE TABLE audit (
 	action TEXT NOT NULL, 
 	subject TEXT NOT NULL, 
 	detail TEXT NOT NULL, 
+	digest BLOB NOT NULL, 
 	CONSTRAINT pk_audit PRIMARY KEY (id)
 )
  STRICT;
@@ -13,6 +14,8 @@ CREATE TABLE library (
 	id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
 	scheme TEXT NOT NULL, 
+	lines INTEGER NOT NULL, 
+	checksum INTEGER NOT NULL, 
 	CONSTRAINT pk_library PRIMARY KEY (id), 
 	CONSTRAINT uq_library_name UNIQUE (name)
 )
@@ -22,8 +25,19 @@ CREATE TABLE name (
 	id INTEGER NOT NULL, 
 	kind TEXT NOT NULL, 
 	spelling TEXT NOT NULL, 
+	digest BLOB NOT NULL, 
+	entries INTEGER NOT NULL, 
 	CONSTRAINT pk_name PRIMARY KEY (id), 
-	CONSTRAINT uq_name_kind_spelling UNIQUE (kind, spelling)
+	CONSTRAINT uq_name_digest UNIQUE (digest)
+)
+ STRICT;
+
+CREATE TABLE root (
+	id INTEGER NOT NULL, 
+	libraries INTEGER NOT NULL, 
+	audit BLOB NOT NULL, 
+	CONSTRAINT pk_root PRIMARY KEY (id), 
+	CONSTRAINT ck_root_one CHECK (id = 1)
 )
  STRICT;
 
@@ -60,6 +74,10 @@ CREATE TABLE line (
 	library_id INTEGER NOT NULL, 
 	target TEXT NOT NULL, 
 	profile TEXT NOT NULL, 
+	releases INTEGER NOT NULL, 
+	candidates INTEGER NOT NULL, 
+	moves INTEGER NOT NULL, 
+	checksum INTEGER NOT NULL, 
 	CONSTRAINT pk_line PRIMARY KEY (id), 
 	CONSTRAINT uq_line_library_id_target_profile UNIQUE (library_id, target, profile), 
 	CONSTRAINT fk_line_library_id FOREIGN KEY(library_id) REFERENCES library (id)
@@ -75,6 +93,7 @@ CREATE TABLE baseline_move (
 	actor TEXT NOT NULL, 
 	reason TEXT NOT NULL, 
 	digest BLOB, 
+	checksum INTEGER NOT NULL, 
 	CONSTRAINT pk_baseline_move PRIMARY KEY (id), 
 	CONSTRAINT fk_baseline_move_line_id FOREIGN KEY(line_id) REFERENCES line (id)
 )
@@ -108,6 +127,8 @@ CREATE TABLE snapshot (
 	superseded INTEGER NOT NULL, 
 	digest BLOB NOT NULL, 
 	sha256 TEXT NOT NULL, 
+	size INTEGER NOT NULL, 
+	read_here INTEGER NOT NULL, 
 	build_id TEXT, 
 	soname TEXT, 
 	exports INTEGER NOT NULL, 
@@ -121,10 +142,14 @@ CREATE TABLE snapshot (
 	ingested TEXT NOT NULL, 
 	released TEXT, 
 	candidate INTEGER DEFAULT 0 NOT NULL, 
+	members INTEGER NOT NULL, 
+	places INTEGER, 
+	checksum INTEGER NOT NULL, 
 	CONSTRAINT pk_snapshot PRIMARY KEY (id), 
 	CONSTRAINT uq_snapshot_line_id_sequence UNIQUE (line_id, sequence), 
 	CONSTRAINT ck_snapshot_sequence CHECK (sequence >= 1), 
 	CONSTRAINT ck_snapshot_superseded CHECK (superseded IN (0, 1)), 
+	CONSTRAINT ck_snapshot_read_here CHECK (read_here IN (0, 1)), 
 	CONSTRAINT fk_snapshot_line_id FOREIGN KEY(line_id) REFERENCES line (id)
 )
  STRICT;
@@ -132,6 +157,8 @@ CREATE TABLE snapshot (
 CREATE INDEX ix_snapshot_digest ON snapshot (digest);
 
 CREATE INDEX ix_snapshot_sha256 ON snapshot (sha256);
+
+CREATE INDEX ix_snapshot_size ON snapshot (size);
 
 CREATE UNIQUE INDEX uq_snapshot_current_version ON snapshot (line_id, version, candidate) WHERE superseded = 0;
 

@@ -35,6 +35,19 @@ metadata = MetaData(
 
 Identifier = BigInteger().with_variant(Integer(), "sqlite")
 Small = SmallInteger().with_variant(Integer(), "sqlite")
+Checksum = BigInteger().with_variant(Integer(), "sqlite")
+"""Of a row, or the sum of those of several rows: see :mod:`abistore.store.seals`."""
+
+root = Table(
+    "root",
+    metadata,
+    Column("id", Identifier, primary_key=True, autoincrement=False),
+    Column("libraries", Checksum, nullable=False, comment="The sum over all libraries"),
+    Column("audit", LargeBinary, nullable=False, comment="The digest of the last row of the audit"),
+    CheckConstraint("id = 1", name="one"),
+    comment="One row, that tells whether a library or the end of the audit is missing",
+    sqlite_strict=True,
+)
 
 library = Table(
     "library",
@@ -42,6 +55,8 @@ library = Table(
     Column("id", Identifier, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("scheme", Text, nullable=False),
+    Column("lines", Checksum, nullable=False, comment="The sum over its lines, as far as they never change"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
     comment="A lineage name, and the scheme that orders its versions",
     sqlite_strict=True,
 )
@@ -53,6 +68,10 @@ line = Table(
     Column("library_id", Identifier, ForeignKey("library.id"), nullable=False),
     Column("target", Text, nullable=False),
     Column("profile", Text, nullable=False),
+    Column("releases", Checksum, nullable=False, comment="The sum over its releases"),
+    Column("candidates", Checksum, nullable=False, comment="The sum over its candidates"),
+    Column("moves", Checksum, nullable=False, comment="The sum over its baselines' moves"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns; 0 before its first snapshot"),
     UniqueConstraint("library_id", "target", "profile"),
     comment="What has one history: a library, on one target, in one build profile",
     sqlite_strict=True,
@@ -68,6 +87,8 @@ snapshot = Table(
     Column("superseded", Small, nullable=False, comment="1 where another binary has replaced this one"),
     Column("digest", LargeBinary, nullable=False),
     Column("sha256", Text, nullable=False),
+    Column("size", Identifier, nullable=False, comment="The file's, in bytes"),
+    Column("read_here", Small, nullable=False, comment="1 where it was read from the file itself, and not from JSON"),
     Column("build_id", Text),
     Column("soname", Text),
     Column("exports", Integer, nullable=False),
@@ -81,11 +102,16 @@ snapshot = Table(
     Column("ingested", Text, nullable=False, comment="ISO 8601, UTC"),
     Column("released", Text, comment="ISO 8601, UTC"),
     Column("candidate", Small, nullable=False, server_default=text("0"), comment="1 where it failed its gate"),
+    Column("members", Checksum, nullable=False, comment="The sum over its entries"),
+    Column("places", Checksum, comment="Of its locations, NULL where it has none"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
     UniqueConstraint("line_id", "sequence"),
     CheckConstraint("sequence >= 1", name="sequence"),
     CheckConstraint("superseded IN (0, 1)", name="superseded"),
+    CheckConstraint("read_here IN (0, 1)", name="read_here"),
     Index("ix_snapshot_digest", "digest"),
     Index("ix_snapshot_sha256", "sha256"),
+    Index("ix_snapshot_size", "size"),
     Index(
         "uq_snapshot_current_version",
         "line_id",
@@ -113,7 +139,9 @@ name = Table(
     Column("id", Identifier, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("spelling", Text, nullable=False),
-    UniqueConstraint("kind", "spelling"),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("entries", Checksum, nullable=False, comment="The sum over its entries in all lines"),
+    comment="Unique by the digest of kind and spelling: a spelling may be longer than an index allows",
     sqlite_strict=True,
 )
 
@@ -154,6 +182,7 @@ baseline_move = Table(
     Column("actor", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("digest", LargeBinary, comment="The content that it was moved to"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
     Index("ix_baseline_move_line_id_channel", "line_id", "channel"),
     comment="Append-only; a channel stands where its last move put it",
     sqlite_strict=True,
@@ -188,6 +217,7 @@ audit = Table(
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("detail", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False, comment="Of this row and of the digest of the row before"),
     comment="Every mutation, written in the same transaction",
     sqlite_strict=True,
 )

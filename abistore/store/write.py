@@ -10,7 +10,7 @@ from abistore.model.digest import snapshot_digest
 from abistore.model.history import CANDIDATE, IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.snapshot import Snapshot
 from abistore.model.versions import sort_key
-from abistore.store import baselines, cards
+from abistore.store import baselines, cards, seals
 from abistore.store.audit import now, record, stamp
 from abistore.store.database import Database
 from abistore.store.entries import Content, changes_of, write_entries
@@ -58,6 +58,8 @@ def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> In
         line = _line(database, key, request.version)
         found = (_kept if request.candidate else place)(database, snapshot, request, content.digest)
         if found.known and found.current:
+            if request.read_here and _is_same_file(found.current, snapshot):
+                _confirm(database, found.current, request.actor)
             return IngestOutcome(found.current, known=True, replaced=False, entries_written=0, shapes_written=0)
         _supersede(database, line, request)
         release, outcome = _write(database, line, _Arrival(snapshot, request, content))
@@ -101,10 +103,10 @@ def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, t
     )
     changes = changes_of(database, line, content)
     shapes_written = write_entries(database, line, sequence, content, changes)
-    identifier = _write_card(database, line, sequence, arrival)
-    if locations:
-        statement = "INSERT INTO location (snapshot_id, body) VALUES (?, ?)"
-        database.run(statement, (identifier, pack(locations, changes.names)))
+    places = pack(locations, changes.names) if locations else None
+    identifier = cards.insert(database, _card(line, sequence, arrival, places))
+    if places is not None:
+        database.run("INSERT INTO location (snapshot_id, body) VALUES (?, ?)", (identifier, places))
     release = cards.find(database, "snapshot.id = ?", (identifier,))[0]
     return release, (len(changes.begin) + len(changes.end), shapes_written)
 
@@ -155,20 +157,32 @@ def _is_same_file(stored: Release, snapshot: Snapshot) -> bool:
 
 def _supersede(database: Database, line: int, request: IngestRequest) -> None:
     """Make room: a candidate takes the place of one with its label, a release that of both."""
-    statement = "UPDATE snapshot SET superseded = 1 WHERE line_id = ? AND version = ? AND superseded = 0"
+    statement = "SELECT id FROM snapshot WHERE line_id = ? AND version = ? AND superseded = 0"
     only = " AND candidate = 1" if request.candidate else ""
-    database.run(statement + only, (line, request.version))
+    for (identifier,) in database.rows(statement + only, (line, request.version)):
+        cards.amend(database, identifier, {"superseded": 1})
 
 
-def _write_card(database: Database, line: int, sequence: int, arrival: _Arrival) -> int:
+def _confirm(database: Database, current: Release, actor: str) -> None:
+    """Note that a release which came in as JSON was read from its file now, with the same content."""
+    identifier = cards.identifier(database, current)
+    if not cards.find(database, "snapshot.id = ? AND snapshot.read_here = 1", (identifier,)):
+        cards.amend(database, identifier, {"read_here": 1})
+        record(database, actor, "read", _subject(current), _identity(current))
+
+
+def _card(line: int, sequence: int, arrival: _Arrival, places: bytes | None) -> dict[str, object]:
+    """The columns of the snapshot's row."""
     snapshot, request, content = arrival.snapshot, arrival.request, arrival.content
-    columns = {
+    return {
         "line_id": line,
         "sequence": sequence,
         "version": request.version,
         "superseded": 0,
         "digest": content.digest,
         "sha256": snapshot.provenance.sha256,
+        "size": snapshot.provenance.size,
+        "read_here": int(request.read_here),
         "build_id": snapshot.provenance.build_id,
         "soname": cards.soname(snapshot),
         "exports": cards.exports(snapshot),
@@ -182,16 +196,19 @@ def _write_card(database: Database, line: int, sequence: int, arrival: _Arrival)
         "ingested": now(),
         "released": stamp(request.released) if request.released else None,
         "candidate": int(request.candidate),
+        "members": content.sum,
+        "places": None if places is None else seals.of_bytes(places),
     }
-    places = ", ".join("?" * len(columns))
-    return database.insert(f"INSERT INTO snapshot ({', '.join(columns)}) VALUES ({places})", tuple(columns.values()))
 
 
 def _record(database: Database, release: Release, before: Release | None, actor: str) -> None:
-    subject = f"{release.line.library}@{release.version} ({release.line.target}, {release.line.profile})"
     detail = _identity(release) + (f"; was {_identity(before)}" if before is not None else "")
     action = "candidate" if release.candidate else "ingest" if before is None else "replace"
-    record(database, actor, action, subject, detail)
+    record(database, actor, action, _subject(release), detail)
+
+
+def _subject(release: Release) -> str:
+    return f"{release.line.library}@{release.version} ({release.line.target}, {release.line.profile})"
 
 
 def _identity(release: Release) -> str:

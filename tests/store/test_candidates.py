@@ -70,7 +70,7 @@ def test_a_release_settles_the_candidate_of_its_label(address: str) -> None:
 def test_the_very_build_that_failed_may_become_a_release(address: str) -> None:
     with Store.open(address, write=True) as store:
         fill(store)
-        assert not store.ingest(BAD, IngestRequest("1.1")).release.candidate
+        assert not store.ingest(BAD, IngestRequest("1.1", read_here=True)).release.candidate
         assert store.known(BAD.provenance.sha256) == store.resolve("libgeo@1.1")
         assert kept(store) == []
 

@@ -71,7 +71,7 @@ def test_a_known_file_is_found_by_its_sha256(address: str) -> None:
     sha256 = FIRST.provenance.sha256
     with Store.open(address, write=True) as store:
         assert store.known(sha256) is None
-        release = store.ingest(FIRST, IngestRequest("1.0")).release
+        release = store.ingest(FIRST, IngestRequest("1.0", read_here=True)).release
         assert store.known(sha256) == release
         assert store.known(sha256, "1.0", library="libgeo") == release
         assert store.known(sha256, "1.1") is None
@@ -84,15 +84,28 @@ def test_a_file_of_another_size_than_all_that_have_these_labels_need_not_be_dige
     size = FIRST.provenance.size
     with Store.open(address, write=True) as store:
         assert not store.may_know(size)
-        store.ingest(FIRST, IngestRequest("1.0"))
+        store.ingest(FIRST, IngestRequest("1.0", read_here=True))
         assert store.may_know(size)
         assert store.may_know(size, "1.0", library="libgeo")
         assert not any(store.may_know(other) for other in (0, size - 1, size // 10, 10 * size))
         assert not store.may_know(size, "1.1")
         assert not store.may_know(size, profile="debug")
         assert not store.may_know(size, library="libother")
-        store.ingest(resized(SECOND, 2 * size), IngestRequest("1.0", replace=True))
+        store.ingest(resized(SECOND, 2 * size), IngestRequest("1.0", replace=True, read_here=True))
         assert (store.may_know(size), store.may_know(2 * size)) == (False, True)
+
+
+def test_what_came_in_as_json_answers_for_no_file_until_that_is_read_here(address: str) -> None:
+    sha256, size = FIRST.provenance.sha256, FIRST.provenance.size
+    with Store.open(address, write=True) as store:
+        store.ingest(FIRST, IngestRequest("1.0"))
+        assert (store.may_know(size), store.known(sha256)) == (False, None)
+        outcome = store.ingest(FIRST, IngestRequest("1.0", read_here=True, actor="ana"))
+        assert (outcome.known, store.may_know(size), store.known(sha256)) == (True, True, outcome.release)
+        assert [(one.actor, one.action) for one in store.audit(1)] == [("ana", "read")]
+        assert store.ingest(FIRST, IngestRequest("1.0", read_here=True)).known
+        assert len(store.audit()) == 3
+        assert store.check() == ()
 
 
 def resized(snapshot: Snapshot, size: int) -> Snapshot:

@@ -67,7 +67,7 @@ def test_a_damaged_snapshot_does_not_load(filled: Path) -> None:
 def test_a_damaged_card_is_told(filled: Path, damage: str) -> None:
     with Store.open(filled, write=True) as store:
         store.database.run(f"UPDATE snapshot SET {damage}")
-        with pytest.raises(StoreError, match="card is damaged"):
+        with pytest.raises(StoreError, match="the card of liblarge"):
             store.releases("liblarge")
 
 

@@ -42,7 +42,10 @@ def structure(path: Path) -> list[tuple[str, str, list[str]]]:
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master").fetchall()
         identity = connection.execute("PRAGMA application_id").fetchone()
-    clauses = [(kind, name, sorted(re.split(r",\s*|\(\s*|\s*\)", " ".join(sql.split())))) for kind, name, sql in rows]
+    clauses = [
+        (kind, name, sorted(re.split(r",\s*|\(\s*|\s*\)", " ".join(sql.replace('"', "").split()))))
+        for kind, name, sql in rows
+    ]
     return [("application_id", str(identity), []), *sorted(clauses)]
 
 

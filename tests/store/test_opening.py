@@ -67,7 +67,8 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
 
 def test_integrity_is_enforced(address: str) -> None:
     with Store.open(address, write=True) as store, pytest.raises(Exception, match=r"(?i)foreign key"):
-        store.database.run("INSERT INTO line (library_id, target, profile) VALUES (7, 'a', 'b')")
+        columns = "line_id, channel, moved, actor, reason, checksum"
+        store.database.run(f"INSERT INTO baseline_move ({columns}) VALUES (7, 'a', 'b', 'c', 'd', 1)")
 
 
 def test_initialising_tells_whether_it_created(address: str) -> None:
