@@ -21,7 +21,7 @@ from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-PLAIN = {"→": "->", "…": "...", "⋮": ":", "·": "-", **dict.fromkeys("🔴🟠🟣🟢⚪", "*")}
+PLAIN = {"→": "->", "…": "...", "⋮": ":", "·": "-", "◐": "(!)", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")}
 """What reports have beyond ASCII."""
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO})

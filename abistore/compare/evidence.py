@@ -9,10 +9,9 @@ from typing import Any
 from abistore.compare.context import Context
 from abistore.compare.parts import Toolchain
 from abistore.model.deltas import Changed, Delta, Subject
+from abistore.model.findings import evidence_rank
 from abistore.model.names import SELF, Facet
-from abistore.model.snapshot import Evidence, Snapshot
-
-RANKS = ("missing", "partial", "full")
+from abistore.model.snapshot import Snapshot
 
 OPTIONS = (
     r"-f(no-)?(short-enums|short-wchar|(un)?signed-char|exceptions|rtti|threadsafe-statics|ms-extensions)"
@@ -29,20 +28,13 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
     facets: tuple[Facet, ...] = ("layout", "source")
     for facet in facets:
         old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
-        if rank(old) != rank(new):
+        if evidence_rank(old) != evidence_rank(new):
             yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
     if context.old.provenance.compilers == context.new.provenance.compilers:
         return
     old_options, new_options = recorded(context.old), recorded(context.new)
     if old_options is not None and new_options is not None and old_options != new_options:
         yield "layout", Changed(Subject(SELF, "toolchain"), Toolchain(old_options), Toolchain(new_options))
-
-
-def rank(evidence: Evidence) -> int:
-    """How much a facet could see: nothing, some, all. Where there is nothing to describe, all is seen."""
-    if evidence.state == "missing" and evidence.reason == "nothing-to-describe":
-        return RANKS.index("full")
-    return RANKS.index(evidence.state)
 
 
 def recorded(snapshot: Snapshot) -> tuple[str, ...] | None:

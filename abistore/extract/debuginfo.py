@@ -82,12 +82,16 @@ def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> DebugSearch:
         detail = f"{', '.join(lacking)} is missing beside {', '.join(sorted(present))}"
         return DebugSearch(None, "file", "incomplete-debug-info", detail, _HINT)
     if elf.debuglink:
-        return DebugSearch(None, "", "debug-file-missing", f"it was split off into {elf.debuglink[0]}", _HINT)
+        return DebugSearch(
+            None, "", "debug-file-missing", f"its debug information was split off into {elf.debuglink[0]}", _HINT
+        )
     if elf.build_id and not present:
-        detail = f"none is in the file, and no separate file has its build-id {elf.build_id}"
+        detail = f"no debug information in the file, and no separate file has its build-id {elf.build_id}"
         return DebugSearch(None, "", "no-debug-info", detail, _HINT)
     detail = (
-        f"only {', '.join(sorted(present))}" if present else "none is in the file, and it has no build-id or debug link"
+        f"only {', '.join(sorted(present))} in the file"
+        if present
+        else "no debug information in the file, and it has no build-id or debug link"
     )
     return DebugSearch(None, "", "no-debug-info", detail, _HINT)
 

@@ -196,7 +196,12 @@ class RulingKey(NamedTuple):
         return cls(comparison.policy, comparison.policy_digest, comparison.suppression_digest)
 
 
-_SEEN = {"missing": 0, "partial": 1, "full": 2}
+_RANKS = {"missing": 0, "partial": 1, "full": 2}
+
+
+def evidence_rank(evidence: Evidence) -> int:
+    """How much a facet could see: 0 nothing, 1 some, 2 all. Where there is nothing to describe, all is seen."""
+    return _RANKS["full" if evidence.reason == "nothing-to-describe" else evidence.state]
 
 
 def unequal_evidence(old: Iterable[Evidence], new: Iterable[Evidence]) -> tuple[Facet, ...]:
@@ -204,9 +209,9 @@ def unequal_evidence(old: Iterable[Evidence], new: Iterable[Evidence]) -> tuple[
 
     A stripped build against one with debug information gives ``("layout",)``.
     """
-    before, after = _states(old), _states(new)
+    before, after = _ranks(old), _ranks(new)
     return tuple(facet for facet in FACETS if before.get(facet, 0) != after.get(facet, 0))
 
 
-def _states(evidence: Iterable[Evidence]) -> dict[Facet, int]:
-    return {seen.facet: _SEEN["full" if seen.reason == "nothing-to-describe" else seen.state] for seen in evidence}
+def _ranks(evidence: Iterable[Evidence]) -> dict[Facet, int]:
+    return {seen.facet: evidence_rank(seen) for seen in evidence}

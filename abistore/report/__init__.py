@@ -19,6 +19,7 @@ SUPPORT = frozenset(
         "difference",
         "documentation",
         "drawing",
+        "heading",
         "modes",
         "outline",
         "plain",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from abistore.model.counting import counted
+from abistore.report.heading import advice, by_suppression, verdict
 from abistore.report.modes import fails, stat
 from abistore.report.outline import Change, Report, groups
 from abistore.report.style import Style
@@ -15,11 +17,17 @@ LIMIT = 10
 
 
 def render(report: Report, style: Style) -> str:
-    """One command a change, worst first, a notice a gap in the evidence, and the counts in a plain line."""
+    """One command a change, worst first, a notice a gap in the evidence, and the counts in a plain line.
+
+    Before them, as warnings, what the verdict does not cover, and advice.
+    """
     return "\n".join((*_lines(report, style), stat(report)))
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
+    if report.evidence_gap:
+        yield f"::warning title={_property(verdict(report))}::{_data(report.evidence_gap)}"
+    yield from (f"::warning title={_property(f'Advice: {each.kind}')}::{_data(text)}" for each, text in advice(report))
     for group in groups(report):
         changes = (change for kind in group.kinds for change in kind.changes)
         shown = group.total if style.limit is None else min(style.limit, LIMIT, group.total)
@@ -27,6 +35,8 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
             yield _command(_level(report, change), change)
         if group.total > shown:
             yield f"and {group.total - shown} more of impact {group.impact.label} (--full shows all)"
+    for by, taken in by_suppression(report.suppressed).items():
+        yield f"suppressed: {counted(len(taken), 'change')} by {' '.join(by.split())}"
     for item in report.not_checked:
         text = ". ".join(filter(None, (unchecked(item), item.hint)))
         yield f"::notice title={_property(f'Not checked: {item.facet} ({item.side})')}::{_data(text)}"

@@ -12,16 +12,18 @@ from abistore.model.counting import counted
 from abistore.model.names import Kind
 from abistore.report.difference import difference
 from abistore.report.drawing import drawing
+from abistore.report.heading import CHECKED, advice, extent, ruled_by, suppression, tone, verdict
 from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindCard, KindGroup, Report, SideCard, groups
 from abistore.report.style import Style
-from abistore.report.text import HEADINGS, TONES, Pending
+from abistore.report.text import HEADINGS, Pending
 from abistore.report.wording import (
     affects,
     by_itself,
     consequences,
     counts,
     distinct,
+    location_of,
     ruled,
     several,
     shortened,
@@ -39,6 +41,9 @@ WIDE = 100
 """Two values that are longer together stand one below the other."""
 
 CONSEQUENCES_OPEN = 6
+PARTIAL = "◐"
+"""Before a verdict that does not cover everything, for who does not see its colour."""
+
 Anchors: TypeAlias = dict[tuple[Kind, str], str]
 """The change that shows a declaration, by the declaration's subject and symbol."""
 
@@ -52,7 +57,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en">'
     yield '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{escape(f'{report.old} → {report.new}: {report.verdict}')}</title>"
+    yield f"<title>{escape(f'{report.old} → {report.new}: {verdict(report)}')}</title>"
     yield f"<style>\n{_asset('page.css')}</style></head>"
     yield "<body>"
     yield from _head(report)
@@ -91,19 +96,29 @@ def prose(text: str) -> str:
 
 def _head(report: Report) -> Iterator[str]:
     yield f"<header><h1>{escape(str(report.old))} <i>→</i> {escape(str(report.new))}</h1>"
-    verdict = report.verdict.replace("_", " ").capitalize()
-    yield f'<p class="counts"><span class="verdict {TONES[report.verdict]}">{verdict}</span> · {counts(report)}</p>'
-    yield '<table class="sides"><tr><th></th><th>SONAME</th><th>exports</th><th class="wide">evidence</th>'
+    name = report.verdict.replace("_", " ").capitalize()
+    said = f"{PARTIAL} {name} {CHECKED}" if report.evidence_gap else name
+    yield f'<p class="counts"><span class="verdict {tone(report)}">{said}</span> · {counts(report)}</p>'
+    if report.evidence_gap:
+        yield f'<p class="gap unchecked">Not everything could be checked: {escape(report.evidence_gap)}</p>'
+    yield from _advice(report)
+    yield '<table class="sides"><tr><th></th><th>SONAME</th><th>exports</th><th>evidence</th>'
     yield '<th class="wide">digest</th></tr>'
     yield from (_side(label, side) for label, side in (("old", report.old), ("new", report.new)))
-    yield f'</table><p class="aside">{escape(report.new.target)}, policy {escape(report.policy)}</p></header>'
+    yield f'</table><p class="aside">{escape(report.new.target)}, {escape(ruled_by(report))}</p></header>'
+
+
+def _advice(report: Report) -> Iterator[str]:
+    for each, text in advice(report):
+        yield f'<p class="advice"><b>Advice</b> {prose(text)} <span class="aside">{code(each.kind)}</span></p>'
 
 
 def _side(label: str, side: SideCard) -> str:
-    evidence = ", ".join(f"{each.facet} {each.state}" for each in side.evidence)
+    evidence = ", ".join(map(extent, side.evidence))
     return (
         f"<tr><td>{label}</td><td>{code(side.soname or 'none')}</td><td>{side.exports}</td>"
-        f'<td class="wide">{escape(evidence)}</td><td class="wide">{code(side.digest[:12])}</td></tr>'
+        f"<td>{escape(evidence)}</td>"
+        f'<td class="wide">{code(side.digest[:12])}</td></tr>'
     )
 
 
@@ -159,7 +174,7 @@ def _heading(group: KindGroup, label: str, card: KindCard | None) -> Iterator[st
 
 
 def _change(change: Change, declared: Declared | None, anchor: str | None) -> str:
-    where = f'<span class="where">{escape(change.source_location)}</span>' if change.source_location else ""
+    where = f'<span class="where">{escape(location_of(change))}</span>' if change.source_location else ""
     return "".join(
         (
             f'<div class="change" id="{change.id}"><p class="name">{_subject(change)}{where}',
@@ -242,8 +257,7 @@ def _ending(report: Report) -> Iterator[str]:
         yield f"<section><h2>Suppressed <span>{len(report.suppressed)}</span></h2>"
         yield '<ul class="plain">'
         for each in report.suppressed:
-            by = f"<small>by {escape(each.suppressed_by)}</small>" if each.suppressed_by else ""
-            yield f"<li>{code(each.kind)} {code(subject(each))}{by}</li>"
+            yield f"<li>{code(each.kind)} {code(subject(each))}<small>by {escape(suppression(each))}</small></li>"
         yield "</ul></section>"
     yield from (f'<p class="aside">{escape(remark)}</p>' for remark in report.notes)
     yield f"<footer>abistore · engine {escape(report.engine)} · {report.old.digest} → {report.new.digest}</footer>"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from abistore.model.findings import Impact
+from abistore.report.heading import CHECKED, advice, ruled_by, suppression, told_verdict, verdict
 from abistore.report.modes import fails
 from abistore.report.outline import Change, Report, Unchecked
 from abistore.report.style import Style
@@ -17,8 +17,14 @@ FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def render(report: Report, style: Style) -> str:
-    """The report as an XML document: a suite for each impact, for what is suppressed and for what was not checked."""
-    root = Element("testsuites", name=_clean(f"{report.old} -> {report.new}: {report.verdict}"))
+    """The report as an XML document: a suite for each impact, for what is suppressed and for what was not checked.
+
+    Where one side showed less than the other, the first suite is ``evidence``, with a skipped case.
+    """
+    root = Element("testsuites", name=_clean(f"{report.old} -> {report.new}: {told_verdict(report)}"))
+    if report.evidence_gap:
+        case = Element("testcase", classname="abistore.evidence", name=verdict(report))
+        _suite(root, "evidence", [_skipped(case, report.evidence_gap)])
     for impact in sorted(Impact, reverse=True):
         changes = [change for change in report.changes if change.impact == impact.label]
         if changes:
@@ -27,14 +33,14 @@ def render(report: Report, style: Style) -> str:
         _suite(
             root,
             "suppressed",
-            [_skipped(_named(each), each.suppressed_by or "suppressed") for each in report.suppressed],
+            [_skipped(_named(each), f"by {suppression(each)}") for each in report.suppressed],
         )
     if report.not_checked:
         _suite(root, "not_checked", [_unchecked(item) for item in report.not_checked])
     if not report.changes:
-        _suite(root, "compatible", [Element("testcase", classname="abistore", name="no change")])
-    if report.notes:
-        _properties(root[0], report.notes)
+        name = f"no change {CHECKED}" if report.evidence_gap else "no change"
+        _suite(root, "compatible", [Element("testcase", classname="abistore", name=name)])
+    _properties(root[0], report)
     for attribute in ("tests", "failures", "skipped"):
         root.set(attribute, str(sum(int(suite.get(attribute, "0")) for suite in root)))
     indent(root)
@@ -54,10 +60,12 @@ def _suite(root: Element, name: str, cases: list[Element]) -> None:
     suite.extend(cases)
 
 
-def _properties(suite: Element, notes: Iterable[str]) -> None:
+def _properties(suite: Element, report: Report) -> None:
     properties = Element("properties")
-    for remark in notes:
-        SubElement(properties, "property", name="note", value=_clean(remark))
+    told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
+    told += [("judged by", ruled_by(report)), *(("note", remark) for remark in report.notes)]
+    for name, value in told:
+        SubElement(properties, "property", name=name, value=_clean(value))
     suite.insert(0, properties)
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 
 from abistore.model.counting import counted
 from abistore.report.difference import difference
+from abistore.report.heading import advice, by_suppression, ruled_by, verdict
 from abistore.report.modes import Root, declarations, impacts, roots, stat
 from abistore.report.outline import Change, Declared, KindCard, KindGroup, Report, groups
 from abistore.report.style import Style
@@ -18,6 +19,7 @@ from abistore.report.wording import (
     consequences,
     counts,
     distinct,
+    location_of,
     ruled,
     several,
     shortened,
@@ -41,11 +43,17 @@ def render(report: Report, style: Style) -> str:
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
-    yield f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(report.verdict)}"
+    yield f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(verdict(report))}"
     yield ""
-    yield f"{plain(counts(report))}."
+    if report.evidence_gap:
+        yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
+    said = counts(report)
+    yield f"{plain(said[0].upper() + said[1:])}."
     yield ""
     yield from _sides(report)
+    yield from ("", f"Judged by {plain(ruled_by(report))}.")
+    for each, text in advice(report):
+        yield from ("", f"> **Advice** ({code(each.kind)}): {prose(text)}.")
     match style.mode:
         case "leaf":
             yield from _leaf(report, style)
@@ -92,7 +100,7 @@ def _kind(group: KindGroup, card: KindCard | None, pending: Pending, style: Styl
 
 
 def _change(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
-    where = f" ({plain(change.source_location)})" if change.source_location else ""
+    where = f" ({plain(location_of(change))})" if change.source_location else ""
     yield f"- {code(subject(change))}{where}: {plain(change.description)}"
     yield from _facts(change, style, drawn=declared is not None)
     if declared:
@@ -111,7 +119,7 @@ def _facts(change: Change, style: Style, *, affected: bool = True, drawn: bool =
     shown = len(told) if style.limit is None else style.limit
     yield from (f"  - hence {code(text)}" for text in told[:shown])
     if len(told) > shown:
-        yield f"  - and {len(told) - shown} more consequences"
+        yield f"  - and {counted(len(told) - shown, 'more consequence')}"
     if len(lines) > 1 and not drawn:
         yield from _differing(lines, "  ")
 
@@ -141,7 +149,7 @@ def _leaf(report: Report, style: Style) -> Iterator[str]:
     for root in found[:shown]:
         yield from ("", *_root(root, style))
     if len(found) > shown:
-        yield from ("", f"and {len(found) - shown} more declarations")
+        yield from ("", f"and {counted(len(found) - shown, 'more declaration')}")
 
 
 def _root(root: Root, style: Style) -> Iterator[str]:
@@ -183,12 +191,8 @@ def _impact(report: Report, style: Style) -> Iterator[str]:
 def _ending(report: Report, style: Style) -> Iterator[str]:
     if report.suppressed:
         yield from ("", f"### Suppressed ({len(report.suppressed)})", "")
-        shown = len(report.suppressed) if style.limit is None else style.limit
-        for change in report.suppressed[:shown]:
-            by = f", by {plain(change.suppressed_by)}" if change.suppressed_by else ""
-            yield f"- {code(change.kind)}: {code(subject(change))}{by}"
-        if len(report.suppressed) > shown:
-            yield f"- and {len(report.suppressed) - shown} more"
+        for by, taken in by_suppression(report.suppressed).items():
+            yield from _suppressed(by, taken, style)
     if report.not_checked:
         yield from ("", f"### Not checked ({len(report.not_checked)})", "")
         for item in report.not_checked:
@@ -197,6 +201,14 @@ def _ending(report: Report, style: Style) -> Iterator[str]:
             if item.hint:
                 yield f"  - hint: {plain(item.hint)}"
     yield from (line for remark in report.notes for line in ("", f"> {plain(remark)}"))
+
+
+def _suppressed(by: str, taken: Sequence[Change], style: Style) -> Iterator[str]:
+    yield f"- by {plain(by)}"
+    shown = len(taken) if style.limit is None else style.limit
+    yield from (f"  - {code(change.kind)}: {code(subject(change))}" for change in taken[:shown])
+    if len(taken) > shown:
+        yield f"  - and {len(taken) - shown} more"
 
 
 def plain(text: str) -> str:

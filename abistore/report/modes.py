@@ -6,8 +6,9 @@ import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Kind
+from abistore.report.heading import ruled_by, verdict
 from abistore.report.outline import Change, Declared, Report
-from abistore.report.wording import counts
+from abistore.report.wording import counts, location_of
 
 TYPES = frozenset({"record", "enum", "alias"})
 
@@ -26,7 +27,7 @@ class Root(msgspec.Struct, frozen=True):
     @property
     def location(self) -> str | None:
         """Where it is declared, if any of its changes knows."""
-        return next((change.source_location for change in self.changes if change.source_location), None)
+        return next(filter(None, map(location_of, self.changes)), None)
 
 
 def declarations(report: Report) -> dict[tuple[Kind, str], Declared]:
@@ -70,5 +71,7 @@ def fails(report: Report, change: Change) -> bool:
 
 
 def stat(report: Report) -> str:
-    """The operands, the verdict and the counts in one line."""
-    return f"{report.old} -> {report.new}: {report.verdict}, {counts(report)}"
+    """The operands, the verdict and what it does not cover, the counts, the ruling and what advice there is."""
+    gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
+    counted = f"{report.old} -> {report.new}: {verdict(report)}{gap}, {counts(report)}"
+    return "; ".join((counted, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

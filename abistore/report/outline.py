@@ -25,6 +25,7 @@ from abistore.model.findings import (
 )
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.snapshot import Evidence, hide_secrets
+from abistore.report.heading import evidence_gap
 
 SCHEMA = 1
 """Version of the report. Fields may be added under one number; none is removed or changes its meaning."""
@@ -163,7 +164,8 @@ class Report(msgspec.Struct, frozen=True):
     digests tell what the policy and the suppressions said; they are empty for a profile, and for none.
     ``advice`` is what to do about the changes as a whole; it is not counted and has no part in the verdict.
     ``policy_file`` and ``suppression_files`` are what the policy and the suppressions were read from.
-    ``unequal_evidence`` names the facets that one side saw less of than the other: the verdict holds for the rest.
+    ``unequal_evidence`` names the facets that one side saw less of than the other: the verdict holds for the rest, and
+    ``evidence_gap`` says so in words.
     """
 
     status: Literal["ok"]
@@ -190,6 +192,7 @@ class Report(msgspec.Struct, frozen=True):
     advice: tuple[Change, ...] = ()
     policy_file: RulingFile | None = None
     suppression_files: tuple[RulingFile, ...] = ()
+    evidence_gap: str = ""
 
 
 class KindGroup(msgspec.Struct, frozen=True):
@@ -245,6 +248,7 @@ def outline(
         advice=_changes(comparison.advice, displays),
         policy_file=comparison.policy_file,
         suppression_files=comparison.suppression_files,
+        evidence_gap=evidence_gap(comparison.old.evidence, comparison.new.evidence),
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from abistore import __version__
+from abistore.model.findings import RulingFile
 from abistore.report.documentation import page
+from abistore.report.heading import NO_REASON, advice, told_verdict
 from abistore.report.outline import Change, KindCard, Report, Unchecked
 from abistore.report.style import Style
 from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
@@ -63,7 +65,12 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
         "columnKind": "unicodeCodePoints",
         "properties": {
             "verdict": report.verdict,
+            "unequalEvidence": list(report.unequal_evidence),
+            "evidenceGap": report.evidence_gap,
+            "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
             "policy": report.policy,
+            "policyFile": _file(report.policy_file),
+            "suppressionFiles": list(map(_file, report.suppression_files)),
             "old": str(report.old),
             "new": str(report.new),
             "oldDigest": report.old.digest,
@@ -77,10 +84,28 @@ def _invocation(report: Report) -> dict[str, Any]:
         "executionSuccessful": True,
         "exitCode": report.exit_code,
         "toolExecutionNotifications": [
+            *_headlines(report),
             *map(_notification, report.not_checked),
             *({"level": "note", "message": {"text": f"Note: {remark}."}} for remark in report.notes),
         ],
     }
+
+
+def _headlines(report: Report) -> Iterator[dict[str, Any]]:
+    """Above all: what the verdict does not cover, and advice."""
+    if report.evidence_gap:
+        text = f"{told_verdict(report)}."
+        yield {"level": "warning", "descriptor": {"id": "unequal-evidence"}, "message": {"text": text}}
+    for each, text in advice(report):
+        yield {
+            "level": "warning",
+            "descriptor": {"id": f"advice/{each.kind}"},
+            "message": {"text": f"Advice: {text}."},
+        }
+
+
+def _file(file: RulingFile | None) -> dict[str, str] | None:
+    return {"name": file.name, "sha256": file.sha256} if file else None
 
 
 def _rule(kind: str, card: KindCard | None, docs: str) -> dict[str, Any]:
@@ -162,9 +187,15 @@ def _logical(change: Change) -> dict[str, str]:
     }
 
 
-def _suppression(change: Change) -> dict[str, str]:
-    justification = {"justification": change.suppressed_by} if change.suppressed_by else {}
-    return {"kind": "external", "status": "accepted", **justification}
+def _suppression(change: Change) -> dict[str, Any]:
+    """``justification`` is the reason that the suppression gives."""
+    until = {"expires": str(change.suppression_expires)} if change.suppression_expires else {}
+    return {
+        "kind": "external",
+        "status": "accepted",
+        "justification": change.suppression_reason or NO_REASON,
+        "properties": {"suppressedBy": change.suppressed_by, **until},
+    }
 
 
 def _notification(item: Unchecked) -> dict[str, Any]:

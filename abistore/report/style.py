@@ -10,6 +10,7 @@ CODES = {
     "risk": "35",
     "compatible": "32",
     "notice": "2",
+    "unchecked": "1;33",
     "bold": "1",
     "dim": "2",
     "!": "33",

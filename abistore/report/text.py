@@ -10,6 +10,7 @@ from typing import TypeAlias
 from abistore.model.counting import counted
 from abistore.model.names import Kind
 from abistore.report.difference import difference
+from abistore.report.heading import advice, by_suppression, ruled_by, tone, verdict
 from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindGroup, Report, Unchecked, groups
 from abistore.report.style import Style
@@ -18,6 +19,7 @@ from abistore.report.wording import (
     consequences,
     counts,
     distinct,
+    location_of,
     ruled,
     several,
     shortened,
@@ -32,13 +34,6 @@ CONSEQUENCES_SHOWN = 3
 NAME_WIDTH = 80
 DIFFERENCES_SHOWN = 14
 LINES_SHOWN = 4
-TONES = {
-    "NO_CHANGE": "compatible",
-    "COMPATIBLE": "compatible",
-    "COMPATIBLE_WITH_RISK": "risk",
-    "API_BREAK": "api_break",
-    "BREAKING": "breaking",
-}
 DEEP = " " * 10
 SIGNS = frozenset("-+!")
 """What begins a line that is painted."""
@@ -74,9 +69,10 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
 
 
 def heading(report: Report, style: Style) -> Iterator[str]:
-    """What every long report begins with."""
-    yield headline(report, style)
+    """What every long report begins with: the verdict, what was compared and by what it was judged, and advice."""
+    yield from _headlines(report, style)
     yield from _sides(report, style)
+    yield from _advice(report, style)
 
 
 def ending(report: Report, style: Style) -> Iterator[str]:
@@ -96,9 +92,19 @@ def ending(report: Report, style: Style) -> Iterator[str]:
 
 
 def headline(report: Report, style: Style) -> str:
-    """The two operands and the verdict, in one line."""
-    verdict = style.paint(report.verdict, TONES[report.verdict])
-    return f"{report.old} -> {report.new}: {verdict}"
+    """The two operands and the verdict with what it does not cover, in one line."""
+    said = style.paint(verdict(report), tone(report))
+    return f"{report.old} -> {report.new}: {said}{f': {report.evidence_gap}' if report.evidence_gap else ''}"
+
+
+def _headlines(report: Report, style: Style) -> Iterator[str]:
+    """The headline, in two where it is too long for one."""
+    line = headline(report, style)
+    if not report.evidence_gap or len(headline(report, style._replace(colour=False))) <= style.width:
+        yield line
+    else:
+        yield line.removesuffix(f" {report.evidence_gap}")
+        yield from wrapped(report.evidence_gap, "  ", style)
 
 
 def _sides(report: Report, style: Style) -> Iterator[str]:
@@ -107,7 +113,19 @@ def _sides(report: Report, style: Style) -> Iterator[str]:
     exports = counted(new.exports, "export")
     if old.exports != new.exports:
         exports = f"{old.exports} -> {exports}"
-    yield style.paint(f"  {new.target}, SONAME {soname or 'none'}, {exports}", "dim")
+    for text in (f"{new.target}, SONAME {soname or 'none'}, {exports}", ruled_by(report)):
+        yield from (style.paint(line, "dim") for line in wrapped(text, "  ", style))
+
+
+def _advice(report: Report, style: Style) -> Iterator[str]:
+    said = tuple(advice(report))
+    if said:
+        yield ""
+        yield style.paint("Advice", "bold")
+    for each, text in said:
+        first, *rest = wrapped(f"{each.kind}: {text}", "  ", style)
+        yield first.replace(each.kind, style.paint(each.kind, "bold"), 1)
+        yield from rest
 
 
 def _group(group: Group, pending: Pending, style: Style) -> Iterator[str]:
@@ -140,7 +158,7 @@ def _kind(group: KindGroup, pending: Pending, style: Style) -> Iterator[str]:
 
 def _where(change: Change, style: Style) -> str:
     """Where it is declared; with detail, the finding's identity too."""
-    location = f"  ({change.source_location})" if change.source_location else ""
+    location = f"  ({location_of(change)})" if change.source_location else ""
     return f"{location}  [{change.id}]" if style.detail else location
 
 
@@ -212,12 +230,13 @@ def listed(symbols: Sequence[str], style: Style) -> str:
 
 def _suppressed(changes: Sequence[Change], style: Style) -> Iterator[str]:
     yield style.paint(f"Suppressed ({len(changes)})", "bold")
-    shown = len(changes) if style.limit is None else style.limit
-    for change in islice(changes, shown):
-        by = f"  (by {change.suppressed_by})" if change.suppressed_by else ""
-        yield from wrapped(f"{change.kind}: {subject(change)}{by}", "  ", style)
-    if len(changes) > shown:
-        yield f"  and {len(changes) - shown} more (--full shows all)"
+    for by, taken in by_suppression(changes).items():
+        yield from wrapped(f"by {by}", "  ", style)
+        shown = len(taken) if style.limit is None else style.limit
+        for change in taken[:shown]:
+            yield from wrapped(f"{change.kind}: {subject(change)}", "      ", style)
+        if len(taken) > shown:
+            yield f"      and {len(taken) - shown} more (--full shows all)"
 
 
 def _consequences(told: Sequence[str], style: Style) -> Iterator[str]:
@@ -225,7 +244,7 @@ def _consequences(told: Sequence[str], style: Style) -> Iterator[str]:
     for text in told[:shown]:
         yield from wrapped(f"hence {text}", DEEP, style)
     if len(told) > shown:
-        yield f"{DEEP}and {len(told) - shown} more consequences (-v shows all)"
+        yield f"{DEEP}and {counted(len(told) - shown, 'more consequence')} (-v shows all)"
 
 
 def _unchecked(item: Unchecked, style: Style) -> Iterator[str]:

@@ -33,7 +33,7 @@ def _leaf(report: Report, style: Style) -> Iterator[str]:
         yield from _root(root, style)
     if len(found) > shown:
         yield ""
-        yield f"and {len(found) - shown} more declarations (--full shows all)"
+        yield f"and {counted(len(found) - shown, 'more declaration')} (--full shows all)"
 
 
 def _root(root: Root, style: Style) -> Iterator[str]:

@@ -155,6 +155,12 @@ def names(symbols: Sequence[str], most: int) -> str:
     return ", ".join(name + several(count) for name, count in told.items()) + (f" and {more} more" if more else "")
 
 
+def location_of(change: Change) -> str:
+    """Where the declaration stands: its file, and the line where that is known; empty where nothing is."""
+    where = place(change)
+    return "" if where is None else where[0] if where[1] <= 0 else f"{where[0]}:{where[1]}"
+
+
 def place(change: Change) -> tuple[str, int] | None:
     """The file and line of the declaration; the line is 0 where only the file is known."""
     if change.source_location is None:

@@ -13,6 +13,7 @@ from abistore.limits import limits_for
 from abistore.model.counting import counted
 from abistore.model.findings import Impact
 from abistore.report.outline import Change, Report, every
+from abistore.report.wording import location_of
 
 if TYPE_CHECKING:
     from abistore.compare.policies.conditions import Condition
@@ -92,7 +93,7 @@ def _entry(changes: Sequence[Change]) -> str:
 
 
 def _told(change: Change) -> Iterator[str]:
-    where = f" ({_comment(change.source_location)})" if change.source_location else ""
+    where = f" ({_comment(location_of(change))})" if change.source_location else ""
     part = f": {_comment(change.part)}" if change.part else ""
     yield f"{change.impact}: {_comment(change.display)}{part}: {_comment(change.description)}{where}"
     values = (change.old_value or "(none)", change.new_value or "(none)")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from msgspec.structs import replace
 
-from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, Verdict
+from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, RulingFile, Verdict
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     AnyShape,
@@ -20,7 +22,7 @@ from abistore.model.shapes import (
     Qualified,
     Record,
 )
-from abistore.model.snapshot import Location, Snapshot, Target
+from abistore.model.snapshot import Evidence, Location, Snapshot, Target
 from abistore.report.declared import declared
 from abistore.report.outline import KindCard, Report, outline
 from tests.report.comparisons import AREA, NEW, NORM, OLD, SHAPE
@@ -167,7 +169,24 @@ HIDDEN = Finding(
     Impact.BREAKING,
     "symbol",
     "_internal",
-    suppressed_by="internal <names>",
+    suppressed_by="internal <names> (known.yaml, entry 1)",
+    suppression_reason="never *documented*, no user found | TICKET-17",
+    suppression_expires=date(2027, 1, 31),
+)
+UNEXPLAINED = replace(
+    HIDDEN,
+    name=Name("function", "_helper"),
+    suppressed_by="known.yaml, entry 2",
+    suppression_reason="",
+    suppression_expires=None,
+)
+BUMP = Finding(
+    "soname_bump_recommended",
+    SELF,
+    "",
+    "breaking changes under the same SONAME, libgeo.so.1",
+    Impact.ADVICE,
+    "symbol",
 )
 CARDS = (
     KindCard(
@@ -200,6 +219,16 @@ CARDS = (
         "functions",
         "added",
     ),
+    KindCard(
+        "soname_bump_recommended",
+        "Breaking changes under an unchanged SONAME.",
+        "Package managers and loaders take the new release for a replacement of the old one.",
+        "bump the SONAME, or take the breaking changes back.",
+        "advice",
+        "symbol",
+        "library",
+        "changed",
+    ),
     KindCard("var_added", "Does not occur.", "-", "-", "compatible", "symbol", "variables", "added"),
 )
 STRIPPED = NotChecked(
@@ -207,17 +236,27 @@ STRIPPED = NotChecked(
 )
 
 
+PARTLY = (Evidence("symbol", "full"), Evidence("layout", "partial", "partial-debug-info", described=3, expected=4))
+MISSING = (Evidence("symbol", "full"), Evidence("layout", "missing", "no-debug-info", expected=4))
+
+
 def comparison() -> Comparison:
     """The judged comparison."""
     return Comparison(
         OLD,
-        NEW,
+        replace(NEW, evidence=PARTLY),
         Verdict.BREAKING,
         FINDINGS,
         (STRIPPED,),
-        (HIDDEN,),
+        (HIDDEN, UNEXPLAINED),
+        policy="our-sdk",
         engine="e1",
         notes=("the policy is read from a *file*",),
+        policy_digest="1" * 16,
+        suppression_digest="2" * 16,
+        advice=(BUMP,),
+        policy_file=RulingFile("sdk policy.yaml", "3" * 64),
+        suppression_files=(RulingFile("known.yaml", "4" * 64), RulingFile("skip_symbols", "5" * 64)),
     )
 
 
@@ -232,3 +271,16 @@ def report() -> Report:
     made = comparison()
     declarations = declared(made, snapshot(BEFORE), snapshot(AFTER))
     return outline(made, churn=Churn(1, 1, 3), kinds=CARDS, declarations=declarations)
+
+
+def unequal() -> Report:
+    """No change between a build with debug information and one without."""
+    missing = replace(
+        STRIPPED, reason="no-debug-info", detail="no debug information in the file", hint="build it with -g", names=()
+    )
+    new = replace(NEW, evidence=MISSING)
+    return outline(Comparison(OLD, new, Verdict.NO_CHANGE, (), (missing,), engine="e1"), churn=Churn(0, 0, 0))
+
+
+REPORTS = {"": report, "unequal-": unequal}
+"""What is rendered, by what its golden files' names begin with."""

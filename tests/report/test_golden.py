@@ -1,4 +1,4 @@
-"""One comparison in every format and mode, byte for byte; ``--update-cases`` rewrites the files."""
+"""Two comparisons in every format and mode, byte for byte; ``--update-cases`` rewrites the files."""
 
 from __future__ import annotations
 
@@ -9,25 +9,29 @@ import pytest
 from abistore import __version__
 from abistore.report import MODAL, documentation, formats, render
 from abistore.report.style import MODES, Mode, Style
-from tests.report.golden import report
+from tests.report.golden import REPORTS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-RENDERINGS: list[tuple[str, Mode]] = [(format, "full") for format in formats()]
-RENDERINGS += [(format, mode) for format in MODAL for mode in MODES if mode != "full"]
+FORMATS: list[tuple[str, Mode]] = [(format, "full") for format in formats()]
+FORMATS += [(format, mode) for format in MODAL for mode in MODES if mode != "full"]
+RENDERINGS = [(name, format, mode) for name in REPORTS for format, mode in FORMATS]
 
 
-@pytest.mark.parametrize(("format", "mode"), RENDERINGS)
+def file_name(name: str, format: str, mode: Mode) -> str:
+    return f"{name}{format}.txt" if mode == "full" else f"{name}{format}-{mode}.txt"
+
+
+@pytest.mark.parametrize(("name", "format", "mode"), RENDERINGS)
 def test_a_format_renders_the_comparison_as_before(
-    format: str, mode: Mode, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    name: str, format: str, mode: Mode, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(documentation, "_documentation", lambda: "https://abistore.test/docs/")
-    text = render(report(), format, Style(mode=mode)).replace(f'"{__version__}"', '"VERSION"') + "\n"
-    path = GOLDEN / (f"{format}.txt" if mode == "full" else f"{format}-{mode}.txt")
+    text = render(REPORTS[name](), format, Style(mode=mode)).replace(f'"{__version__}"', '"VERSION"') + "\n"
+    path = GOLDEN / file_name(name, format, mode)
     if request.config.getoption("--update-cases"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
 
 
 def test_every_golden_file_belongs_to_a_rendering() -> None:
-    expected = {f"{format}.txt" if mode == "full" else f"{format}-{mode}.txt" for format, mode in RENDERINGS}
-    assert {path.name for path in GOLDEN.iterdir()} == expected
+    assert {path.name for path in GOLDEN.iterdir()} == {file_name(*each) for each in RENDERINGS}

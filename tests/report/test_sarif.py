@@ -91,13 +91,22 @@ def test_fingerprints_are_distinct_and_the_findings_identities(run: dict[str, An
 def test_suppressed_findings_are_there_and_say_so(run: dict[str, Any]) -> None:
     suppressed = [result for result in run["results"] if "suppressions" in result]
     assert suppressed[0]["suppressions"] == [
-        {"kind": "external", "status": "accepted", "justification": "internal <names>"}
+        {
+            "kind": "external",
+            "status": "accepted",
+            "justification": "never *documented*, no user found | TICKET-17",
+            "properties": {"suppressedBy": "internal <names> (known.yaml, entry 1)", "expires": "2027-01-31"},
+        }
     ]
     assert len(suppressed) == report().suppressed_count
 
 
 def test_what_was_not_checked_is_a_notification(run: dict[str, Any]) -> None:
-    note, remark = run["invocations"][0]["toolExecutionNotifications"]
+    gap, advice, note, remark = run["invocations"][0]["toolExecutionNotifications"]
+    assert (gap["descriptor"]["id"], advice["descriptor"]["id"]) == (
+        "unequal-evidence",
+        "advice/soname_bump_recommended",
+    )
     assert remark["message"]["text"].startswith("Note: the policy is read")
     assert "1 of 4 exports is not described" in note["message"]["text"]
     assert note["descriptor"]["id"] == "not-checked/partial-debug-info"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.evidence import rank
 from abistore.compare.parts import Toolchain, Variant
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
-from abistore.model.findings import Impact
+from abistore.model.findings import Impact, evidence_rank
 from abistore.model.snapshot import Evidence
 from abistore.model.spelling import declaration
 
@@ -23,7 +22,7 @@ def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
 
     Fix: build with ``-g``; where the debug information is in a file of its own, name its folder with ``--debug-dir``.
     """
-    if evidence.old.facet == "layout" and rank(evidence.old) > rank(evidence.new) == 0:
+    if evidence.old.facet == "layout" and evidence_rank(evidence.old) > evidence_rank(evidence.new) == 0:
         yield Note("the new build has no debug information", _seen(evidence.old), _seen(evidence.new))
 
 
@@ -42,13 +41,13 @@ def evidence_weakened(evidence: Changed[Evidence]) -> Iterator[Note]:
     Fix: build every unit of the library with ``-g``, and pass headers for both sides or for none.
     """
     old, new = evidence.old, evidence.new
-    missing = old.facet == "layout" and rank(new) == 0
-    if rank(new) < rank(old) and not missing:
+    missing = old.facet == "layout" and evidence_rank(new) == 0
+    if evidence_rank(new) < evidence_rank(old) and not missing:
         yield Note(f"less is known of the {new.facet}", _seen(old), _seen(new))
 
 
 def _seen(evidence: Evidence) -> str:
-    words = WORDS[rank(evidence)]
+    words = WORDS[evidence_rank(evidence)]
     return f"{words} ({evidence.described} of {evidence.expected} exports)" if evidence.expected else words
 
 

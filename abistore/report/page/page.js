@@ -28,7 +28,7 @@ function filter() {
   }
   for (const section of document.querySelectorAll(".impact"))
     section.hidden = [...section.querySelectorAll(".kind")].every((group) => group.hidden);
-  told.textContent = shown === changes.length ? `${shown} changes` : `${shown} of ${changes.length} changes`;
+  told.textContent = (shown === changes.length ? "" : `${shown} of `) + (changes.length === 1 ? "1 change" : `${changes.length} changes`);
 }
 
 function reveal() {

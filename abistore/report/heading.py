@@ -1,0 +1,126 @@
+"""What stands above the findings: the verdict and what it could not cover, what it was judged by, and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from abistore.model.counting import counted
+from abistore.model.findings import RulingFile, evidence_rank, unequal_evidence
+from abistore.model.names import Facet
+from abistore.model.snapshot import Evidence
+
+if TYPE_CHECKING:
+    from abistore.report.outline import Change, Report
+
+CHECKED = "in what could be checked"
+"""What qualifies a verdict that was reached with less evidence on one side than on the other."""
+
+NO_REASON = "no reason given"
+DIGITS = 12
+"""Of a file's SHA-256: what ``sha256sum`` prints begins with them."""
+
+LACKS = {
+    "no-debug-info": "has no debug information",
+    "debug-file-missing": "lacks its debug file",
+    "stale-debug-file": "has the debug file of another build",
+    "incomplete-debug-info": "has incomplete debug information",
+    "alternate-file-missing": "lacks the file that dwz moved debug information to",
+    "unreadable-debug-file": "has a debug file that cannot be read",
+    "debuginfod-failed": "got no debug file from debuginfod",
+    "split-debug-missing": "lacks its split debug files",
+    "types-not-recorded": "has debug information without types",
+    "corrupt-debug-info": "has damaged debug information",
+}
+UNASKED: dict[Facet, str] = {
+    "symbol": "was read without its symbols",
+    "layout": "was read without debug information",
+    "source": "was read without headers",
+}
+
+
+def evidence_gap(old: Sequence[Evidence], new: Sequence[Evidence]) -> str:
+    """What was not compared because one side shows less of it than the other, and why; empty where nothing was.
+
+    ``layout not compared, new side has no debug information``
+    """
+    return "; ".join(_gap(facet, _of(old, facet), _of(new, facet)) for facet in unequal_evidence(old, new))
+
+
+def _of(evidence: Iterable[Evidence], facet: Facet) -> Evidence:
+    return next((each for each in evidence if each.facet == facet), Evidence(facet, "missing", "not-requested"))
+
+
+def _gap(facet: Facet, old: Evidence, new: Evidence) -> str:
+    side, less = ("old", old) if evidence_rank(old) < evidence_rank(new) else ("new", new)
+    extent = "compared in part" if less.state == "partial" else "not compared"
+    return f"{facet} {extent}, {side} side {_lack(less)}"
+
+
+def _lack(evidence: Evidence) -> str:
+    if evidence.state == "partial" and evidence.expected:
+        return f"describes {evidence.described} of {counted(evidence.expected, 'export')}"
+    if evidence.reason in {"", "not-requested"}:
+        return UNASKED[evidence.facet] if evidence.state == "missing" else "shows less of it"
+    return LACKS.get(evidence.reason, f"shows less of it ({evidence.reason})")
+
+
+def extent(evidence: Evidence) -> str:
+    """How much a facet could see: ``layout full``, ``layout partial (3 of 4)``."""
+    part = (
+        f" ({evidence.described} of {evidence.expected})" if evidence.state == "partial" and evidence.expected else ""
+    )
+    return f"{evidence.facet} {evidence.state}{part}"
+
+
+def verdict(report: Report) -> str:
+    """The verdict's name, qualified where one side showed less than the other."""
+    return f"{report.verdict} {CHECKED}" if report.evidence_gap else report.verdict
+
+
+def told_verdict(report: Report) -> str:
+    """The same with what was not compared and why: what a line of its own says."""
+    return f"{verdict(report)}: {report.evidence_gap}" if report.evidence_gap else report.verdict
+
+
+def tone(report: Report) -> str:
+    """The colour of the verdict: that of its impact; none that looks fine where evidence was missing."""
+    if report.evidence_gap and report.verdict in {"NO_CHANGE", "COMPATIBLE"}:
+        return "unchecked"
+    return {"NO_CHANGE": "compatible", "COMPATIBLE_WITH_RISK": "risk"}.get(report.verdict, report.verdict.lower())
+
+
+def ruling(policy: str, policy_file: RulingFile | None, suppression_files: Sequence[RulingFile]) -> str:
+    """What findings were judged by: the policy, and the files of suppressions."""
+    origin = f" ({policy_file.name}, sha256 {policy_file.sha256[:DIGITS]})" if policy_file else ""
+    files = ", ".join(f"{file.name} (sha256 {file.sha256[:DIGITS]})" for file in suppression_files)
+    return f"policy {policy}{origin}, {f'suppressions {files}' if files else 'no suppressions'}"
+
+
+def ruled_by(report: Report) -> str:
+    """What the report was judged by."""
+    return ruling(report.policy, report.policy_file, report.suppression_files)
+
+
+def advice(report: Report) -> Iterable[tuple[Change, str]]:
+    """What to do about the findings as a whole: what was found, and the remedy of its kind."""
+    fixes = {card.kind: card.fix for card in report.kinds}
+    for each in report.advice:
+        both = " -> ".join(value for value in (each.old_value, each.new_value) if value is not None)
+        found = f"{each.description} ({both})" if both else each.description
+        fix = fixes.get(each.kind, "").removesuffix(".")
+        yield each, f"{found}: {fix}" if fix else found
+
+
+def by_suppression(changes: Iterable[Change]) -> dict[str, list[Change]]:
+    """The suppressed changes by what took them out and why, in the order of the first of each."""
+    found: dict[str, list[Change]] = {}
+    for change in changes:
+        found.setdefault(suppression(change), []).append(change)
+    return found
+
+
+def suppression(change: Change) -> str:
+    """Which suppression took a change out, why, and until when."""
+    until = f" (until {change.suppression_expires})" if change.suppression_expires else ""
+    return f"{change.suppressed_by or 'a suppression'}: {change.suppression_reason or NO_REASON}{until}"
