@@ -40,11 +40,13 @@ from abistore.store import (
     read,
     releases,
     resolve,
+    sightings,
     timeline,
     verdicts,
     write,
 )
 from abistore.store.database import Database
+from abistore.store.findings import Written
 from abistore.store.opening import open_store
 from abistore.store.write import Place
 
@@ -55,6 +57,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._memory = read.Memory()
+        self._written = Written()
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, write: bool, create: bool = True, busy_seconds: float = 60) -> Store:
@@ -197,19 +200,26 @@ class Store:
 
     def find_verdict(self, old: Release, new: Release, ruling: RulingKey, engine: str) -> StoredVerdict | None:
         """The latest judgement of these two releases under this ruling by this engine."""
-        return verdicts.find(self.database, old, new, ruling, engine)
+        return verdicts.find(self.database, (old, new), ruling, engine, self._memory)
 
     def save_verdicts(self, given: Sequence[StoredVerdict], actor: str = "") -> None:
         """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
-        verdicts.save(self.database, given, actor)
+        verdicts.save(self.database, given, actor, self._written)
 
     def verdict_summaries(self, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
         """The latest judgements by an engine between releases of a line, by their sequence numbers and ruling."""
         return verdicts.summaries(self.database, line, engine)
 
     def findings(self, identity: str) -> Iterator[StoredFinding]:
-        """The findings, and consequences, whose identity begins with ``identity``: newest judgement first."""
-        return verdicts.findings(self.database, identity)
+        """The findings, and consequences, whose identity begins with ``identity``: what was found last comes first.
+
+        Each comes once, in the judgement that had it first, and without places: see :meth:`placed`.
+        """
+        return sightings.sightings(self.database, identity)
+
+    def placed(self, found: StoredFinding) -> StoredFinding:
+        """A finding with where its declaration stands."""
+        return sightings.placed(self.database, found, self._memory)
 
     def scheme(self, library: str) -> str:
         """The version scheme declared for a library; ``auto`` where none is."""

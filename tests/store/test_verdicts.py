@@ -100,14 +100,25 @@ def test_findings_and_consequences_are_found_by_their_identity(store: Store) -> 
         assert list(store.findings("0123456789ab")) == []
 
 
-def test_a_damaged_verdict_is_told(path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE verdict_part SET body = ?",
+        "UPDATE finding SET body = ?",
+        "UPDATE finding SET key = ?",
+        "DELETE FROM finding WHERE ? IS NOT NULL",
+    ],
+)
+def test_a_damaged_verdict_is_told(path: Path, damage: str) -> None:
     with Store.open(path, write=True) as store:
         for number in (0, 1):
-            store.ingest(
-                snapshot(str(number), symbols={function(f"f{number}"): EXPORTED}), IngestRequest(f"1.{number}")
-            )
+            symbols = {function(f"f{number}"): EXPORTED}
+            store.ingest(snapshot(str(number), symbols=symbols), IngestRequest(f"1.{number}"))
         made = given(store, GONE)
         store.save_verdicts([made])
-        store.database.run("UPDATE verdict SET comparison = ?", (b"no",))
-        with pytest.raises(StoreError, match="damaged"):
+        store.database.run("PRAGMA foreign_keys = OFF")
+        store.database.run("DELETE FROM finding WHERE id > 1")
+        store.database.run("DELETE FROM verdict_part WHERE part <> 'findings'")
+        store.database.run(damage, (b"no",))
+        with pytest.raises(StoreError, match=r"damaged|missing|another body"):
             store.find_verdict(made.old, made.new, RulingKey(), "e1")

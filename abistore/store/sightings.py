@@ -1,0 +1,65 @@
+"""Stored findings by what they are called: each in the judgement that had it first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from abistore.model.findings import IDENTITY_SIZE, Finding, identified, order
+from abistore.model.history import StoredFinding
+from abistore.store import cards, findings
+from abistore.store.database import Database
+from abistore.store.read import Memory, places
+from abistore.store.verdicts import LISTS, identifier, parts_of
+
+
+def sightings(database: Database, called: str) -> Iterator[StoredFinding]:
+    """The findings, and consequences, whose identity begins with ``called``: what was found last comes first.
+
+    They are without places, which :func:`placed` gives them.
+    """
+    beginning, _, number = called.partition("-")
+    known: set[Finding] = set()
+    for row in findings.called(database, beginning):
+        for found in _sighted(database, row):
+            identity, _, own = found.identity.partition("-")
+            if identity.startswith(beginning) and number in {"", own} and found.finding not in known:
+                known.add(found.finding)
+                yield found
+
+
+def placed(database: Database, found: StoredFinding, memory: Memory) -> StoredFinding:
+    """``found`` with where its declaration stands."""
+    where = [places(database, identifier(database, side), memory) for side in (found.old, found.new)]
+    return replace(found, finding=findings.placed(found.finding, *where))
+
+
+def _sighted(database: Database, row: int) -> Iterator[StoredFinding]:
+    """The finding of one row and what follows from it."""
+    statement = (
+        "SELECT verdict.id, verdict.old_id, verdict.new_id, verdict.judged, finding.key FROM finding "
+        "JOIN verdict ON verdict.id = finding.verdict_id WHERE finding.id = ?"
+    )
+    for verdict, *sides, judged, key in database.rows(statement, (row,)):
+        old, new = (cards.find(database, "snapshot.id = ?", (side,))[0] for side in sides)
+        namesakes = findings.read(database, _namesakes(database, verdict, row, key))
+        same = sorted(namesakes.values(), key=order)
+        own = [(identity, each) for identity, each in identified(same) if each is namesakes[row]]
+        for identity, finding in (*own, *_nested(namesakes[row].consequences)):
+            yield StoredFinding(old, new, datetime.fromisoformat(judged), identity, finding)
+
+
+def _namesakes(database: Database, verdict: int, row: int, key: bytes) -> Iterator[int]:
+    """The findings in the same list of a judgement that have the same identity: these are numbered."""
+    called = set(findings.identified_by(database, key[:IDENTITY_SIZE].hex()))
+    parts = parts_of(database, verdict)
+    lists = [findings.unpack(parts[part]) for part in LISTS if part in parts]
+    return (each for part in lists if row in part for each in part if each in called)
+
+
+def _nested(consequences: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
+    for identity, finding in identified(consequences):
+        yield identity, finding
+        yield from _nested(finding.consequences)
