@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -12,28 +13,33 @@ from abistore.model.history import StoredFinding
 from abistore.store import cards, findings
 from abistore.store.database import Database
 from abistore.store.read import Memory, places
-from abistore.store.verdicts import LISTS, identifier, parts_of
+from abistore.store.verdicts import LISTS, parts_of
 
 
-def sightings(database: Database, called: str) -> Iterator[StoredFinding]:
+def sightings(database: Database, called: str, most: int, memory: Memory) -> tuple[tuple[StoredFinding, ...], int]:
     """The findings, and consequences, whose identity begins with ``called``: what was found last comes first.
 
-    They are without places, which :func:`placed` gives them.
+    At most ``most``, and how many rows hold more of them.
     """
     beginning, _, number = called.partition("-")
-    known: set[Finding] = set()
-    for row in findings.called(database, beginning):
-        for found in _sighted(database, row):
-            identity, _, own = found.identity.partition("-")
-            if identity.startswith(beginning) and number in {"", own} and found.finding not in known:
-                known.add(found.finding)
-                yield found
+    rows = findings.called(database, beginning)
+    found: dict[Finding, StoredFinding] = {}
+    for position, row in enumerate(rows):
+        if len(found) >= most:
+            return _placed(database, found.values(), memory), len(rows) - position
+        for one in _sighted(database, row):
+            identity, _, own = one.identity.partition("-")
+            if identity.startswith(beginning) and number in {"", own}:
+                found.setdefault(one.finding, one)
+    return _placed(database, found.values(), memory), 0
 
 
-def placed(database: Database, found: StoredFinding, memory: Memory) -> StoredFinding:
-    """``found`` with where its declaration stands."""
-    where = [places(database, identifier(database, side), memory) for side in (found.old, found.new)]
-    return replace(found, finding=findings.placed(found.finding, *where))
+def _placed(database: Database, found: Iterable[StoredFinding], memory: Memory) -> tuple[StoredFinding, ...]:
+    """``found`` with where the declarations stand."""
+    places_of = cache(lambda side: places(database, cards.identifier(database, side), memory))
+    return tuple(
+        replace(one, finding=findings.placed(one.finding, places_of(one.old), places_of(one.new))) for one in found
+    )
 
 
 def _sighted(database: Database, row: int) -> Iterator[StoredFinding]:

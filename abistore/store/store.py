@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -210,16 +210,12 @@ class Store:
         """The latest judgements by an engine between releases of a line, by their sequence numbers and ruling."""
         return verdicts.summaries(self.database, line, engine)
 
-    def findings(self, identity: str) -> Iterator[StoredFinding]:
-        """The findings, and consequences, whose identity begins with ``identity``: what was found last comes first.
+    def findings(self, identity: str, most: int) -> tuple[tuple[StoredFinding, ...], int]:
+        """The findings, and consequences, whose identity begins with ``identity``, and how many rows hold more.
 
-        Each comes once, in the judgement that had it first, and without places: see :meth:`placed`.
+        What was found last comes first. Each comes once, in the judgement that had it first.
         """
-        return sightings.sightings(self.database, identity)
-
-    def placed(self, found: StoredFinding) -> StoredFinding:
-        """A finding with where its declaration stands."""
-        return sightings.placed(self.database, found, self._memory)
+        return sightings.sightings(self.database, identity, most, self._memory)
 
     def scheme(self, library: str) -> str:
         """The version scheme declared for a library; ``auto`` where none is."""

@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 from msgspec import structs
 
-from abistore.errors import SnapshotNotFound, StoreError
+from abistore.errors import StoreError
 from abistore.model.findings import (
     Churn,
     Comparison,
@@ -60,7 +60,7 @@ def find(
     database: Database, sides: tuple[Release, Release], ruling: RulingKey, engine: str, memory: Memory
 ) -> StoredVerdict | None:
     """The latest judgement of these two releases under this ruling by this engine."""
-    row = _latest(database, (*(identifier(database, side) for side in sides), *ruling, engine))
+    row = _latest(database, (*(cards.identifier(database, side) for side in sides), *ruling, engine))
     return _loaded(database, row, sides, memory) if row else None
 
 
@@ -107,7 +107,7 @@ def save(database: Database, given: Sequence[StoredVerdict], actor: str, written
 
 def _save(database: Database, given: StoredVerdict, actor: str, written: Written) -> None:
     comparison, told = given.comparison, summary(given)
-    sides = (identifier(database, given.old), identifier(database, given.new))
+    sides = (cards.identifier(database, given.old), cards.identifier(database, given.new))
     lists = {part: getattr(comparison, part) for part in LISTS}
     rows = findings.look_up(database, [finding for part in lists.values() for finding in part], written)
     last = _latest(database, (*sides, *told.ruling, told.engine))
@@ -146,7 +146,7 @@ def _loaded(database: Database, row: Row, sides: tuple[Release, Release], memory
     parts = parts_of(database, row[0])
     ids = {part: findings.unpack(parts[part]) if part in parts else [] for part in LISTS}
     stored = findings.read(database, (each for part in ids.values() for each in part))
-    where = [places(database, identifier(database, side), memory) for side in sides]
+    where = [places(database, cards.identifier(database, side), memory) for side in sides]
     found = {identifier: findings.placed(finding, *where) for identifier, finding in stored.items()}
     kept, suppressed, advice = (tuple(sorted((found[each] for each in ids[part]), key=order)) for part in LISTS)
     remarks = _read_remarks(parts["remarks"]) if "remarks" in parts else _Remarks()
@@ -204,14 +204,3 @@ def _summary(row: Row, evidence: tuple[Iterable[Evidence], Iterable[Evidence]]) 
         engine=engine,
         judged=datetime.fromisoformat(judged),
     )
-
-
-def identifier(database: Database, release: Release) -> int:
-    """The id of a release's snapshot. Raises :class:`SnapshotNotFound` where it is not in this store."""
-    line = release.line
-    condition = "library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
-    values = (line.library, line.target, line.profile, release.sequence)
-    rows = database.rows(f"SELECT snapshot.id FROM {cards.SOURCES} WHERE {condition}", values)
-    if not rows:
-        raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
-    return int(rows[0][0])
