@@ -18,12 +18,16 @@ from abistore.cli.tables import table
 from abistore.cli.words import library_words
 from abistore.model.counting import counted
 from abistore.model.findings import Verdict
+from abistore.report.heading import CHECKED, ruling
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.service.history import History, HistoryRow, LogEntry
     from abistore.service.ruling import Ruling
+
+PARTIAL = "*"
+"""Marks a verdict that does not cover everything."""
 
 HEADS = ("version", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline", "evidence")
 NUMBERS = frozenset({3, 4, 5, 6})
@@ -79,7 +83,14 @@ def _timeline(history: History) -> str:
         f"candidate {one.version}, kept {one.ingested:%Y-%m-%d}: `abistore verdict {one.reference}`"
         for one in history.candidates
     ]
-    return "\n".join((f"{history.line}, {baseline}", table(HEADS, rows, right=NUMBERS), *_unjudged(history), *kept))
+    by = ruling(history.policy, history.policy_file, history.suppression_files)
+    head = f"{history.line}, {baseline}; {by}"
+    return "\n".join((head, table(HEADS, rows, right=NUMBERS), *_legend(history.rows), *_unjudged(history), *kept))
+
+
+def _legend(rows: tuple[HistoryRow, ...]) -> Iterator[str]:
+    if any(row.evidence_gap or row.evidence_gap_baseline for row in rows):
+        yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
 
 
 def _unjudged(history: History) -> Iterator[str]:
@@ -91,23 +102,29 @@ def _unjudged(history: History) -> Iterator[str]:
 
 def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
     release, churn = row.release, row.churn
-    against_baseline = row.against_baseline.name if row.against_baseline is not None else ""
-    against_baseline = "not judged" if row.unjudged_baseline else against_baseline
+    against_previous = _verdict(row.verdict, row.unjudged, row.notices, row.evidence_gap)
+    against_baseline = _verdict(row.against_baseline, row.unjudged_baseline, 0, row.evidence_gap_baseline)
     return (
         release.version,
         f"{release.released or release.ingested:%Y-%m-%d}",
         release.soname or "",
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
-        f"{row.verdict.name}{_noticed(row)}" if row.verdict is not None else "not judged" if row.unjudged else "",
+        against_previous,
         "(baseline)" if release.version == baseline else against_baseline,
         ", ".join(_evidence(release.evidence)),
     )
 
 
-def _noticed(row: HistoryRow) -> str:
-    """What tells that names which came or went are no change of the ABI, where nothing else is."""
-    return f", {counted(row.notices, 'notice')}" if row.notices and row.verdict is Verdict.NO_CHANGE else ""
+def _verdict(verdict: Verdict | None, unjudged: str, notices: int, gap: str) -> str:
+    """A verdict, marked where it does not cover everything.
+
+    Notices tell that names which came or went are no change of the ABI, where nothing else is.
+    """
+    if verdict is None:
+        return "not judged" if unjudged else ""
+    noticed = f", {counted(notices, 'notice')}" if notices and verdict is Verdict.NO_CHANGE else ""
+    return f"{verdict.name}{PARTIAL if gap else ''}{noticed}"
 
 
 def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:

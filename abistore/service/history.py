@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from abistore.errors import Incomparable, InputError, SnapshotNotFound
 from abistore.limits import limits_for
-from abistore.model.findings import Churn, Verdict
+from abistore.model.findings import Churn, RulingFile, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, LogEvent, Release
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified
@@ -19,7 +19,7 @@ from abistore.report.outline import verdict_of
 from abistore.report.wording import lengthened, notices
 from abistore.service.database import open_store
 from abistore.service.listing import channels_of, lines_of, releases_of
-from abistore.service.ruling import Ruling
+from abistore.service.ruling import DEFAULT, Ruling
 from abistore.service.spelled import declarations_near, display
 from abistore.service.verdicts import Judgement, Loader, judged, remember
 
@@ -37,7 +37,8 @@ class HistoryRow:
 
     ``churn``, ``verdict`` and ``notices``, the findings that no verdict counts, are against ``previous``, which the
     first release has not. ``against_baseline`` is ``None`` for releases before the baseline, and where there is none.
-    ``unjudged`` and ``unjudged_baseline`` say why there is no verdict where one was sought.
+    ``unjudged`` and ``unjudged_baseline`` say why there is no verdict where one was sought. ``evidence_gap`` and
+    ``evidence_gap_baseline`` tell what a verdict does not cover because one side shows less than the other.
     """
 
     release: Release
@@ -48,13 +49,16 @@ class HistoryRow:
     notices: int = 0
     unjudged: str = ""
     unjudged_baseline: str = ""
+    evidence_gap: str = ""
+    evidence_gap_baseline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
     """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for.
 
-    ``candidates`` failed their gate and were kept; no release is judged against them.
+    ``candidates`` failed their gate and were kept; no release is judged against them. The verdicts are by ``policy``
+    and the suppressions of the files.
     """
 
     line: LineKey
@@ -62,6 +66,9 @@ class History:
     baseline: str | None
     rows: tuple[HistoryRow, ...]
     candidates: tuple[Release, ...] = ()
+    policy: str = DEFAULT
+    policy_file: RulingFile | None = None
+    suppression_files: tuple[RulingFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +227,11 @@ def _history(
         made += [each for each in (against_previous, against_baseline) if isinstance(each, Judgement)]
         rows.append(_row(release, previous, against_previous, against_baseline))
     kept = store.candidates(key.library, key.target, key.profile)
-    return History(key, channel, baseline.version if baseline else None, tuple(rows), kept)
+    return History(key, channel, baseline.version if baseline else None, tuple(rows), kept, *_ruled(by))
+
+
+def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile, ...]]:
+    return (by.policy.name, by.policy.file, by.suppressions.files) if by else (DEFAULT, None, ())
 
 
 def _attempt(store: Store, old: Release, new: Release, loader: Loader, by: Ruling | None) -> Judgement | str:
@@ -245,4 +256,6 @@ def _row(
         notices=notices(report.summary) if report else 0,
         unjudged=found if isinstance(found, str) else "",
         unjudged_baseline=beside_baseline if isinstance(beside_baseline, str) else "",
+        evidence_gap=report.evidence_gap if report else "",
+        evidence_gap_baseline=baseline.evidence_gap if baseline else "",
     )

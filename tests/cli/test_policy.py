@@ -66,7 +66,7 @@ def test_suppressed_findings_are_counted_and_shown_with_their_entry(
     assert {each["suppressed_by"] for each in done.json["suppressed"]} == {"known.yaml, entry 1", "known.yaml, entry 2"}
     text = abistore("compare", old, new, "--suppress", known)
     assert "Suppressed (2)" in text.out
-    assert "func_removed: gone  (by known.yaml, entry 1)" in text.out
+    assert "  by known.yaml, entry 1: nobody calls it\n      func_removed: gone\n" in text.out
 
 
 def test_several_files_of_several_formats_are_taken_together(
