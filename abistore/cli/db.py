@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from abistore.model.counting import counted
 
 if TYPE_CHECKING:
     from abistore.service.administration import Vacuumed
+    from abistore.service.ordering import SchemeCard
 
 
 @click.group("db", cls=Group)
@@ -168,8 +170,24 @@ def audit_command(settings: Settings, /, *, limit: int) -> None:
 @output_options
 @pass_settings
 def scheme_command(settings: Settings, /, *, library: str, scheme: str | None) -> None:
-    """Show how the versions of LIBRARY are ordered, or declare a SCHEME."""
-    from abistore.service.administration import db_scheme
+    """Show how the versions of LIBRARY are ordered, or declare a SCHEME.
+
+    auto reads the labels of all conventions. A declared scheme refuses labels that it cannot read.
+    """
+    from abistore.report.plain import plain
+    from abistore.service.ordering import db_scheme
 
     found = db_scheme(library, scheme, database=settings.database)
-    answer(settings, {"library": library, "scheme": found}, lambda: f"{library}: {found}")
+    answer(settings, plain(found), lambda: "\n".join((f"{library}: {found.scheme}", *_orders(found))))
+
+
+def _orders(found: SchemeCard) -> Iterator[str]:
+    """What there is to tell about the lines of a library."""
+    for one in found.lines:
+        if one.scheme != found.scheme:
+            yield f"  {one.line}: {one.scheme}, as before the database was upgraded"
+        if one.moved:
+            latest = f"latest is {one.latest}" + (f", was {one.latest_before}" * (one.latest != one.latest_before))
+            yield f"  {one.line}: {counted(len(one.moved), 'release')} moved; {latest}"
+        if one.unordered:
+            yield f"  {one.line}: in the order of ingestion, after all versions: {', '.join(one.unordered)}"

@@ -157,6 +157,21 @@ class BaselineMove(msgspec.Struct, frozen=True):
         hide_secrets(self, "reason")
 
 
+class LineOrder(msgspec.Struct, frozen=True):
+    """How a line is ordered. ``unordered`` are the labels that ``scheme`` cannot order, in the order of ingestion.
+
+    ``moved`` are the releases that stand elsewhere since another scheme was declared just now, and ``latest_before``
+    what was the latest until then.
+    """
+
+    line: LineKey
+    scheme: str
+    latest: str
+    latest_before: str
+    moved: tuple[str, ...] = ()
+    unordered: tuple[str, ...] = ()
+
+
 class StoredVerdict(msgspec.Struct, frozen=True):
     """An immutable judgement about two releases: what was found, without what the releases themselves tell.
 

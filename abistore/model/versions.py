@@ -1,25 +1,30 @@
-"""The order of release labels: PEP 440, semantic versions, Debian versions, or plain natural order.
+"""The order of release labels: of all conventions at once, or as one scheme says.
 
-Every scheme gives a total order: labels that the scheme holds equal (``1.0`` and ``1.0.0`` in PEP 440, build metadata
-in semver) are told apart by their natural order, then by their characters. ``auto`` is, for a whole line, the first
-scheme of :data:`SCHEMES` that reads all of its labels (:func:`scheme_for`); ``plain`` reads any. PEP 440 also reads
-labels that mean something else elsewhere (Debian's ``2.36-9+deb12u7``, OpenSSL's ``1.0.2a``): ``auto`` leaves those
-to the schemes after it, a declared ``pep440`` does not.
+``auto`` reads each label by itself (:mod:`abistore.model.conventions`). ``pep440``, ``semver`` and ``debian`` read the
+labels of one convention as its specification does, ``plain`` any label in natural order. A label that a scheme cannot
+read stands after all others, in the order of ingestion. So a label never moves others, whatever it is.
+
+Labels that a scheme holds equal (``1.0`` and ``1.0.0``, build metadata in semver) are told apart by their natural
+order, then by their characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from enum import IntEnum
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from abistore.errors import UsageError
+from abistore.model.conventions import NOTHING, convention, described, number
 
 SortKey: TypeAlias = tuple[Any, ...]
 """Comparable with the keys of the same scheme only."""
 
+AUTO = "auto"
 SCHEMES: tuple[str, ...] = ("pep440", "semver", "debian", "plain")
+"""The schemes that can be declared instead of ``auto``."""
 
 _SEMVER = re.compile(
     r"v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
@@ -29,58 +34,74 @@ _SEMVER = re.compile(
 )
 _DEBIAN = re.compile(r"(?:(\d+):)?(\d[A-Za-z0-9.+~-]*?)(?:-([A-Za-z0-9+.~]+))?", re.ASCII)
 _DEBIAN_PART = re.compile(r"([^0-9]*)([0-9]*)")
-_FOREIGN_TO_PEP440 = re.compile(r"\+|-\d|\d[A-Za-z]+$")
-"""A local version, a revision, a letter release: PEP 440 reads them, in an order that their authors did not mean."""
-
 _RUNS = re.compile(r"([0-9]+)")
 
 
-def sort_key(version: str, scheme: str = "auto") -> SortKey:
-    """The place of ``version`` among labels of the same ``scheme``.
+class Standing(IntEnum):
+    """How well a label is ordered: the worse stand after the better."""
 
-    Raises :class:`UsageError` where the scheme is unknown, or does not read the label.
-    """
-    chosen = scheme_for([version]) if scheme == "auto" else scheme
-    key = _reader(chosen)(version)
+    VERSION = 0
+    SERIES = 1
+    """It has a number behind words of its own, as ``nightly-2024-05-01``."""
+    UNORDERED = 2
+    """It stands in the order of ingestion."""
+
+
+class Position(NamedTuple):
+    """Where a release stands in its line."""
+
+    standing: Standing
+    key: SortKey
+
+
+def position(version: str, sequence: int, scheme: str = AUTO) -> Position:
+    """The position of the release with this label that was ingested as number ``sequence`` of its line."""
+    key = reading(version, scheme)
     if key is None:
-        raise UsageError(f"{version} is not a {chosen} version", f"use one, or another scheme: {', '.join(SCHEMES)}")
-    return (key, _plain(version), version)
+        return Position(Standing.UNORDERED, (sequence, version))
+    standing = Standing.SERIES if series(version, scheme) else Standing.VERSION
+    return Position(standing, (key, _plain(version), version))
 
 
-def scheme_for(versions: Iterable[str], declared: str = "auto") -> str:
-    """The scheme that orders ``versions``: the ``declared`` one, or the first that reads all of them."""
-    if declared != "auto":
-        return declared
-    labels = list(versions)
-    return next(scheme for scheme in SCHEMES if all(_means(scheme, label) for label in labels))
+def reading(version: str, scheme: str = AUTO) -> SortKey | None:
+    """What a scheme reads in a label, for comparing; ``None`` where it cannot. Raises :class:`UsageError`."""
+    read = READERS.get(scheme)
+    if read is None:
+        raise UsageError(f"unknown version scheme: {scheme}", f"one of {', '.join((AUTO, *SCHEMES))}")
+    return read(version)
 
 
-def _means(scheme: str, label: str) -> bool:
-    """Whether ``label`` is in all likelihood meant as a version of ``scheme``."""
-    if scheme == "pep440" and _FOREIGN_TO_PEP440.search(label):
-        return False
-    return _reader(scheme)(label) is not None
+def series(version: str, scheme: str = AUTO) -> str:
+    """The words that a label of all conventions has before its number; empty where it has none of its own."""
+    found = convention(version) if scheme == AUTO else None
+    return found.series if found else ""
 
 
-def check_scheme(scheme: str) -> None:
-    """Raise :class:`UsageError` where ``scheme`` is neither ``auto`` nor one of :data:`SCHEMES`."""
-    if scheme != "auto":
-        _reader(scheme)
+def check_version(version: str, scheme: str) -> None:
+    """Raise :class:`UsageError` where a scheme cannot read a label."""
+    if reading(version, scheme) is None:
+        kind = "version" if scheme == AUTO else f"{scheme} version"
+        raise UsageError(f"{version} is not a {kind}", f"use one, or another scheme: {', '.join((AUTO, *SCHEMES))}")
 
 
-def _reader(scheme: str) -> Callable[[str], SortKey | None]:
-    if scheme not in _READERS:
-        raise UsageError(f"unknown version scheme: {scheme}", f"one of auto, {', '.join(SCHEMES)}")
-    return _READERS[scheme]
+def _since_its_tag(read: Callable[[str], SortKey | None]) -> Callable[[str], SortKey | None]:
+    """``read``, for what ``git describe`` makes of labels too: it follows the tag that it describes."""
+
+    @cache
+    def followed(version: str) -> SortKey | None:
+        tag, since = described(version)
+        key = read(tag)
+        return None if key is None else (key, since)
+
+    return followed
 
 
-@cache
 def _pep440(version: str) -> SortKey | None:
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import Version
 
     try:
         return (Version(version),)
-    except InvalidVersion:
+    except ValueError:  # no such version, or a number of thousands of digits
         return None
 
 
@@ -91,8 +112,8 @@ def _semver(version: str) -> SortKey | None:
         return None
     identifiers = match[4].split(".") if match[4] else []
     # numeric identifiers are lower than others, a version without any is higher than all with
-    rank = tuple((0, int(word), "") if word.isdecimal() else (1, 0, word) for word in identifiers)
-    return (int(match[1]), int(match[2]), int(match[3]), not identifiers, rank)
+    rank = tuple((0, number(word), "") if word.isdecimal() else (1, NOTHING, word) for word in identifiers)
+    return (number(match[1]), number(match[2]), number(match[3]), not identifiers, rank)
 
 
 def _debian(version: str) -> SortKey | None:
@@ -100,12 +121,12 @@ def _debian(version: str) -> SortKey | None:
     match = _DEBIAN.fullmatch(version)
     if match is None:
         return None
-    return (int(match[1] or 0), _debian_part(match[2]), _debian_part(match[3] or "0"))
+    return (number(match[1] or ""), _debian_part(match[2]), _debian_part(match[3] or "0"))
 
 
 def _debian_part(text: str) -> SortKey:
     pairs = _DEBIAN_PART.findall(text)
-    return tuple((tuple(map(_debian_rank, [*letters, ""])), int(digits or 0)) for letters, digits in pairs)
+    return tuple((tuple(map(_debian_rank, [*letters, ""])), number(digits)) for letters, digits in pairs)
 
 
 def _debian_rank(letter: str) -> int:
@@ -118,12 +139,21 @@ def _debian_rank(letter: str) -> int:
 def _plain(version: str) -> SortKey:
     """Natural order: runs of digits by value, everything else by characters; digits before other characters."""
     runs = [run for run in _RUNS.split(version) if run]
-    return tuple((0, int(run), "") if _RUNS.fullmatch(run) else (1, 0, run) for run in runs)
+    return tuple((0, number(run), "") if _RUNS.fullmatch(run) else (1, NOTHING, run) for run in runs)
 
 
-_READERS: Mapping[str, Callable[[str], SortKey | None]] = {
+SPECIFIED: Mapping[str, Callable[[str], SortKey | None]] = {
     "pep440": _pep440,
     "semver": _semver,
     "debian": _debian,
     "plain": _plain,
 }
+"""What reads the labels of one convention as its specification does."""
+
+READERS: Mapping[str, Callable[[str], SortKey | None]] = {
+    **SPECIFIED,
+    AUTO: convention,
+    "pep440": _since_its_tag(_pep440),
+    "semver": _since_its_tag(_semver),
+}
+"""What reads the labels of each scheme."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from abistore.model.history import AuditRecord, Release, StoreStats, StoreUpgrade
 from abistore.service.database import busy_seconds, line_target, locate, open_store, user
-from abistore.service.listing import lines_of
 from abistore.urls import masked
 
 
@@ -88,15 +87,3 @@ def db_audit(*, limit: int = 100, database: str | Path | None = None) -> tuple[A
     """The last ``limit`` mutations, newest first."""
     with open_store(database) as store:
         return store.audit(limit)
-
-
-def db_scheme(library: str, scheme: str | None = None, *, database: str | Path | None = None) -> str:
-    """How a library's versions are ordered; declared anew where ``scheme`` is given.
-
-    Raises :class:`SnapshotNotFound` for an unknown library, :class:`UsageError` where the scheme cannot read a version.
-    """
-    with open_store(database, write=scheme is not None) as store:
-        lines_of(store, library, None, None)
-        if scheme is not None:
-            store.set_scheme(library, scheme, user())
-        return store.scheme(library)

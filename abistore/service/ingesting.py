@@ -18,9 +18,10 @@ from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Exported, Snapshot, Target
 from abistore.model.sonames import library_name
-from abistore.model.versions import scheme_for, sort_key
+from abistore.model.versions import position
 from abistore.service.database import open_store, user
 from abistore.service.labels import check_label
+from abistore.service.ordering import standing_note
 from abistore.service.ruling import Ruling
 from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, one_of, read_head
 
@@ -118,7 +119,8 @@ def ingest(
                 progress(path.name, number / len(paths))
             # per file: what it leaves is freed before the collection looks at what is left
             with without_cycle_collection():
-                results.append(_ingest_safely(store, path, replace(plan, options=one_of(options, number, len(paths)))))
+                result = _ingest_safely(store, path, replace(plan, options=one_of(options, number, len(paths))))
+            results.append(_placed(store, result))
     return tuple(results)
 
 
@@ -127,9 +129,16 @@ def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]
     versions = [_version_of_path(path, plan.version_from) or "" for path in paths]
     if plan.version or not all(versions):
         return paths
-    scheme = scheme_for(versions)
-    ordered = sorted(zip(versions, paths, strict=True), key=lambda pair: sort_key(pair[0], scheme))
+    ordered = sorted(enumerate(paths), key=lambda numbered: position(versions[numbered[0]], numbered[0]))
     return [path for _, path in ordered]
+
+
+def _placed(store: Store, result: Ingested) -> Ingested:
+    """The result, with a note where the new release is not ordered by its version."""
+    if result.release is None or result.status not in {"stored", "replaced"}:
+        return result
+    note = standing_note(store, result.release)
+    return replace(result, notes=(*result.notes, note)) if note else result
 
 
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:

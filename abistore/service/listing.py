@@ -68,7 +68,7 @@ def releases_of(store: Store, key: LineKey) -> tuple[Release, ...]:
 def _listed(store: Store, key: LineKey) -> ListedLine:
     stored = releases_of(store, key)
     kept = store.candidates(key.library, key.target, key.profile)
-    first, latest = (stored[0].version, stored[-1].version) if stored else ("", "")
+    first, latest = (stored[0].version, store.foremost(stored)[-1].version) if stored else ("", "")
     return ListedLine(key, len(stored), first, latest, channels_of(store, key), len(kept))
 
 

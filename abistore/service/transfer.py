@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import InputError
-from abistore.model.history import Release
+from abistore.model.history import DEFAULT_PROFILE, Release
 from abistore.model.snapshot import Exported
 from abistore.service.database import line_target, open_store
 from abistore.service.ingesting import Ingested, IngestPlan, Progress, ingest
@@ -31,8 +31,14 @@ def export(
     """A stored release and its JSON snapshot, with what the store says about it. Raises :class:`SnapshotNotFound`."""
     with open_store(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        said = Exported(release.line.profile, release.released, release.revision, release.url)
-        return release, written(msgspec.structs.replace(store.load(release), exported=said))
+        return release, written(msgspec.structs.replace(store.load(release), exported=_exported(release)))
+
+
+def _exported(release: Release) -> Exported | None:
+    """What the store says about a release; ``None`` where that is nothing, so that an export is what `dump` writes."""
+    profile = release.line.profile if release.line.profile != DEFAULT_PROFILE else None
+    said = Exported(profile, release.released, release.revision, release.url)
+    return said if said != Exported() else None
 
 
 def import_(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from abistore.model.history import LineKey
+from abistore.model.versions import AUTO
 from abistore.store.database import Database, Row
 from abistore.store.failures import damaged
 from abistore.store.seals import checksum
 
 COLUMNS = (
     "library.name, library.scheme, library.lines, library.checksum, line.library_id, line.target, line.profile, "
-    "line.releases, line.candidates, line.moves, line.checksum"
+    "line.releases, line.candidates, line.moves, line.scheme, line.checksum"
 )
 WIDTH = COLUMNS.count(",") + 1
 SOURCES = "library LEFT JOIN line ON line.library_id = library.id"
@@ -22,12 +23,16 @@ UNCOUNTED = 0
 
 
 class Line(NamedTuple):
-    """A line's labels, and the sums over its releases, its candidates and the moves of its baselines."""
+    """A line's labels, the sums over its releases, its candidates and the moves of its baselines, and its scheme.
+
+    The scheme is ``None`` where that of the library orders the line.
+    """
 
     key: LineKey
     releases: int
     candidates: int
     moves: int
+    scheme: str | None
 
 
 def verified(database: Database, rows: Iterable[Row]) -> list[Line]:
@@ -53,11 +58,16 @@ def verified(database: Database, rows: Iterable[Row]) -> list[Line]:
 
 
 def _line(database: Database, library: str, row: Row) -> Line:
-    library_id, target, profile, *sums, seal = row
+    library_id, target, profile, releases, candidates, moves, scheme, seal = row
     key = LineKey(library, target, profile)
-    if checksum(library_id, target, profile, *sums) != seal:
+    if _seal(library_id, target, profile, (releases, candidates, moves), scheme) != seal:
         raise damaged(database.where, f"the row of line {key}")
-    return Line(key, *sums)
+    return Line(key, releases, candidates, moves, scheme)
+
+
+def _seal(library_id: int, target: str, profile: str, sums: Sequence[int], scheme: str | None) -> int:
+    """A line's checksum; few lines have a scheme of their own."""
+    return checksum(library_id, target, profile, *sums, *((scheme,) if scheme is not None else ()))
 
 
 def every(database: Database) -> tuple[Line, ...]:
@@ -74,26 +84,59 @@ def every(database: Database) -> tuple[Line, ...]:
 def add(database: Database, line: int, differences: Mapping[str, int]) -> None:
     """Add to some of a line's :data:`SUMS`, whose row no other writer can change meanwhile."""
     lock = "" if database.is_sqlite else " FOR UPDATE"
-    statement = f"SELECT library_id, target, profile, {', '.join(SUMS)}, checksum FROM line WHERE id = ?{lock}"
-    *row, seal = database.rows(statement, (line,))[0]
-    if seal != UNCOUNTED and checksum(*row) != seal:
-        raise damaged(database.where, f"the row of line {row[1]} {row[2]}")
-    sums = [before + differences.get(name, 0) for name, before in zip(SUMS, row[3:], strict=True)]
+    statement = f"SELECT library_id, target, profile, {', '.join(SUMS)}, scheme, checksum FROM line WHERE id = ?{lock}"
+    library, target, profile, *before, scheme, seal = database.rows(statement, (line,))[0]
+    if seal != UNCOUNTED and _seal(library, target, profile, before, scheme) != seal:
+        raise damaged(database.where, f"the row of line {target} {profile}")
+    sums = [one + differences.get(name, 0) for name, one in zip(SUMS, before, strict=True)]
     assigned = ", ".join(f"{name} = ?" for name in (*SUMS, "checksum"))
-    database.run(f"UPDATE line SET {assigned} WHERE id = ?", (*sums, checksum(*row[:3], *sums), line))
+    database.run(
+        f"UPDATE line SET {assigned} WHERE id = ?", (*sums, _seal(library, target, profile, sums, scheme), line)
+    )
     if seal == UNCOUNTED:
-        _amend_library(database, row[0], lines=checksum(row[1], row[2]))
+        _amend_library(database, library, lines=checksum(target, profile))
 
 
 def new_library(name: str) -> tuple[str, str, int, int]:
     """Name, scheme, sum and checksum of a library that has no line yet."""
-    return name, "auto", 0, checksum(name, "auto", 0)
+    return name, AUTO, 0, checksum(name, AUTO, 0)
+
+
+def scheme(database: Database, library: str) -> str:
+    """The version scheme declared for ``library``: ``auto`` where nobody did. Raises :class:`StoreError`."""
+    rows = database.rows("SELECT scheme, lines, checksum FROM library WHERE name = ?", (library,))
+    for chosen, lines, seal in rows:
+        if checksum(library, chosen, lines) != seal:
+            raise damaged(database.where, f"the row of library {library}")
+    return str(rows[0][0]) if rows else AUTO
+
+
+def of_library(database: Database, library: str) -> list[Line]:
+    """The lines of a library. Raises :class:`StoreError` where a row is damaged or missing."""
+    return verified(database, database.rows(f"SELECT {COLUMNS} FROM {SOURCES} WHERE library.name = ?", (library,)))
 
 
 def set_scheme(database: Database, library: str, scheme: str) -> None:
-    """Write the scheme of a library."""
+    """Write the scheme of a library, by which all its lines are ordered then."""
     ((identifier,),) = database.rows("SELECT id FROM library WHERE name = ?", (library,))
     _amend_library(database, identifier, scheme=scheme)
+    for line in of_library(database, library):
+        if line.scheme is not None:
+            set_own_scheme(database, line.key, None)
+
+
+def set_own_scheme(database: Database, key: LineKey, scheme: str | None) -> None:
+    """Write the scheme that orders one line; ``None`` where that of its library shall."""
+    lock = "" if database.is_sqlite else " FOR UPDATE OF line"
+    columns = ", ".join(f"line.{name}" for name in ("library_id", "target", "profile", *SUMS, "scheme", "checksum"))
+    statement = (
+        f"SELECT line.id, {columns} FROM line JOIN library ON library.id = line.library_id "
+        f"WHERE library.name = ? AND line.target = ? AND line.profile = ?{lock}"
+    )
+    identifier, *row = database.rows(statement, (key.library, key.target, key.profile))[0]
+    line = _line(database, key.library, row)
+    seal = _seal(row[0], key.target, key.profile, (line.releases, line.candidates, line.moves), scheme)
+    database.run("UPDATE line SET scheme = ?, checksum = ? WHERE id = ?", (scheme, seal, identifier))
 
 
 def _amend_library(database: Database, identifier: int, *, lines: int = 0, scheme: str | None = None) -> None:

@@ -138,7 +138,7 @@ def _snapshot(database: Database, release: Release, card: _Card, tables: dict[in
         entries=entries,
         evidence=release.evidence,
         provenance=release.provenance,
-        locations=places(database, card.identifier, memory),
+        locations=_locations(database, card, memory),
     )
 
 
@@ -146,13 +146,12 @@ def _variants(shapes: list[AnyShape]) -> Variants:
     return (shapes[0],) if len(shapes) == 1 else sort_variants(shapes)
 
 
-def places(database: Database, snapshot: int, memory: Memory) -> dict[Name, Location]:
-    """Where a snapshot's declarations stand, by its row's id."""
-    rows = database.rows("SELECT body FROM location WHERE snapshot_id = ?", (snapshot,))
+def _locations(database: Database, card: _Card, memory: Memory) -> dict[Name, Location]:
+    rows = database.rows("SELECT body FROM location WHERE snapshot_id = ?", (card.identifier,))
     if not rows:
         return {}
-    found = unpack(rows[0][0])
-    unmet = sorted(found.keys() - memory.names.keys())
+    places = unpack(rows[0][0])
+    unmet = sorted(places.keys() - memory.names.keys())
     for identifier, kind, spelling in database.within("SELECT id, kind, spelling FROM name WHERE id IN ({})", unmet):
         memory.names[identifier] = Name(kind, spelling)
-    return {memory.names[identifier]: location for identifier, location in found.items()}
+    return {memory.names[identifier]: location for identifier, location in places.items()}

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
 from abistore.model.history import LineKey, Release
 from abistore.model.nearness import did_you_mean, near
-from abistore.model.versions import check_scheme, scheme_for, sort_key
+from abistore.model.versions import position
 from abistore.store import cards
-from abistore.store.audit import record
 from abistore.store.database import Database
-from abistore.store.failures import damaged
-from abistore.store.lines import every
-from abistore.store.lines import set_scheme as write_scheme
-from abistore.store.seals import checksum
+from abistore.store.entries import OPEN
+from abistore.store.lines import every, of_library, scheme
 
 LISTED = 8
 
@@ -53,24 +50,42 @@ def candidates(database: Database, library: str, target: str | None, profile: st
 
 
 def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Release, ...]:
-    """``found``, line by line, each line under the scheme of its library."""
+    """``found``, line by line, each line under its scheme."""
     by_line: dict[LineKey, list[Release]] = {}
     for release in found:
         by_line.setdefault(release.line, []).append(release)
     ordered: list[Release] = []
+    schemes: dict[LineKey, str] = {}
     for line in sorted(by_line):
-        chosen = scheme_for((release.version for release in by_line[line]), scheme(database, line.library))
-        ordered += sorted(by_line[line], key=lambda release: sort_key(release.version, chosen))
+        if line not in schemes:
+            schemes |= schemes_of(database, line.library)
+        chosen = schemes[line]
+        ordered += sorted(by_line[line], key=lambda release: position(release.version, release.sequence, chosen))
     return tuple(ordered)
 
 
-def preceding(database: Database, line: LineKey, version: str) -> Release | None:
-    """The release of a line before the place that ``version`` has or would have there."""
-    others = [r for r in releases(database, line.library, line.target, line.profile) if r.version != version]
-    chosen = scheme_for([version, *(release.version for release in others)], scheme(database, line.library))
-    place = sort_key(version, chosen)
-    before = [release for release in others if sort_key(release.version, chosen) < place]
-    return max(before, key=lambda release: sort_key(release.version, chosen), default=None)
+def foremost(database: Database, ordered: Sequence[Release]) -> tuple[Release, ...]:
+    """Those releases of one line, in release order, among which ``latest`` and ``prev`` choose.
+
+    The versions; where there are none, those that are in series; and all where there are none either.
+    """
+    if not ordered:
+        return ()
+    chosen = scheme_of(database, ordered[0].line)
+    standings = [position(release.version, release.sequence, chosen).standing for release in ordered]
+    return tuple(one for one, standing in zip(ordered, standings, strict=True) if standing == min(standings))
+
+
+def preceding(database: Database, line: LineKey, version: str, sequence: int = OPEN) -> Release | None:
+    """The release of a line before the place that ``version`` has there, or would have as number ``sequence``."""
+    chosen = scheme_of(database, line)
+    place = position(version, sequence, chosen)
+    before = [
+        release
+        for release in releases(database, line.library, line.target, line.profile)
+        if release.version != version and position(release.version, release.sequence, chosen) < place
+    ]
+    return before[-1] if before else None
 
 
 def known(database: Database, sha256: str, version: str | None, profile: str, library: str | None) -> Release | None:
@@ -100,29 +115,12 @@ def _labelled(version: str | None, profile: str, library: str | None) -> tuple[s
     return f"{cards.RELEASES} AND snapshot.read_here = 1{condition}", tuple(chosen.values())
 
 
-def scheme(database: Database, library: str) -> str:
-    """The version scheme declared for ``library``: ``auto`` where nobody did."""
-    rows = database.rows("SELECT scheme, lines, checksum FROM library WHERE name = ?", (library,))
-    for chosen, lines_, seal in rows:
-        if checksum(library, chosen, lines_) != seal:
-            raise damaged(database.where, f"the row of library {library}")
-    return str(rows[0][0]) if rows else "auto"
+def scheme_of(database: Database, line: LineKey) -> str:
+    """The scheme that orders a line: its own where it has one, else its library's."""
+    return schemes_of(database, line.library).get(line) or scheme(database, line.library)
 
 
-def set_scheme(database: Database, library: str, chosen: str, actor: str) -> None:
-    """Declare how the versions of ``library`` are ordered.
-
-    Raises :class:`UsageError` where the scheme is unknown or does not read a stored version.
-    """
-    check_scheme(chosen)
-    with database.transaction():
-        before = scheme(database, library)
-        stored = releases(database, library, None, None)
-        if not stored:
-            raise no_library(database, library, None, None)
-        if chosen != "auto":
-            for release in stored:
-                sort_key(release.version, chosen)
-        if before != chosen:
-            write_scheme(database, library, chosen)
-            record(database, actor, "scheme", library, f"{chosen}; was {before}")
+def schemes_of(database: Database, library: str) -> dict[LineKey, str]:
+    """The scheme that orders each line of a library."""
+    declared = scheme(database, library)
+    return {line.key: line.scheme or declared for line in of_library(database, library)}

@@ -10,7 +10,7 @@ from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
 from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store import baselines, cards
 from abistore.store.database import Database
-from abistore.store.releases import candidates, lines, no_library, releases
+from abistore.store.releases import candidates, foremost, lines, no_library, releases
 
 LISTED = 8
 _DIGEST = re.compile(r"[0-9a-f]{6,32}")
@@ -61,9 +61,9 @@ def _by_line(found: Iterable[Release]) -> list[list[Release]]:
 def _labelled(database: Database, line: Sequence[Release], label: str) -> Sequence[Release]:
     """What ``label`` names among the releases of one line, which are in release order: at most one."""
     if label == "latest":
-        return line[-1:]
+        return foremost(database, line)[-1:]
     if label == "prev":
-        return line[-2:-1]
+        return foremost(database, line)[-2:-1]
     word, _, channel = label.partition(":")
     version: str | None = label
     if word == "baseline":

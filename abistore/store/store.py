@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,7 @@ from abistore.model.history import (
     IngestOutcome,
     IngestRequest,
     LineKey,
+    LineOrder,
     LogEvent,
     Release,
     Said,
@@ -35,18 +36,18 @@ from abistore.store import (
     copying,
     forgetting,
     holding,
+    lines,
     maintenance,
     naming,
     read,
     releases,
     resolve,
-    sightings,
+    schemes,
     timeline,
     verdicts,
     write,
 )
 from abistore.store.database import Database
-from abistore.store.findings import Written
 from abistore.store.opening import open_store
 from abistore.store.write import Place
 
@@ -57,7 +58,6 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._memory = read.Memory()
-        self._written = Written()
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, write: bool, create: bool = True, busy_seconds: float = 60) -> Store:
@@ -146,11 +146,15 @@ class Store:
 
     def previous(self, release: Release) -> Release | None:
         """The release before this one in its line, in release order."""
-        return self.preceding(release.line, release.version)
+        return releases.preceding(self.database, release.line, release.version, release.sequence)
 
     def preceding(self, line: LineKey, version: str) -> Release | None:
-        """The release of a line before the place that ``version`` has, or would have, in release order."""
+        """The release of a line before the place that ``version`` would have in release order, were it stored now."""
         return releases.preceding(self.database, line, version)
+
+    def foremost(self, ordered: Sequence[Release]) -> tuple[Release, ...]:
+        """Those releases of a line, in release order, among which ``latest`` and ``prev`` choose."""
+        return releases.foremost(self.database, ordered)
 
     def load(self, release: Release) -> Snapshot:
         """The snapshot as it was ingested, under the release's library and version."""
@@ -200,33 +204,38 @@ class Store:
 
     def find_verdict(self, old: Release, new: Release, ruling: RulingKey, engine: str) -> StoredVerdict | None:
         """The latest judgement of these two releases under this ruling by this engine."""
-        return verdicts.find(self.database, (old, new), ruling, engine, self._memory)
+        return verdicts.find(self.database, old, new, ruling, engine)
 
     def save_verdicts(self, given: Sequence[StoredVerdict], actor: str = "") -> None:
         """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
-        verdicts.save(self.database, given, actor, self._written)
+        verdicts.save(self.database, given, actor)
 
     def verdict_summaries(self, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
         """The latest judgements by an engine between releases of a line, by their sequence numbers and ruling."""
         return verdicts.summaries(self.database, line, engine)
 
-    def findings(self, identity: str, most: int) -> tuple[tuple[StoredFinding, ...], int]:
-        """The findings, and consequences, whose identity begins with ``identity``, and how many rows hold more.
-
-        What was found last comes first. Each comes once, in the judgement that had it first.
-        """
-        return sightings.sightings(self.database, identity, most, self._memory)
+    def findings(self, identity: str) -> Iterator[StoredFinding]:
+        """The findings, and consequences, whose identity begins with ``identity``: newest judgement first."""
+        return verdicts.findings(self.database, identity)
 
     def scheme(self, library: str) -> str:
         """The version scheme declared for a library; ``auto`` where none is."""
-        return releases.scheme(self.database, library)
+        return lines.scheme(self.database, library)
 
-    def set_scheme(self, library: str, scheme: str, actor: str = "") -> None:
-        """Declare how a library's versions are ordered: ``auto pep440 semver debian plain``.
+    def scheme_of(self, line: LineKey) -> str:
+        """The scheme that orders a line."""
+        return releases.scheme_of(self.database, line)
+
+    def orders(self, library: str) -> tuple[LineOrder, ...]:
+        """How each line of a library is ordered."""
+        return schemes.orders(self.database, library)
+
+    def set_scheme(self, library: str, scheme: str, actor: str = "") -> tuple[LineOrder, ...]:
+        """Declare how a library's versions are ordered: ``auto pep440 semver debian plain``. What moved is told.
 
         Raises :class:`UsageError` where the scheme is unknown or does not read a stored version.
         """
-        releases.set_scheme(self.database, library, scheme, actor)
+        return schemes.set_scheme(self.database, library, scheme, actor)
 
     def audit(self, limit: int = 100) -> tuple[AuditRecord, ...]:
         """The last ``limit`` mutations, newest first."""

@@ -13,6 +13,7 @@ from abistore.store.connect import connect
 from abistore.store.copying import copy_beside
 from abistore.store.database import Database
 from abistore.store.schema import HEAD, hold_schema, revision
+from abistore.store.settling import SCHEMES_OF_LINES, settle
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -55,6 +56,8 @@ def bring_up(database: Database) -> StoreUpgrade:
             backup = copy_beside(database, found) if database.path else None
             _migrate(connection)
             _verify(database)
+            if found < SCHEMES_OF_LINES:
+                settle(database)
             record(database, "", "upgrade", "store", f"schema {HEAD}; was {found}")
     finally:
         if database.is_sqlite:

@@ -9,14 +9,14 @@ from abistore.errors import UsageError, VersionTaken
 from abistore.model.digest import snapshot_digest
 from abistore.model.history import CANDIDATE, IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.snapshot import Snapshot
-from abistore.model.versions import sort_key
+from abistore.model.versions import AUTO, check_version
 from abistore.store import baselines, cards, seals
 from abistore.store.audit import now, record, stamp
 from abistore.store.database import Database
 from abistore.store.entries import Content, changes_of, write_entries
 from abistore.store.holding import hold
+from abistore.store.lines import scheme
 from abistore.store.locations import pack
-from abistore.store.releases import scheme
 
 RESERVED = frozenset({"latest", "prev", "baseline"})
 
@@ -135,8 +135,8 @@ def _line(database: Database, key: LineKey, version: str) -> int:
     """The line's id, created where it is new; locked against other writers until the transaction ends."""
     line = hold(database, key)
     declared = scheme(database, key.library)
-    if declared != "auto":
-        sort_key(version, declared)
+    if declared != AUTO:
+        check_version(version, declared)
     return line
 
 

@@ -41,7 +41,8 @@ def related(draw: st.DrawFn) -> Snapshot:
 
 
 def labelled(snapshot: Snapshot, library: str, version: str) -> Snapshot:
-    return msgspec.structs.replace(snapshot, library=library, version=version)
+    """What a store gives back of a snapshot; what it was exported with is said of the release."""
+    return msgspec.structs.replace(snapshot, library=library, version=version, exported=None)
 
 
 @given(snapshots())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abistore.errors import PolicyError, UsageError
-from abistore.model.versions import scheme_for, sort_key
+from abistore.model.versions import check_version, reading, series
 
 BOUND = re.compile(r"(?P<relation><=|>=|<|>|==|!=)\s*(?P<version>[^\s,<>=!]+)")
 
@@ -31,14 +31,13 @@ class VersionRange:
     scheme: str = "auto"
 
     def __contains__(self, version: str) -> bool:
-        """Whether a version is in the range; one that the scheme cannot read is not."""
-        labels = [version, *(bound for _, bound in self.bounds)]
-        scheme = scheme_for(labels, self.scheme)
-        try:
-            keys = [sort_key(label, scheme) for label in labels]
-        except UsageError:
-            return False
-        return all(RELATIONS[relation](keys[0], key) for (relation, _), key in zip(self.bounds, keys[1:], strict=True))
+        """Whether a version is in the range; one that the scheme cannot read is not, nor is one of another series."""
+        key = reading(version, self.scheme)
+        return key is not None and all(
+            series(bound, self.scheme) == series(version, self.scheme)
+            and RELATIONS[relation](key, reading(bound, self.scheme))
+            for relation, bound in self.bounds
+        )
 
 
 def parse_range(text: str, scheme: str, where: str) -> VersionRange:
@@ -50,7 +49,7 @@ def parse_range(text: str, scheme: str, where: str) -> VersionRange:
             raise PolicyError(f"{where}: {text!r} is not a range of versions", "write bounds, e.g. '>=1.2, <2.0'")
         bounds.append((match["relation"], match["version"]))
         try:
-            sort_key(match["version"], scheme)
+            check_version(match["version"], scheme)
         except UsageError as error:
             raise PolicyError(f"{where}: {error.message}", error.hint) from error
     return VersionRange(tuple(bounds), scheme)

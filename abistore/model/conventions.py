@@ -1,0 +1,153 @@
+"""One order for version labels of all conventions: each label is read by itself, so none moves another.
+
+A label is words, a number, and what follows the number::
+
+    v1.0.0-rc1      OpenSSL_1_0_2k      nightly-2024-05-01      2:2.36-9+deb12u7      v1.0.0-14-g126bde0-dirty
+
+What follows puts it before the bare number (``rc1``, ``~``), or after it, in this order: commits counted by
+``git describe``, a revision (``-9``), letters (``k``), what was added (``+deb12u7``), further numbers. Words before the
+number make a series, unless they only say that a version follows (``v``, ``release-``). Nothing is read in labels
+without a number, and in hashes of commits.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+
+class Step(IntEnum):
+    """What a part of a label does to its place, from what puts it first to what puts it last."""
+
+    BEFORE = 0
+    """``~``: before everything that lacks it, as in Debian."""
+    PRE_RELEASE = 1
+    END = 2
+    COMMITS = 3
+    COUNTED = 4
+    """A number in a pre-release: before words there, as in semantic versions."""
+    REVISION = 5
+    WORD = 6
+    ADDED = 7
+    NUMBER = 8
+
+
+Number: TypeAlias = tuple[int, str]
+"""A whole number of any length that compares as such: its digits without leading zeros, and first how many."""
+
+Part: TypeAlias = tuple[Step, Number, str]
+
+
+class Convention(NamedTuple):
+    """Where a label stands among others; plain versions, which are in no series, come first."""
+
+    series: str
+    epoch: Number
+    parts: tuple[Part, ...]
+
+
+NOTHING: Number = (0, "")
+PRE_RELEASES = {
+    **dict.fromkeys(("dev", "devel", "git", "nightly", "snapshot"), ""),
+    **dict.fromkeys(("a", "alpha"), "alpha"),
+    **dict.fromkeys(("b", "beta"), "beta"),
+    **dict.fromkeys(("m", "milestone"), "milestone"),
+    **dict.fromkeys(("pre", "preview"), "pre"),
+    **dict.fromkeys(("c", "cr", "rc"), "rc"),
+}
+"""Words that announce a release, and as what they are ordered: what is being developed comes first."""
+LETTERS = frozenset("abcm")
+"""Pre-releases before a number only: ``1.0a1``. By itself a letter is a release that follows (``1.0.2a``)."""
+FOLLOWING = frozenset({"final", "fix", "ga", "hotfix", "p", "patch", "pl", "post", "r", "release", "rev", "sp"})
+"""Words that follow a release, in semantic versions too."""
+INTRODUCTIONS = frozenset({"v", "ver", "version", "rel", "release"})
+
+_DESCRIBED = re.compile(r"(?P<tag>.+?)(?:-(?P<commits>[0-9]+)-g[0-9a-f]{4,64})?(?P<dirty>-dirty)?")
+_LABEL = re.compile(r"(?P<words>(?:[A-Za-z][A-Za-z._-]*)?)(?:(?P<epoch>[0-9]+)[:!])?(?P<version>[0-9].*)")
+_CORE = re.compile(r"[0-9]+(?:[._][0-9]+)*")
+_PIECE = re.compile(r"(?P<before>~)|(?P<mark>[-._+^]*)(?:(?P<number>[0-9]+)|(?P<word>[A-Za-z]+)|$)")
+_SEMANTIC = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+-[A-Za-z]")
+_HASH = re.compile(r"(?:[A-Za-z]+[._-])*g?(?P<hash>[0-9a-f]{7,64})")
+_DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[0-9]{2}){0,3}(?:[a-z][0-9]?)?")
+
+
+@lru_cache(maxsize=1 << 15)
+def convention(label: str) -> Convention | None:
+    """What is read in ``label``; ``None`` where it has no number, is a commit's hash, or is no version otherwise."""
+    tag, since = described(label)
+    match = _LABEL.fullmatch(tag)
+    parts = _parts(match["version"]) if match and not _is_hash(tag) else None
+    if match is None or parts is None:
+        return None
+    words = re.split(r"[._-]", match["words"].lower())
+    series = "-".join(word for word in words if word and word not in INTRODUCTIONS)
+    end: Part = (Step.END, NOTHING, "")
+    return Convention(series, number(match["epoch"] or ""), (*parts, *since, end))
+
+
+def described(label: str) -> tuple[str, tuple[Part, ...]]:
+    """The tag that ``git describe`` began a label with, and what it told of the commits and changes since."""
+    match = _DESCRIBED.fullmatch(label)
+    if match is None or match["tag"] == label:
+        return label, ()
+    return match["tag"], ((Step.COMMITS, number(match["commits"] or ""), match["dirty"] or ""),)
+
+
+def _is_hash(tag: str) -> bool:
+    """Whether a label is a commit's hash, of which some are all digits; dates are none."""
+    match = _HASH.fullmatch(tag)
+    return match is not None and _DATE.fullmatch(match["hash"]) is None
+
+
+def _parts(version: str) -> list[Part] | None:
+    """What a version consists of; ``None`` where something in it is unknown."""
+    core = _CORE.match(version)
+    assert core is not None
+    numbers = [number(word) for word in re.split(r"[._]", core[0])]
+    while numbers and numbers[-1] == NOTHING:
+        numbers.pop()  # 1.0 is 1.0.0
+    parts: list[Part] = [(Step.NUMBER, one, "") for one in numbers]
+    section, position = Step.NUMBER, core.end()
+    while position < len(version):
+        piece = _PIECE.match(version, position)
+        if piece is None:
+            return None
+        semantic = position == core.end() and _SEMANTIC.match(version) is not None
+        section, part = _part(piece, section, semantic=semantic)
+        parts.append(part)
+        position = piece.end()
+    return parts
+
+
+def _part(piece: re.Match[str], section: Step, *, semantic: bool) -> tuple[Step, Part]:
+    """What one piece says in its section, which is what the last ``~``, pre-release or addition began; and its own."""
+    mark, amount, word = piece["mark"] or "", number(piece["number"] or ""), (piece["word"] or "").lower()
+    if piece["before"]:
+        return Step.BEFORE, (Step.BEFORE, NOTHING, "")
+    if "+" in mark or "^" in mark:
+        return Step.ADDED, (Step.ADDED, amount, word)
+    if not word:
+        counted = Step.COUNTED if section is Step.PRE_RELEASE else Step.NUMBER
+        return section, (Step.REVISION if "-" in mark else counted, amount, "")
+    announced = _announced(piece, word, semantic=semantic)
+    if announced is None:
+        return section, (Step.WORD, NOTHING, word)
+    if section is Step.NUMBER or (section is Step.PRE_RELEASE and not announced):
+        return Step.PRE_RELEASE, (Step.PRE_RELEASE, NOTHING, announced)
+    return section, (Step.WORD, NOTHING, announced)
+
+
+def _announced(piece: re.Match[str], word: str, *, semantic: bool) -> str | None:
+    """As what a word that announces a release is ordered; ``None`` for any other word."""
+    numbered = piece.string[piece.end() : piece.end() + 1].isdigit()
+    if word in LETTERS and not piece["mark"] and not numbered:
+        return None
+    return PRE_RELEASES.get(word, word if semantic and word not in FOLLOWING else None)
+
+
+def number(digits: str) -> Number:
+    """The number that ``digits`` write; none is 0."""
+    significant = digits.lstrip("0")
+    return len(significant), significant
