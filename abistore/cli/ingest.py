@@ -11,11 +11,11 @@ import click
 
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import FILE, Settings, output_options, pass_settings, said_options, store_option
-from abistore.cli.output import answer, note
+from abistore.cli.output import answer, note, say_error
 from abistore.cli.rendering import fail_on_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.model.counting import counted
-from abistore.report import render
+from abistore.report import draft
 from abistore.urls import masked
 
 if TYPE_CHECKING:
@@ -108,9 +108,7 @@ def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
     answer(settings, document, lambda: "\n".join(_lines(settings, results)))
     if not settings.json:
         for result in failed:
-            click.echo(f"error: {result.error}", err=True)
-            if result.hint:
-                click.echo(f"hint: {result.hint}", err=True)
+            say_error(result.error, result.hint)
     releases = [result.release for result in results if result.release is not None]
     for hint in dict.fromkeys(lack.hint for release in releases for lack in _lacks(release) if lack.hint):
         note(settings, f"hint: {hint}")
@@ -132,7 +130,7 @@ def _lines(settings: Settings, results: tuple[Ingested, ...]) -> list[str]:
                 f"{counted(release.exports, 'export')}{notes}{_unseen(release)}{baseline}{unjudged}"
             )
         if result.verdict is not None:
-            lines += ["", render(result.verdict, "text", style_of(settings, full=False)), ""]
+            lines += ["", draft(result.verdict, "text", style_of(settings, full=False)), ""]
     return lines
 
 

@@ -199,9 +199,9 @@ def fail(error: AbistoreError, as_json: bool) -> int:
 
         write_json(error_document(error))
     else:
-        click.echo(f"error: {error.message}", err=True)
-        if error.hint:
-            click.echo(f"hint: {error.hint}", err=True)
+        from abistore.cli.output import say_error
+
+        say_error(error.message, error.hint)
     return error.exit_code
 
 

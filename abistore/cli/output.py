@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from abistore.cli.options import Settings
-from abistore.errors import AbistoreError, OutputError
+from abistore.errors import LONGEST, AbistoreError, OutputError
+from abistore.model.characters import bounded, in_line, json_text, visible
 
 
 def error_document(error: AbistoreError) -> dict[str, Any]:
@@ -27,7 +28,22 @@ def write_json(document: Mapping[str, Any]) -> None:
 def _json(document: Mapping[str, Any]) -> str:
     import json
 
-    return json.dumps(document, indent=2)
+    return json_text(json.dumps(document, indent=2))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines of text, which may quote anything: a terminal or a log shows them, and does nothing else.
+
+    What a report rendered went through the same already, and is printed with ``click.echo``.
+    """
+    click.echo(visible(bounded(text)), err=err)
+
+
+def say_error(message: str, hint: str) -> None:
+    """Print an error in two lines on standard error."""
+    click.echo(f"error: {in_line(message, LONGEST)}", err=True)
+    if hint:
+        click.echo(f"hint: {in_line(hint, LONGEST)}", err=True)
 
 
 def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
@@ -41,14 +57,16 @@ def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]
             rendered = _json({"status": "ok", **plain(value)})
         else:
             rendered = text()
-    if rendered:
+    if rendered and settings.json:
         click.echo(rendered)
+    elif rendered:
+        say(rendered)
 
 
 def note(settings: Settings, text: str) -> None:
     """Tell something beside the answer, on standard error; silent with ``-q`` and ``--json``."""
     if not settings.json and settings.verbosity >= 0:
-        click.echo(text, err=True)
+        say(text, err=True)
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -74,7 +92,7 @@ def _write_special(path: Path, data: bytes) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Print bytes as they are on standard output."""
+    """Print bytes as they are on standard output: JSON, which has escapes of its own."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()

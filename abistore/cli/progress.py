@@ -11,18 +11,21 @@ from typing import Any, TypeAlias
 import click
 
 from abistore.cli.options import Settings
+from abistore.model.characters import in_line
 
 PATIENCE = 1.0
 """Seconds before a bar appears: shorter work needs none."""
 
 STEPS = 1000
+WIDEST = 200
+"""Characters of what is being done that are shown."""
 
 Advance: TypeAlias = Callable[[str, float], None]
 """Told what is being done, and how much is done, from 0 to 1."""
 
 
 def _label(what: str | None) -> str | None:
-    return what
+    return in_line(what, WIDEST) if what else what
 
 
 class Bar:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from abistore.cli.options import FILE, Settings
-from abistore.cli.output import colour_wanted, width, write_file
+from abistore.cli.output import colour_wanted, say, width, write_file
 from abistore.report import formats, render
 from abistore.report.style import MODES, Mode, Style
 
@@ -105,7 +105,7 @@ def show_report(settings: Settings, report: Report, rendering: Rendering) -> int
     elif settings.verbosity >= 0:
         from abistore.report.modes import stat
 
-        click.echo(stat(report))
+        say(stat(report))
     return report.exit_code
 
 
@@ -119,6 +119,6 @@ def _print(settings: Settings, report: Report, rendering: Rendering, style: Styl
         from abistore.report.text import headline
 
         gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
-        click.echo(f"{headline(report, style)}{gaps}")
+        say(f"{headline(report, style)}{gaps}")
     else:
         click.echo(render(report, "json" if settings.json else rendering.format, style))

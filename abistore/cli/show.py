@@ -14,6 +14,7 @@ from abistore.cli.output import answer, width
 from abistore.cli.rendering import style_of
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, operand_words
+from abistore.model.characters import bounded
 from abistore.model.counting import counted
 from abistore.report.text import listed
 from abistore.report.wording import shortened
@@ -102,7 +103,12 @@ def _row(head: str, text: str) -> Iterator[str]:
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
     """``text`` in the terminal's lines, which begin with ``first`` and ``rest``; no name is cut."""
     return textwrap.wrap(
-        text, width(), initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        bounded(text),
+        width(),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from abistore.errors import SnapshotError
+from abistore.model.characters import json_bytes
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import (
@@ -163,7 +164,7 @@ def to_json(snapshot: Snapshot) -> bytes:
         ("types", _lines(writer.types)),
         ("shapes", _lines(writer.shapes)),
     ]
-    return b"{%b}\n" % b",\n".join(b'"%b":%b' % (key.encode(), value) for key, value in parts)
+    return json_bytes(b"{%b}\n" % b",\n".join(b'"%b":%b' % (key.encode(), value) for key, value in parts))
 
 
 def _entry_rows(writer: _Writer, snapshot: Snapshot, facet: Facet) -> bytes:

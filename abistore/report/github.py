@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from abistore.model.characters import own, spelled
 from abistore.model.counting import counted
 from abistore.report.heading import advice, by_suppression, verdict
 from abistore.report.modes import fails, stat
@@ -26,21 +27,21 @@ def render(report: Report, style: Style) -> str:
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
     if report.evidence_gap:
-        yield f"::warning title={_property(verdict(report))}::{_data(report.evidence_gap)}"
-    yield from (f"::warning title={_property(f'Advice: {each.kind}')}::{_data(text)}" for each, text in advice(report))
+        yield _command("warning", report.evidence_gap, title=verdict(report))
+    yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))
     for group in groups(report):
         changes = (change for kind in group.kinds for change in kind.changes)
         shown = group.total if style.limit is None else min(style.limit, LIMIT, group.total)
         for change in islice(changes, shown):
-            yield _command(_level(report, change), change)
+            yield _annotation(_level(report, change), change)
         if group.total > shown:
             yield f"and {group.total - shown} more of impact {group.impact.label} (--full shows all)"
     for by, taken in by_suppression(report.suppressed).items():
         yield f"suppressed: {counted(len(taken), 'change')} by {' '.join(by.split())}"
     for item in report.not_checked:
         text = ". ".join(filter(None, (unchecked(item), item.hint)))
-        yield f"::notice title={_property(f'Not checked: {item.facet} ({item.side})')}::{_data(text)}"
-    yield from (f"::notice title=Note::{_data(remark)}" for remark in report.notes)
+        yield _command("notice", text, title=f"Not checked: {item.facet} ({item.side})")
+    yield from (_command("notice", remark, title="Note") for remark in report.notes)
 
 
 def _level(report: Report, change: Change) -> str:
@@ -49,18 +50,22 @@ def _level(report: Report, change: Change) -> str:
     return "notice" if change.impact in {"compatible", "notice"} else "warning"
 
 
-def _command(level: str, change: Change) -> str:
-    properties = {"title": f"{change.kind}: {subject(change)}"}
+def _annotation(level: str, change: Change) -> str:
+    title = f"{change.kind}: {subject(change)}"
+    text = "\n".join(told(change))
     if where := place(change):
         file, line = where
-        properties = {"file": file, **({"line": str(line)} if line else {}), **properties}
+        return _command(level, text, file=file, **({"line": str(line)} if line else {}), title=title)
+    return _command(level, text, title=title)
+
+
+def _command(level: str, text: str, **properties: str) -> str:
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    text = _data("\n".join(told(change)))
-    return f"::{level} {said}::{text}"
+    return own(f"::{level} {said}::{_data(text)}")
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return spelled(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from abistore.model.characters import own
+
 CODES = {
     "breaking": "1;31",
     "api_break": "33",
@@ -41,4 +43,4 @@ class Style(NamedTuple):
 
     def paint(self, text: str, tone: str) -> str:
         """``text`` in one of :data:`CODES`'s tones, where colour is wanted."""
-        return f"\x1b[{CODES[tone]}m{text}\x1b[0m" if self.colour else text
+        return f"{own(f'[{CODES[tone]}m')}{text}{own('[0m')}" if self.colour else text

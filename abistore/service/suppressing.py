@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal
 
 from abistore.limits import limits_for
+from abistore.model.characters import in_line, json_text
 from abistore.model.counting import counted
 from abistore.model.findings import Impact
 from abistore.report.outline import Change, Report, every
@@ -25,6 +25,10 @@ HEAD = """\
 # Review each one. Delete what must be repaired; write into reason why the rest is right for your consumers.
 # --strict-suppressions refuses an entry whose reason is empty.
 """
+
+
+COMMENT = 160
+"""Characters of one name or value in a comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def _entry(changes: Sequence[Change]) -> str:
     if first.part and len(changes) == 1:
         keys.append(("member", first.part))
     keys.append(("reason", ""))
-    said = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in keys]
+    said = [f"{key}: {json_text(json.dumps(value, ensure_ascii=False))}" for key, value in keys]
     lines = [f"  # {line}\n" for line in comments]
     lines += [f"  {'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(said)]
     return "".join(lines)
@@ -101,8 +105,8 @@ def _told(change: Change) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    shown = re.sub(r"[^\x20-\x7e\xa0-\ud7ff]+", " ", text)
-    return shown if len(shown) <= 160 else f"{shown[:157]}..."
+    """``text`` in one line, whatever a reader of YAML takes for the end of one."""
+    return in_line(text, COMMENT)
 
 
 def listed(words: Sequence[str], *, strict: bool = False, today: date | None = None) -> tuple[Listed, ...]:

@@ -192,22 +192,28 @@ def test_a_server_is_reached_by_each_of_its_schemes(scheme: str, abistore: Call)
         assert (done.code, done.json["store"]["created"]) == (0, True)
 
 
-def test_a_password_that_an_older_version_stored_is_not_shown(stored: Call, database: Path) -> None:
-    with closing(sqlite3.connect(database)) as driver, driver:
-        told = (
-            f'[{{"facet":"layout","state":"missing","reason":"debuginfod-failed","detail":"http://u:{SECRET}@h: no"}}]'
-        )
-        driver.execute("UPDATE snapshot SET evidence = ?, url = ?", (told, f"https://u:{SECRET}@ci.example.org"))
-        driver.execute("UPDATE baseline_move SET reason = ?", (f"https://u:{SECRET}@ci.example.org",))
+def test_a_password_that_an_older_version_stored_is_not_shown(
+    abistore: Call, values: dict[str, str | Path], database: Path, new: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        for module in ("abistore.model.snapshot", "abistore.extract.debuginfod", "abistore.store.audit"):
+            older.setattr(f"{module}.masked", lambda text, secrets=(): text)
+        told = ["--debuginfod", "--url", values["--url"], "--version"]
+        for version, library in (("1.0", values["old"]), ("2.0", new)):
+            assert abistore("ingest", library, *told, version).code == 0
+            assert abistore("baseline", "set", f"libcase@{version}", "--reason", values["--reason"]).code == 0
+        assert abistore("verdict", "libcase@2.0").code == 4
+    with closing(sqlite3.connect(database)) as driver:
+        assert SECRET in "\n".join(driver.iterdump())
     for words in (
         ["show", "libcase@1.0"],
         ["export", "libcase@1.0"],
         ["list", "libcase", "--json"],
         ["verdict", "libcase@2.0"],
         ["verdict", "libcase@2.0", "--json"],
-        ["baseline", "list"],
+        ["baseline", "history", "libcase"],
     ):
-        done = stored(*words)
+        done = abistore(*words)
         assert done.code in {0, 4}
         assert_hidden(done, words)
 

@@ -73,7 +73,7 @@ def test_annotations_point_at_lines_and_escape_what_ends_a_command() -> None:
     odd = replace(MOVED, part="a,b:c\r\nd%", description="one\n::error::two")
     text = render(outline(comparison(odd, not_checked=False)), "github", Style())
     assert text.count("\n") == 1
-    assert "a%2Cb%3Ac%0D%0Ad%25" in text
+    assert "a%2Cb%3Ac\\x0d%0Ad%25" in text
 
 
 def test_annotations_are_bounded_and_say_how_many_more_there_are() -> None:

@@ -8,9 +8,10 @@ from textwrap import dedent
 from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
-from abistore.report.outline import Declared, outline
+from abistore.report import render as render_as
+from abistore.report.outline import Declared, Report, outline
 from abistore.report.style import Style
-from abistore.report.text import listed, render, worth_drawing
+from abistore.report.text import listed, worth_drawing
 from abistore.report.wording import shortened
 from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, many
 
@@ -40,6 +41,10 @@ GOLDEN = """\
           hint: build it with -g
 
     3 breaking, 1 compatible; 1 not checked; exit code 4"""
+
+
+def render(report: Report, style: Style) -> str:
+    return render_as(report, "text", style)
 
 
 def test_a_report_tells_everything_worst_first() -> None:
