@@ -192,7 +192,7 @@ def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Ite
         ]
         if names and not _leaves_out(context, own):
             reach = context.old_reach if own is context.old else context.new_reach
-            names = [name for name in names if name in reach.by_value]
+            names = [name for name in names if reach.reaches(name, by_value=True)]
         if names:
             yield NotChecked(
                 facet,

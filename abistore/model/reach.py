@@ -12,10 +12,9 @@ library types, which are not walked into, count as by value, except for the temp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Final, TypeAlias, assert_never
 
-from abistore.model.names import Name
+from abistore.model.names import Facet, Name
 from abistore.model.normal import last_component
 from abistore.model.shapes import (
     Alias,
@@ -45,6 +44,9 @@ from abistore.model.snapshot import Snapshot
 
 Reference: TypeAlias = tuple[Name, bool]
 """A name that a shape mentions, and whether by value."""
+
+DECLARING: Final[tuple[Facet, ...]] = ("layout", "source")
+"""The facets that show what a declaration is made of."""
 
 HANDLES: Final[frozenset[str]] = frozenset(
     [
@@ -160,45 +162,75 @@ def _add(reference: TypeRef, by_value: bool, found: list[Reference]) -> None:
             assert_never(reference)
 
 
+Edges: TypeAlias = dict[Name, bool]
+"""Names at the other end of mentions, each with whether one of these is by value."""
+
+
 class Reach:
     """What the exported functions and variables of one snapshot reach through its layout and source facets.
 
-    Neither ``by_value`` nor ``by_pointer`` holds the exports themselves. Building it is linear in the snapshot.
+    Building it is linear in the snapshot; :meth:`after` builds the one of a later release from what differs. A
+    question costs what the names that it meets cost; many questions cost no more than all names.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._forward: dict[Name, dict[Name, bool]] = {}
-        self._backward: dict[Name, list[Reference]] | None = None
+        self._forward: dict[Name, Edges] = {}
+        self._backward: dict[Name, Edges] | None = None
         self._affected: dict[tuple[Name, bool], tuple[Name, ...]] = {}
-        for facet in ("layout", "source"):
+        self._closures: dict[bool, set[Name]] = {}
+        self._met = 0
+        for facet in DECLARING:
             for name, variants in snapshot.entries.get(facet, {}).items():
-                edges = self._forward.setdefault(name, {})
-                for shape in variants:
-                    for mentioned, by_value in references(shape, name):
-                        edges[mentioned] = by_value or edges.get(mentioned, False)
-        self.exports: tuple[Name, ...] = tuple(name for name in self._forward if name.kind in ("function", "variable"))
+                _mention(name, variants, self._forward.setdefault(name, {}))
 
-    @cached_property
-    def by_value(self) -> set[Name]:
-        """The names reached along mentions by value alone."""
-        return self._closure(by_value_only=True)
+    def after(self, snapshot: Snapshot, changed: Iterable[Name]) -> Reach:
+        """That of ``snapshot``, which differs from this one's in the declarations of the ``changed`` names only."""
+        found = object.__new__(Reach)
+        found._forward = dict(self._forward)
+        found._backward = None if self._backward is None else dict(self._backward)
+        found._affected, found._closures, found._met = {}, {}, 0
+        for name in changed:
+            found._replace(name, snapshot)
+        return found
 
-    @cached_property
-    def _reached(self) -> set[Name]:
-        return self._closure(by_value_only=False)
+    def _replace(self, name: Name, snapshot: Snapshot) -> None:
+        before = self._forward.pop(name, {})
+        held = [variants for facet in DECLARING if (variants := snapshot.variants(facet, name))]
+        after: Edges = {}
+        for variants in held:
+            _mention(name, variants, after)
+        if held:
+            self._forward[name] = after
+        if self._backward is None or before == after:
+            return
+        for used in before.keys() | after.keys():
+            users = {user: by_value for user, by_value in self._backward.get(used, {}).items() if user != name}
+            if used in after:
+                users[name] = after[used]
+            self._backward[used] = users
 
-    @cached_property
-    def by_pointer(self) -> set[Name]:
-        """All other names reached."""
-        return self._reached - self.by_value
+    def users(self, name: Name) -> Iterable[Name]:
+        """The declarations that mention ``name``."""
+        return self._users(name).keys()
 
-    def reaches(self, name: Name) -> bool:
-        """Whether an export reaches ``name`` at all."""
-        return name in self._reached
+    def _users(self, name: Name) -> Edges:
+        if self._backward is None:
+            self._backward = {}
+            for user, edges in self._forward.items():
+                for used, by_value in edges.items():
+                    self._backward.setdefault(used, {})[user] = by_value
+        return self._backward.get(name, {})
 
-    def _closure(self, *, by_value_only: bool) -> set[Name]:
+    def reaches(self, name: Name, *, by_value: bool = False) -> bool:
+        """Whether an export reaches ``name``; with ``by_value``, along such mentions only."""
+        if by_value not in self._closures and self._met > len(self._forward):
+            self._closures[by_value] = self._closure(by_value)
+        closure = self._closures.get(by_value)
+        return name in closure if closure is not None else any(map(self._is_export, self._reaching(name, by_value)))
+
+    def _closure(self, by_value_only: bool) -> set[Name]:
         reached: set[Name] = set()
-        pending = list(self.exports)
+        pending = [name for name in self._forward if self._is_export(name)]
         while pending:
             for name, by_value in self._forward.get(pending.pop(), {}).items():
                 if (by_value or not by_value_only) and name not in reached:
@@ -210,22 +242,27 @@ class Reach:
         """The exports that reach ``name`` (themselves too), sorted; with ``by_value``, along such mentions only."""
         known = self._affected.get((name, by_value))
         if known is None:
-            known = self._affected[name, by_value] = self._sources(name, by_value)
+            found = {name, *self._reaching(name, by_value)}
+            known = self._affected[name, by_value] = tuple(sorted(filter(self._is_export, found)))
         return known
 
-    def _sources(self, name: Name, by_value_only: bool) -> tuple[Name, ...]:
-        if self._backward is None:
-            self._backward = {}
-            for user, edges in self._forward.items():
-                for used, by_value in edges.items():
-                    self._backward.setdefault(used, []).append((user, by_value))
-        reached = {name}
+    def _reaching(self, name: Name, by_value_only: bool) -> Iterator[Name]:
+        """The declarations that reach ``name``; it is one of them where it reaches itself."""
+        seen: set[Name] = set()
         pending = [name]
         while pending:
-            for user, by_value in self._backward.get(pending.pop(), ()):
-                if (by_value or not by_value_only) and user not in reached:
-                    reached.add(user)
+            for user, by_value in self._users(pending.pop()).items():
+                if (by_value or not by_value_only) and user not in seen:
+                    seen.add(user)
+                    self._met += 1
                     pending.append(user)
-        return tuple(
-            sorted(user for user in reached if user.kind in ("function", "variable") and user in self._forward)
-        )
+                    yield user
+
+    def _is_export(self, name: Name) -> bool:
+        return name.kind in ("function", "variable") and name in self._forward
+
+
+def _mention(name: Name, variants: Iterable[AnyShape], edges: Edges) -> None:
+    for shape in variants:
+        for mentioned, by_value in references(shape, name):
+            edges[mentioned] = by_value or edges.get(mentioned, False)

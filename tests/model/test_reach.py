@@ -32,6 +32,7 @@ from abistore.model.snapshot import Snapshot, Target
 P = Name("record", "geo::P")
 Q = Name("record", "geo::Q")
 F = Name("function", "f")
+ENUM = Name("enum", "e")
 
 
 def snapshot(layout: dict[Name, AnyShape]) -> Snapshot:
@@ -60,6 +61,10 @@ MENTIONS: list[tuple[str, AnyShape, bool]] = [
 ]
 
 
+def reached(reach: Reach, *, by_value: bool = False) -> set[Name]:
+    return {name for name in (P, Q, F, ENUM) if reach.reaches(name, by_value=by_value)}
+
+
 @pytest.mark.parametrize(("what", "shape", "by_value"), MENTIONS, ids=[what for what, _, _ in MENTIONS])
 def test_a_mention_is_by_value_when_callers_depend_on_the_layout(what, shape, by_value):
     assert list(references(shape)) == [(P, by_value)]
@@ -79,16 +84,16 @@ def test_a_static_method_says_nothing_about_its_class():
 def test_by_value_ends_at_the_first_pointer_of_a_path():
     reach = Reach(
         snapshot(
-            {F: Function("f", VOID, (Named(P),)), P: record(Pointer(Named(Q))), Q: record(Named(Name("enum", "e")))}
+            {F: Function("f", VOID, (Named(P),)), P: record(Pointer(Named(Q))), Q: record(Named(ENUM))}
         )
     )
-    assert reach.by_value == {P}
-    assert reach.by_pointer == {Q, Name("enum", "e")}
+    assert reached(reach, by_value=True) == {P}
+    assert reached(reach) == {P, Q, ENUM}
 
 
 def test_one_path_by_value_is_enough():
     reach = Reach(snapshot({F: Function("f", Pointer(Named(P)), (Named(P),)), P: record()}))
-    assert (reach.by_value, reach.by_pointer) == ({P}, set())
+    assert reach.reaches(P, by_value=True)
 
 
 def test_the_exports_that_reach_a_type_are_found_through_cycles():
@@ -106,8 +111,20 @@ def test_a_chain_of_sixty_thousand_records_is_followed():
     layout: dict[Name, AnyShape] = {F: Function("f", Named(names[0]))}
     layout.update((name, record(Named(following))) for name, following in pairwise(names))
     reach = Reach(snapshot(layout))
-    assert len(reach.by_value) == 60_000
+    assert all(reach.reaches(name, by_value=True) for name in names)
     assert reach.exports_reaching(names[-1]) == (F,)
+
+
+def test_what_a_later_release_reaches_follows_from_what_differs():
+    first = snapshot({F: Function("f", VOID, (Named(P),)), P: record(Pointer(Named(Q))), Q: record(Named(ENUM))})
+    second = snapshot({F: Function("f", VOID, (Named(P),)), P: record(Pointer(Named(P))), ENUM: record()})
+    reach = Reach(first)
+    assert reach.exports_reaching(ENUM) == (F,)
+    later = reach.after(second, [P, Q, ENUM])
+    assert reached(later) == {P}
+    assert later.exports_reaching(ENUM) == ()
+    assert list(later.users(P)) == [F, P]
+    assert reach.exports_reaching(ENUM) == (F,)
 
 
 def test_only_what_lies_inside_is_embedded():
