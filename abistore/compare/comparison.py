@@ -119,7 +119,7 @@ def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
                 yield facet, unknown
             for chosen in chosen_at_load_time(context, facet):
                 yield facet, chosen
-        if context.old.entries[facet] != context.new.entries[facet]:
+        if context.differing[facet]:
             for found in declarations(context, facet):
                 yield facet, found
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
+from abistore.compare.difference import Differing, differing
 from abistore.compare.equivalence import Equivalence, Sameness
 from abistore.compare.exposure import Exposure
 from abistore.compare.internal import Internals
 from abistore.compare.renames import find_renames
-from abistore.compare.undescribed import undescribed_classes
-from abistore.compare.usage import mentioned_alike
+from abistore.compare.side import Side
+from abistore.compare.usage import mentions_alike
 from abistore.compare.vtables import Tables
 from abistore.model.deltas import Changed
 from abistore.model.names import SELF, Facet, Name
@@ -25,33 +26,51 @@ RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s
 """Libraries for which the standard library's names are their own."""
 
 
+class Known(NamedTuple):
+    """What is known of two snapshots before they are compared: their sides, and the names that differ."""
+
+    old: Side
+    new: Side
+    differing: Differing
+
+
 class Context:
     """The two snapshots that are being compared, and questions about them that cost more than a look-up.
 
     Everything that takes types takes the old side's first; a name is looked up on the side that the method names.
     """
 
-    def __init__(self, old: Snapshot, new: Snapshot) -> None:
+    def __init__(self, old: Snapshot, new: Snapshot, known: Known | None = None) -> None:
         self.old = old
         self.new = new
+        self.old_side, self.new_side = known[:2] if known else (Side(old), Side(new))
+        self._differing = known.differing if known else None
         self._affected: dict[Name, tuple[Name, ...]] = {}
+        self._passed_with: dict[Name, Sequence[Name]] = {}
         self._once: dict[tuple[object, int], tuple[Changed[Any], Any]] = {}
 
-    @cached_property
+    @property
+    def differing(self) -> Differing:
+        """The names that the two sides show in different ways."""
+        if self._differing is None:
+            self._differing = differing(self.old, self.new)
+        return self._differing
+
+    @property
     def old_reach(self) -> Reach:
         """Which names the old side's exports reach."""
-        return Reach(self.old)
+        return self.old_side.reach
 
-    @cached_property
+    @property
     def new_reach(self) -> Reach:
         """Which names the new side's exports reach."""
-        return Reach(self.new)
+        return self.new_side.reach
 
     @cached_property
     def equivalence(self) -> Equivalence:
         """Whether a type of the old side is one of the new side."""
-        found = Equivalence(self.old, self.new)
-        found.renames = find_renames(found)
+        found = Equivalence(self.old_side.types, self.new_side.types)
+        found.renames = find_renames(found, self.differing["layout"])
         return found
 
     @property
@@ -59,10 +78,10 @@ class Context:
         """Records and enums of the old side that the new side has under another name."""
         return self.equivalence.renames
 
-    @cached_property
+    @property
     def exposure(self) -> Exposure:
         """What the old side's exports tell about who allocates and who sees into its types."""
-        return Exposure(self.equivalence.old_side, self.internals, self.exported)
+        return self.old_side.exposure
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``: fields, variables, what pointers point to."""
@@ -72,25 +91,25 @@ class Context:
         """How far a value passed or returned as ``old`` arrives as ``new``; outermost ``const`` does not count."""
         return self.equivalence.passed(old, new)
 
-    @cached_property
+    @property
     def old_tables(self) -> Tables:
         """The vtables of the old side's classes."""
-        return Tables(self.equivalence.old_side)
+        return self.old_side.tables
 
-    @cached_property
+    @property
     def new_tables(self) -> Tables:
         """The vtables of the new side's classes."""
-        return Tables(self.equivalence.new_side)
+        return self.new_side.tables
 
-    @cached_property
+    @property
     def old_undescribed(self) -> frozenset[Name]:
         """The old side's classes whose layout the evidence leaves out."""
-        return undescribed_classes(self.old_tables)
+        return self.old_side.undescribed
 
-    @cached_property
+    @property
     def new_undescribed(self) -> frozenset[Name]:
         """The new side's classes whose layout the evidence leaves out."""
-        return undescribed_classes(self.new_tables)
+        return self.new_side.undescribed
 
     def once(self, whole: Changed[Any], work_out: Callable[[Changed[Any], Context], T]) -> T:
         """What is worked out of a declaration's change for all of its parts."""
@@ -136,23 +155,22 @@ class Context:
         snapshot = self.old if side == "old" else self.new
         return any(not isinstance(shape, Foreign) for shape in snapshot.variants("layout", name))
 
-    @cached_property
-    def mentioned_alike(self) -> frozenset[Name]:
-        """The names that a declaration of both sides mentions in the same type, and that changed along with it.
+    def mentioned_alike(self, name: Name) -> bool:
+        """Whether a declaration of both sides mentions ``name`` in the same type, so that it changed along with it.
 
         Where all uses changed too, as from ``callback *`` to ``callback``, they have findings of their own.
         """
-        return mentioned_alike(self.old, self.new)
+        return any(mentions_alike(name, user, self.old, self.new) for user in self.old_reach.users(name))
 
-    @cached_property
+    @property
     def internals(self) -> Internals:
         """The old side's exports that no consumer can name."""
-        return Internals(self.old)
+        return self.old_side.internals
 
-    @cached_property
+    @property
     def new_internals(self) -> Internals:
         """The new side's exports that no consumer can name."""
-        return Internals(self.new)
+        return self.new_side.internals
 
     def undeclared(self, name: Name) -> bool:
         """Whether the old side's public headers are known and declare nothing of this name."""
@@ -187,7 +205,10 @@ class Context:
 
     def passed_with(self, name: Name) -> Sequence[Name]:
         """What the exports of both sides, callbacks and virtual methods pass by value that is or embeds ``name``."""
-        return self.exposure.passed_with.get(name, ())
+        known = self._passed_with.get(name)
+        if known is None:
+            known = self._passed_with[name] = self.exposure.passed_with(name, self.exported)
+        return known
 
     def library_allocates(self, name: Name) -> bool:
         """Whether consumers hold pointers to ``name`` at most, and get them from the library: see :class:`Exposure`."""

@@ -12,7 +12,7 @@ from abistore.model.counting import counted
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record, Symbol
+from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
 from abistore.model.snapshot import Snapshot, Variants
 
 TYPES = ("record", "enum", "alias")
@@ -50,13 +50,14 @@ def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChe
         yield from _one_sided(context)
     else:
         yield from _undescribed(context, facet)
-    differing = sorted(name for name, shapes in old.items() if new.get(name, shapes) != shapes)
+    names = sorted(context.differing[facet])
+    differing = [name for name in names if name in old and name in new]
     undefined = {*context.old_undescribed, *context.new_undescribed} if facet == "layout" else set[Name]()
     for reason in _undefined(context, facet, differing):
         undefined.update(reason.names)
         yield reason
-    removed = [name for name in sorted(old.keys() - new.keys()) if name.kind in TYPES and context.affected(name)]
-    added = [name for name in sorted(new.keys() - old.keys()) if name.kind in TYPES]
+    removed = [name for name in names if name not in new and name.kind in TYPES and context.affected(name)]
+    added = [name for name in names if name not in old and name.kind in TYPES]
     renamed = {name: context.renames[name] for name in removed if name in context.renames}
     redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
     for name in differing:
@@ -113,18 +114,21 @@ def _tells_of_a_vtable(seen: AnyShape | None, seeing: Tables, hiding: Tables) ->
 
 def _one_sided(context: Context) -> Iterator[Delta[Any]]:
     """Functions, variables and constants that only one side's headers declare."""
-    sides = context.old.entries["source"], context.new.entries["source"]
+    old, new = context.old.entries["source"], context.new.entries["source"]
+    names = sorted(name for name in context.differing["source"] if name.kind not in TYPES)
     if context.new.evidence_of("source").state == "full":
-        for name, shape in _written(*sides):
+        for name, shape in _written(names, old, new):
             yield Removed(Subject(name), shape)
     if context.old.evidence_of("source").state == "full":
-        for name, shape in _written(*reversed(sides)):
+        for name, shape in _written(names, new, old):
             yield Added(Subject(name), shape)
 
 
-def _written(here: Mapping[Name, Variants], there: Mapping[Name, Variants]) -> Iterator[tuple[Name, Declared]]:
-    for name in sorted(here.keys() - there.keys()):
-        if name.kind not in TYPES:
+def _written(
+    names: Iterable[Name], here: Mapping[Name, Variants], there: Mapping[Name, Variants]
+) -> Iterator[tuple[Name, Declared]]:
+    for name in names:
+        if name in here and name not in there:
             yield name, _text(here[name]) or Declared()
 
 
@@ -141,8 +145,9 @@ def _text(variants: Variants) -> Declared | None:
 def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
     """Exports of both sides that only one side's evidence describes."""
     old, new = context.old.entries[facet], context.new.entries[facet]
-    for side, beside in (("old", new.keys() - old.keys()), ("new", old.keys() - new.keys())):
-        missing = [name for name in beside if name.kind in ("function", "variable") and context.exported(name)]
+    names = [name for name in context.differing[facet] if name.kind in ("function", "variable")]
+    for side, beside in (("old", old), ("new", new)):
+        missing = [name for name in names if name not in beside and context.exported(name)]
         if missing:
             evidence = (context.old if side == "old" else context.new).evidence_of(facet)
             yield NotChecked(
@@ -157,10 +162,9 @@ def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
 
 def chosen_at_load_time(context: Context, facet: Facet) -> Iterator[NotChecked]:
     """Functions that both sides export as an IFUNC and neither describes: compilers record their resolvers only."""
-    described = context.old.entries[facet].keys() | context.new.entries[facet].keys()
-    names = [name for name in context.old.entries.get("symbol", {}) if name not in described and context.exported(name)]
-    sides = context.old, context.new
-    chosen = sorted(name for name in names if all(_is_chosen(side, name) for side in sides))
+    both = context.old_side.exports.chosen_at_load_time & context.new_side.exports.chosen_at_load_time
+    sides = context.old.entries[facet], context.new.entries[facet]
+    chosen = sorted(name for name in both if not any(name in side for side in sides))
     if chosen:
         yield NotChecked(
             facet,
@@ -170,10 +174,6 @@ def chosen_at_load_time(context: Context, facet: Facet) -> Iterator[NotChecked]:
             "compare their declarations in the headers",
             tuple(chosen),
         )
-
-
-def _is_chosen(side: Snapshot, name: Name) -> bool:
-    return any(isinstance(shape, Symbol) and shape.type == "ifunc" for shape in side.variants("symbol", name))
 
 
 def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Iterator[NotChecked]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from abistore.model.names import Name
 from abistore.model.shapes import Symbol
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Variants
 
 CLASS_DATA = ("_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC")
 """Prefixes of a class's vtable, VTT, typeinfo, typeinfo name and construction vtables: emitted once for a class."""
@@ -90,8 +89,6 @@ def _outermost(qualified: str) -> str:
     return match[0] if match and (rest.startswith("::") or rest.startswith("<")) else ""
 
 
-def is_weak(snapshot: Snapshot, name: Name) -> bool:
-    """Whether every version of ``name`` is weak or unique: code that others may have compiled too."""
-    return all(
-        isinstance(shape, Symbol) and shape.binding in ("weak", "unique") for shape in snapshot.variants("symbol", name)
-    )
+def is_weak(symbols: Variants) -> bool:
+    """Whether every version of an export is weak or unique: code that others may have compiled too."""
+    return all(isinstance(shape, Symbol) and shape.binding in ("weak", "unique") for shape in symbols)

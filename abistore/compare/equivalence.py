@@ -139,14 +139,14 @@ class TypeSide:
 
 
 class Equivalence:
-    """Compares types of two snapshots, old side first. Answers are kept.
+    """Compares types of two sides, old side first. Answers are kept.
 
     ``renames`` are records and enums that are one declaration under two names: what differs in them is their own.
     """
 
-    def __init__(self, old: Snapshot, new: Snapshot) -> None:
-        self.old_side = TypeSide(old)
-        self.new_side = TypeSide(new)
+    def __init__(self, old: TypeSide, new: TypeSide) -> None:
+        self.old_side = old
+        self.new_side = new
         self.renames: Mapping[Name, Name] = {}
         self._known: dict[tuple[TypeRef, TypeRef], Sameness] = {}
         self._assumed: set[tuple[Name, Name]] = set()

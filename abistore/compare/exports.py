@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -42,44 +41,29 @@ BATCH = 3
 
 
 class Tables:
-    """Both export tables by spelling, and which spellings only one side has."""
+    """Both export tables by spelling, and the spellings that only one side has."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.old = context.old_side.exports.names
+        self.new = context.new_side.exports.names
+        names = (name for name in context.differing["symbol"] if name.kind in EXPORTS)
+        self.differing = sorted({name.spelling for name in names})
 
-    @cached_property
-    def old(self) -> dict[str, Name]:
-        """The old side's exports."""
-        return exports(self.context.old)
-
-    @cached_property
-    def new(self) -> dict[str, Name]:
-        """The new side's exports."""
-        return exports(self.context.new)
-
-    @cached_property
+    @property
     def removed(self) -> list[str]:
         """What only the old side exports, sorted."""
-        return sorted(self.old.keys() - self.new.keys())
+        return [each for each in self.differing if each in self.old and each not in self.new]
 
-    @cached_property
+    @property
     def added(self) -> list[str]:
         """What only the new side exports, sorted."""
-        return sorted(self.new.keys() - self.old.keys())
-
-
-def exports(snapshot: Snapshot) -> dict[str, Name]:
-    """The exported functions and variables of ``snapshot`` by spelling."""
-    found: dict[str, Name] = {}
-    for name in snapshot.entries.get("symbol", {}):
-        if name.kind == "function" or (name.kind == "variable" and name.spelling not in found):
-            found[name.spelling] = name
-    return found
+        return [each for each in self.differing if each in self.new and each not in self.old]
 
 
 def export_deltas(context: Context) -> Iterator[Delta[Any]]:
     """All deltas of the symbol facet."""
-    if context.old.entries.get("symbol") == context.new.entries.get("symbol"):
+    if not context.differing["symbol"]:
         return
     tables = Tables(context)
     yield from _shared(tables)
@@ -94,11 +78,10 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
 def _shared(tables: Tables) -> Iterator[Delta[Any]]:
     moves: dict[tuple[str, str], list[Delta[Any]]] = {}
     before, after = (side.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
-    shared = ((spelling, name, tables.new.get(spelling)) for spelling, name in tables.old.items())
-    differing = sorted(
-        (spelling, name, other) for spelling, name, other in shared if other and before[name] != after[other]
-    )
-    for _, name, other in differing:
+    shared = [
+        (tables.old[each], tables.new[each]) for each in tables.differing if each in tables.old and each in tables.new
+    ]
+    for name, other in shared:
         old, new = _symbols(before[name]), _symbols(after[other])
         if old == new:
             continue
@@ -186,7 +169,7 @@ def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Itera
 
 def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     context = tables.context
-    ownership = Ownership(context, tables.old, tables.new)
+    ownership = Ownership(context)
     gone, come = set(tables.removed), set(tables.added)
     for title, hidden in _hidden(tables, gone):
         gone -= set(hidden.symbols)
@@ -196,11 +179,11 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
         gone -= {old for old, _ in batch.shape.pairs}
         come -= {new for _, new in batch.shape.pairs}
     for part, owner, shape in COPIES:
-        removed = ownership.among(context.old, sorted(gone), owner)
+        removed = ownership.among(context.old_side, sorted(gone), owner)
         if removed:
             gone -= set(removed)
             yield Removed(Subject(SELF, part), shape(tuple(removed)))
-        added = ownership.among(context.new, sorted(come), owner)
+        added = ownership.among(context.new_side, sorted(come), owner)
         if added:
             come -= set(added)
             yield Added(Subject(SELF, part), shape(tuple(added)))
@@ -238,7 +221,7 @@ def _single(tables: Tables, ownership: Ownership, gone: set[str], come: set[str]
     for spelling in sorted(gone):
         name = tables.old[spelling]
         symbol = bound(_symbols(context.old.variants("symbol", name)))
-        instantiation = ownership.of(context.old, name) == "instantiation"
+        instantiation = ownership.of(context.old_side, name) == "instantiation"
         yield Removed(Subject(name), Instantiation(symbol) if instantiation else symbol)
     for spelling in sorted(come):
         name = tables.new[spelling]
@@ -246,7 +229,8 @@ def _single(tables: Tables, ownership: Ownership, gone: set[str], come: set[str]
 
 
 def _imports(context: Context) -> Iterator[Delta[Any]]:
-    old, new = _imported(context.old), _imported(context.new)
+    names = [name for name in context.differing["symbol"] if name.kind == "import"]
+    old, new = _imported(context.old, names), _imported(context.new, names)
     gone = tuple((name.spelling, old[name]) for name in sorted(old.keys() - new.keys()))
     come = tuple((name.spelling, new[name]) for name in sorted(new.keys() - old.keys()))
     if gone:
@@ -271,12 +255,10 @@ def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterat
         yield Changed(subject, Provider(before, tuple(symbols)), Provider(after, tuple(symbols)))
 
 
-def _imported(snapshot: Snapshot) -> dict[Name, Import]:
-    found = {}
-    for name, variants in snapshot.entries.get("symbol", {}).items():
-        if name.kind == "import" and variants and isinstance(variants[-1], Import):
-            found[name] = variants[-1]
-    return found
+def _imported(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, Import]:
+    """The imports of these ``names``, each as its last variant tells."""
+    found = ((name, snapshot.variants("symbol", name)[-1:]) for name in names)
+    return {name: shape for name, last in found for shape in last if isinstance(shape, Import)}
 
 
 # --- the library itself -------------------------------------------------------------------------------------------
@@ -285,9 +267,10 @@ def _imported(snapshot: Snapshot) -> dict[Name, Import]:
 def _library(tables: Tables) -> Iterator[Delta[Any]]:
     context = tables.context
     old, new = context.old_library, context.new_library
-    surfaces = _surface(context.old, tables.old), _surface(context.new, tables.new)
-    if surfaces[0] != surfaces[1]:
-        yield Changed(Subject(SELF, "exports"), *surfaces)
+    sides = context.old_side, context.new_side
+    before, after = (Surface(len(side.exports.names), side.exports.versioned) for side in sides)
+    if before != after:
+        yield Changed(Subject(SELF, "exports"), before, after)
     if old is None or new is None or old == new:
         return
     yield Changed(Subject(SELF), old, new)
@@ -295,14 +278,6 @@ def _library(tables: Tables) -> Iterator[Delta[Any]]:
     yield from _each(old.features, new.features, "feature {}", Feature)
     yield from _nodes(context, tables.old, tables.new, old, new)
     yield from _requirements(old, new)
-
-
-def _surface(snapshot: Snapshot, exported: Mapping[str, Name]) -> Surface:
-    symbols = snapshot.entries.get("symbol", {})
-    versioned = {
-        name for name in exported.values() for shape in symbols[name] if isinstance(shape, Symbol) and shape.version
-    }
-    return Surface(len(exported), len(versioned))
 
 
 def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -> Iterator[Delta[Any]]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from abistore.compare.carrying import take_on
 from abistore.compare.entities import CLASS_DATA, entity, scope
 from abistore.compare.parts import InternalExport, UndeclaredExport
+from abistore.compare.standing import Standings
 from abistore.compare.surface import Surface
 from abistore.model.deltas import Changed, Subject
 from abistore.model.demangle import demangle
 from abistore.model.files import is_own_header, is_source, may_be_private
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Foreign, Function, Named, Qualified, Variable
-from abistore.model.snapshot import Snapshot
+from abistore.model.shapes import AnyShape
 
 COMPILED = (*CLASS_DATA, "_ZTh", "_ZTv", "_ZTc")
 """Prefixes of what compilers emit for a class: its data, and entry points that adjust ``this`` or the result."""
@@ -33,41 +35,43 @@ class Internals:
     public, :class:`Surface` tells.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._layout = snapshot.entries.get("layout", {})
-        self._locations = snapshot.locations
-        self._surface = Surface(snapshot)
+    def __init__(self, standings: Standings) -> None:
+        self._standings = standings
+        self._files = standings.files
+        self._surface = Surface(standings)
 
-    @cached_property
-    def _files(self) -> dict[Name, str]:
-        return {name: place.file for name, place in self._locations.items() if name.kind in ("record", "enum")}
+    def take_on(self, before: Internals) -> None:
+        """Take what was worked out for a release before that has the same standings and files."""
+        take_on(self, before)
+        take_on(self._surface, before._surface)
 
     @cached_property
     def concealed(self) -> frozenset[Name]:
         """The types that headers define which are not public."""
         surface = self._surface
+        located = ((name, file) for name, file in self._files.items() if file in surface.unneeded)
         return frozenset(
             name
-            for name, place in self._locations.items()
-            if may_be_private(place.file) and (place.file in surface.hidden or surface.is_handle(name))
+            for name, file in (located if surface.unneeded else ())
+            if may_be_private(file) and (file in surface.hidden or surface.is_handle(name))
         )
 
     @cached_property
     def classes(self) -> frozenset[Name]:
         """The types that no consumer can include or name."""
-        headers = any(map(is_own_header, set(self._files.values())))
-        sourced = (name for name, file in self._files.items() if headers and is_source(file))
-        unnameable = (name for name in self._layout if name.kind == "record" and UNNAMEABLE in name.spelling)
+        files = {name: file for name, file in self._files.items() if name.kind in ("record", "enum")}
+        headers = any(map(is_own_header, set(files.values())))
+        sourced = (name for name, file in files.items() if headers and is_source(file))
+        unnameable = (name for name in self._standings.names if name.kind == "record" and UNNAMEABLE in name.spelling)
         return self._with_instances({*self.concealed, *sourced, *unnameable})
 
     def _with_instances(self, classes: set[Name]) -> frozenset[Name]:
         """``classes`` and the standard library's templates of them, which nobody else can have."""
         instances = [
-            (name, each.name)
-            for name, shapes in (self._layout.items() if classes else ())
-            for shape in shapes
-            for argument in (shape.arguments if isinstance(shape, Foreign) else ())
-            if isinstance(each := argument.target if isinstance(argument, Qualified) else argument, Named)
+            (name, argument)
+            for name, parts in (self._standings.parts.items() if classes else ())
+            for part in parts
+            for argument in part.arguments
         ]
         while come := {name for name, argument in instances if argument in classes} - classes:
             classes |= come
@@ -85,22 +89,15 @@ class Internals:
             return True
         return self._surface.hides(export) and not (any(owners) and self.classes)
 
-    def _owners(self, export: Name) -> list[Name | None]:
+    def _owners(self, export: Name) -> Sequence[Name | None]:
         """The class that each description of ``export`` makes it a member of."""
-        if export.spelling.startswith(COMPILED):
-            return [_compiled_for(export)]
-        return [
-            shape.method.owner if isinstance(shape, Function) and shape.method else getattr(shape, "owner", None)
-            for shape in self._layout.get(export, ())
-            if isinstance(shape, Function | Variable)
-        ]
+        return [_compiled_for(export)] if export.spelling.startswith(COMPILED) else self._standings.names[export].owners
 
     def _may_be_concealed(self, owner: Name | None) -> bool:
         """What its own place tells: most classes can be told from those of :attr:`classes` without knowing these."""
-        place = self._locations.get(owner) if owner is not None else None
-        if place is not None and may_be_private(place.file):
-            return True
-        return owner is not None and any(isinstance(shape, Foreign) for shape in self._layout.get(owner, ()))
+        if owner is None:
+            return False
+        return may_be_private(self._files.get(owner, "")) or any(part.foreign for part in self._standings.parts[owner])
 
     def header(self, export: Name) -> str:
         """The header that is not public and declares ``export``; empty where none does."""

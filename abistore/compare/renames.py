@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from abistore.compare.equivalence import Equivalence, Sameness
 from abistore.model.names import Name
@@ -27,20 +27,23 @@ SHARED = 0.5
 """The part of two records' fields (or enums' enumerators) that must have the same names for one to be the other."""
 
 
-def find_renames(equivalence: Equivalence) -> Mapping[Name, Name]:
+def find_renames(equivalence: Equivalence, differing: Iterable[Name]) -> Mapping[Name, Name]:
     """Pairs names that only one side has: those of the same content, then those that stand in the same places.
+
+    ``differing`` are all names that the two sides' debug information shows in different ways.
 
     Content alone says nothing where several types have it; a place alone says nothing where most members have other
     names.
     """
     old = equivalence.old_side.snapshot.entries.get("layout", {})
     new = equivalence.new_side.snapshot.entries.get("layout", {})
-    gone = sorted(name for name in old if name not in new and name.kind in ("record", "enum"))
-    come = sorted(name for name in new if name not in old and name.kind in ("record", "enum"))
+    gone = sorted(name for name in differing if name not in new and name.kind in ("record", "enum"))
+    come = sorted(name for name in differing if name not in old and name.kind in ("record", "enum"))
     if not gone or not come:
         return {}
     exact = dict(_of_same_content(equivalence, gone, come))
-    return {**exact, **_Places(equivalence, exact).pairs()}
+    changed = [name for name in differing if name in old and name in new]
+    return {**exact, **_Places(equivalence, exact).pairs(changed)}
 
 
 # --- the same content ---------------------------------------------------------------------------------------------
@@ -91,10 +94,9 @@ class _Places:
         self._taken = set(exact.values())
         self._votes: Counter[tuple[Name, Name]] = Counter()
 
-    def pairs(self) -> dict[Name, Name]:
+    def pairs(self, changed: Iterable[Name]) -> dict[Name, Name]:
         """The further pairs, each name in one at most."""
-        before, after = self._old.snapshot.entries["layout"], self._new.snapshot.entries["layout"]
-        pending = [(name, name) for name in before if name in after and before[name] != after[name]]
+        pending = [(name, name) for name in changed]
         pending += self._exact.items()
         found: dict[Name, Name] = {}
         while pending:

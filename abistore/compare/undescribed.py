@@ -9,7 +9,8 @@ from abistore.compare.vtables import Tables
 from abistore.model.counting import counted
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import Opaque
+from abistore.model.shapes import Function, Opaque
+from abistore.model.snapshot import Snapshot
 
 OF_CLASS = ("_ZTI", "_ZTV")
 
@@ -32,6 +33,16 @@ def undescribed_classes(tables: Tables) -> frozenset[Name]:
         for name in declared
         if any(Name("variable", symbol) in symbols for symbol in _tables_of(name)) or tables.methods(name)
     )
+
+
+def may_be_undescribed(snapshot: Snapshot, name: Name) -> bool:
+    """Whether ``name`` is such a class, or what tells of one: a member, a table, type information."""
+    if name.kind == "variable":
+        return name.spelling.startswith(OF_CLASS)
+    shapes = snapshot.variants("layout", name)
+    if name.kind == "function":
+        return any(isinstance(shape, Function) and shape.method is not None for shape in shapes)
+    return name.kind == "record" and any(isinstance(shape, Opaque) for shape in shapes)
 
 
 def _tables_of(name: Name) -> Iterator[str]:

@@ -8,16 +8,11 @@ from abistore.model.shapes import Alias, AnyShape, Foreign, Function, Record, Ty
 from abistore.model.snapshot import Snapshot
 
 
-def mentioned_alike(old: Snapshot, new: Snapshot) -> frozenset[Name]:
-    """The names in types that a declaration is made of on both sides."""
-    after = new.entries.get("layout", {})
-    found: set[Name] = set()
-    for user, variants in old.entries.get("layout", {}).items():
-        if user in after:
-            kept = {type for shape in variants for type in _parts(shape)}
-            kept &= {type for shape in after[user] for type in _parts(shape)}
-            found.update(name for type in kept for name, _ in references(Alias(type)))
-    return frozenset(found)
+def mentions_alike(name: Name, user: Name, old: Snapshot, new: Snapshot) -> bool:
+    """Whether ``name`` is in a type that the declaration of ``user`` is made of on both sides."""
+    kept = {type for shape in old.variants("layout", user) for type in _parts(shape)}
+    kept &= {type for shape in new.variants("layout", user) for type in _parts(shape)}
+    return any(name == mentioned for type in kept for mentioned, _ in references(Alias(type)))
 
 
 def _parts(shape: AnyShape) -> tuple[TypeRef, ...]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from typing import TypeAlias
 
 from abistore.compare.equivalence import TypeSide
 from abistore.model.names import Name
 from abistore.model.shapes import Base, Function, Named, Record, VirtualMethod
+from abistore.model.snapshot import Variants
 from abistore.model.spelling import declare, spell
+
+Members: TypeAlias = dict[Name, list[Function]]
 
 DEEPEST = 64
 """Classes that derive through more levels than this are malformed input."""
@@ -81,16 +85,29 @@ class Tables:
 
     def methods(self, owner: Name) -> list[Function]:
         """The exported member functions of a class that the evidence describes."""
-        return self._methods.get(owner, [])
+        return [shape for shapes in self._methods.get(owner, {}).values() for shape in shapes]
 
     @cached_property
-    def _methods(self) -> dict[Name, list[Function]]:
-        found: dict[Name, list[Function]] = {}
+    def _methods(self) -> dict[Name, Members]:
+        """By class the member functions, by name."""
+        found: dict[Name, Members] = {}
         for name, variants in self.side.snapshot.entries.get("layout", {}).items():
-            for shape in variants:
-                if name.kind == "function" and isinstance(shape, Function) and shape.method is not None:
-                    found.setdefault(shape.method.owner, []).append(shape)
+            for owner, shape in _members(name, variants):
+                found.setdefault(owner, {}).setdefault(name, []).append(shape)
         return found
+
+    def take_on(self, before: Tables, changed: Collection[Name]) -> None:
+        """Take the members of classes from the tables of a release before, but for those of the ``changed`` names."""
+        if "_methods" not in vars(before):
+            return
+        found = dict(before._methods)
+        for name in changed:
+            for owner, _ in _members(name, before.side.snapshot.variants("layout", name)):
+                found[owner] = {other: shapes for other, shapes in found[owner].items() if other != name}
+            for owner, shape in _members(name, self.side.snapshot.variants("layout", name)):
+                own = found.get(owner, {})
+                found[owner] = {**own, name: [*own.get(name, ()), shape]}
+        self._methods = found
 
     def has_plain(self, owner: Name, method: VirtualMethod) -> bool:
         """Whether ``owner`` exports what ``method`` is called as a function that is not virtual.
@@ -114,6 +131,13 @@ class Tables:
         simple = owner.spelling.partition("<")[0].rpartition("::")[2]
         constructors = [each for each in self.methods(owner) if each.display.rpartition("::")[2] == simple]
         return not constructors or any(each.method and each.method.access != "private" for each in constructors)
+
+
+def _members(name: Name, variants: Variants) -> Iterator[tuple[Name, Function]]:
+    """The classes of which ``name`` is a member function, each beside its declaration."""
+    for shape in variants:
+        if name.kind == "function" and isinstance(shape, Function) and shape.method is not None:
+            yield shape.method.owner, shape
 
 
 def grows_unseen(owner: Name, old: Tables, new: Tables) -> bool:

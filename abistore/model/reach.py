@@ -11,7 +11,7 @@ library types, which are not walked into, count as by value, except for the temp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 from abistore.model.names import Facet, Name
@@ -166,6 +166,10 @@ Edges: TypeAlias = dict[Name, bool]
 """Names at the other end of mentions, each with whether one of these is by value."""
 
 
+Mentions: TypeAlias = Sequence[Sequence[Reference]]
+"""What a declaration mentions, shape by shape."""
+
+
 class Reach:
     """What the exported functions and variables of one snapshot reach through its layout and source facets.
 
@@ -179,15 +183,24 @@ class Reach:
         self._affected: dict[tuple[Name, bool], tuple[Name, ...]] = {}
         self._closures: dict[bool, set[Name]] = {}
         self._met = 0
+        self._mentions: dict[Name, Mentions] = {}
         for facet in DECLARING:
             for name, variants in snapshot.entries.get(facet, {}).items():
-                _mention(name, variants, self._forward.setdefault(name, {}))
+                mentions = tuple([references(shape, name) for shape in variants])
+                _join(mentions, self._forward.setdefault(name, {}))
+                if facet == "layout":
+                    self._mentions[name] = mentions
+
+    def mentions(self, name: Name) -> Mentions:
+        """What the debug information's shapes of ``name`` mention, one by one."""
+        return self._mentions.get(name, ())
 
     def after(self, snapshot: Snapshot, changed: Iterable[Name]) -> Reach:
         """That of ``snapshot``, which differs from this one's in the declarations of the ``changed`` names only."""
         found = object.__new__(Reach)
         found._forward = dict(self._forward)
         found._backward = None if self._backward is None else dict(self._backward)
+        found._mentions = dict(self._mentions)
         found._affected, found._closures, found._met = {}, {}, 0
         for name in changed:
             found._replace(name, snapshot)
@@ -195,12 +208,15 @@ class Reach:
 
     def _replace(self, name: Name, snapshot: Snapshot) -> None:
         before = self._forward.pop(name, {})
-        held = [variants for facet in DECLARING if (variants := snapshot.variants(facet, name))]
+        self._mentions.pop(name, None)
         after: Edges = {}
-        for variants in held:
-            _mention(name, variants, after)
-        if held:
-            self._forward[name] = after
+        for facet in DECLARING:
+            if variants := snapshot.variants(facet, name):
+                mentions = tuple([references(shape, name) for shape in variants])
+                _join(mentions, after)
+                self._forward[name] = after
+                if facet == "layout":
+                    self._mentions[name] = mentions
         if self._backward is None or before == after:
             return
         for used in before.keys() | after.keys():
@@ -262,7 +278,7 @@ class Reach:
         return name.kind in ("function", "variable") and name in self._forward
 
 
-def _mention(name: Name, variants: Iterable[AnyShape], edges: Edges) -> None:
-    for shape in variants:
-        for mentioned, by_value in references(shape, name):
+def _join(mentions: Mentions, edges: Edges) -> None:
+    for each in mentions:
+        for mentioned, by_value in each:
             edges[mentioned] = by_value or edges.get(mentioned, False)

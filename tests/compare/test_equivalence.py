@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.equivalence import Equivalence, Sameness
+from abistore.compare.equivalence import Equivalence, Sameness, TypeSide
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
@@ -50,7 +50,8 @@ LEVELS = Enum(4, (Enumerator("LOW", 0), Enumerator("HIGH", 1)), UNSIGNED)
 def stored(
     old: TypeRef, new: TypeRef, before: dict[Name, AnyShape] | None = None, after: dict[Name, AnyShape] | None = None
 ) -> Sameness:
-    return Equivalence(snapshot(before or {}), snapshot(after if after is not None else before or {})).stored(old, new)
+    old_side, new_side = snapshot(before or {}), snapshot(after if after is not None else before or {})
+    return Equivalence(TypeSide(old_side), TypeSide(new_side)).stored(old, new)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +138,8 @@ def test_an_enumeration_is_its_integer_and_not_a_wider_one() -> None:
 def test_a_structure_is_passed_in_another_way_than_the_scalar_that_it_holds() -> None:
     a = record("A")
     sides = snapshot({a: struct(INT)})
-    assert Equivalence(sides, sides).passed(INT, Named(a)) is DIFFERENT
-    assert Equivalence(sides, sides).stored(INT, Named(a)) is REPRESENTATION
+    assert Equivalence(TypeSide(sides), TypeSide(sides)).passed(INT, Named(a)) is DIFFERENT
+    assert Equivalence(TypeSide(sides), TypeSide(sides)).stored(INT, Named(a)) is REPRESENTATION
 
 
 def test_unions_and_polymorphic_classes_are_never_taken_for_their_bytes() -> None:
@@ -150,4 +151,4 @@ def test_unions_and_polymorphic_classes_are_never_taken_for_their_bytes() -> Non
 
 def test_const_on_a_parameter_itself_does_not_count() -> None:
     sides = snapshot({})
-    assert Equivalence(sides, sides).passed(to(INT), const(to(INT))) is SPELLING
+    assert Equivalence(TypeSide(sides), TypeSide(sides)).passed(to(INT), const(to(INT))) is SPELLING

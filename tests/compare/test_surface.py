@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
+from abistore.compare.standing import Standings
 from abistore.compare.surface import Surface
 from abistore.model.names import Name
+from abistore.model.reach import Reach
 from abistore.model.shapes import VOID, Alias, AnyShape, Enum, Foreign, Function, Method, Named, Symbol
-from abistore.model.snapshot import Location
+from abistore.model.snapshot import Location, Snapshot
 from tests.compare.model import CODE, INT, alias, function, record, snapshot, struct, to, uses
 
 POINT, WALKER = record("Point"), record("Walker")
@@ -22,12 +24,17 @@ def member(owner: Name) -> Function:
     return Function("f", INT, method=Method(owner))
 
 
+def surface_of(snapshot: Snapshot, places: Mapping[Name, Location]) -> Surface:
+    files = {name: place.file for name, place in places.items()}
+    return Surface(Standings(snapshot, files, lambda: Reach(snapshot)))
+
+
 def hidden(more: Mapping[Name, AnyShape], files: Mapping[Name, str], symbol: Symbol = CODE) -> frozenset[str]:
     """The hidden headers of a library with a public class Point, a class Walker in src, and ``more``."""
     layout = {SUM: member(POINT), POINT: struct(INT), WALK: member(WALKER), WALKER: struct(INT), **more}
     side = snapshot(layout, symbols={name: symbol for name in layout if name.kind == "function"})
     places = {name: Location(file, 1) for name, file in {POINT: LIB, WALKER: HEADER, **files}.items()}
-    return Surface(msgspec.structs.replace(side, locations=places)).hidden
+    return surface_of(side, places).hidden
 
 
 def test_a_header_beside_the_public_ones_that_nothing_public_needs_is_hidden() -> None:
@@ -70,7 +77,7 @@ def test_where_one_header_beside_the_folder_is_needed_the_folder_tells_of_no_oth
     assert not hidden(more, files)
     places = {name: Location(file, 1) for name, file in {POINT: LIB, **files}.items()}
     side = snapshot({**more, POINT: struct(to(tag)), SUM: member(POINT)})
-    surface = Surface(msgspec.structs.replace(side, locations=places))
+    surface = surface_of(side, places)
     assert (surface.is_handle(tag), surface.is_handle(other)) == (True, False)
 
 
@@ -118,7 +125,7 @@ def test_where_public_headers_declare_no_cpp_no_cpp_function_is_public(public: b
     side = snapshot({**layout, **walks, **sums})
     places = {POINT: LIB, WALKER: HEADER, USE: "src/use.cc", HELP: "src/help.cc"}
     located = {name: Location(file, 1) for name, file in places.items()}
-    assert Surface(msgspec.structs.replace(side, locations=located)).header(HELP) == expected
+    assert surface_of(side, located).header(HELP) == expected
 
 
 def test_a_cpp_function_stands_where_the_types_that_it_needs_can_be_included() -> None:
@@ -133,7 +140,7 @@ def test_a_cpp_function_stands_where_the_types_that_it_needs_can_be_included() -
         side = snapshot({**layout, HELP: shape, size: Alias(INT)})
         files = {POINT: LIB, WALKER: HEADER, size: HEADER, HELP: "src/help.cc"}
         places = {name: Location(file, 1) for name, file in files.items()}
-        assert Surface(msgspec.structs.replace(side, locations=places)).header(HELP) == expected
+        assert surface_of(side, places).header(HELP) == expected
 
 
 @pytest.mark.parametrize("inline", [True, False])

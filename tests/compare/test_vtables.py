@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.equivalence import Equivalence
+from abistore.compare.equivalence import TypeSide
 from abistore.compare.vtables import Tables, grows_unseen, is_destructor
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
 from abistore.model.names import Name
@@ -56,7 +56,7 @@ def tables(path: Path) -> Tables:
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     snapshot = reader_for(head, path).read(path, ExtractOptions(library="libcase", layout=True))
-    return Tables(Equivalence(snapshot, snapshot).old_side)
+    return Tables(TypeSide(snapshot))
 
 
 def emitted(path: Path) -> dict[str, list[str]]:

@@ -278,7 +278,7 @@ def _other(random: Random, facet: Facet, name: Name) -> Variants:
 
 
 def _drop(random: Random, entries: Entries, places: dict[Name, Location]) -> None:
-    name = random.choice([name for name in (*TYPES, *EXPORTS)])
+    name = random.choice((*TYPES, *EXPORTS))
     facets = [facet for facet in entries if name in entries[facet]]
     for facet in facets if random.random() < 0.7 else facets[:1]:
         del entries[facet][name]

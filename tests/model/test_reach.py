@@ -82,11 +82,7 @@ def test_a_static_method_says_nothing_about_its_class():
 
 
 def test_by_value_ends_at_the_first_pointer_of_a_path():
-    reach = Reach(
-        snapshot(
-            {F: Function("f", VOID, (Named(P),)), P: record(Pointer(Named(Q))), Q: record(Named(ENUM))}
-        )
-    )
+    reach = Reach(snapshot({F: Function("f", VOID, (Named(P),)), P: record(Pointer(Named(Q))), Q: record(Named(ENUM))}))
     assert reached(reach, by_value=True) == {P}
     assert reached(reach) == {P, Q, ENUM}
 

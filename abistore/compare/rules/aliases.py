@@ -41,7 +41,7 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
     """
     if is_time64(alias, context):
         return
-    if _sameness(alias, context) is Sameness.DIFFERENT and alias.subject.name in context.mentioned_alike:
+    if _sameness(alias, context) is Sameness.DIFFERENT and context.mentioned_alike(alias.subject.name):
         yield Note("the alias stands for another type", *_targets(alias))
 
 
@@ -54,7 +54,7 @@ def typedef_redefined(alias: Changed[Alias], context: Context) -> Iterator[Note]
 
     Fix: keep the alias, and introduce one with a new name.
     """
-    if _sameness(alias, context) is Sameness.DIFFERENT and alias.subject.name not in context.mentioned_alike:
+    if _sameness(alias, context) is Sameness.DIFFERENT and not context.mentioned_alike(alias.subject.name):
         yield Note("the alias stands for another type, and its uses changed", *_targets(alias))
 
 

@@ -1,0 +1,130 @@
+"""One side of a comparison: a snapshot, and what is known of it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cached_property
+
+from abistore.compare.carrying import Portraits, take_on
+from abistore.compare.equivalence import TypeSide
+from abistore.compare.export_table import ExportTable
+from abistore.compare.exposure import Exposure
+from abistore.compare.internal import Internals
+from abistore.compare.standing import Standings
+from abistore.compare.undescribed import may_be_undescribed, undescribed_classes
+from abistore.compare.use import Use, Uses
+from abistore.compare.vtables import Tables
+from abistore.model.names import Name
+from abistore.model.reach import Reach
+from abistore.model.shapes import Foreign
+from abistore.model.snapshot import Snapshot, Variants
+
+
+class Side:
+    """A snapshot, and answers about it that take a look at all of its declarations. They are kept.
+
+    :meth:`after` gives the side of a later release, with the answers that hold there too: what has to be worked out
+    again grows with what differs. ``files`` tells in which file each declaration stands.
+    """
+
+    def __init__(self, snapshot: Snapshot, files: Mapping[Name, str] | None = None) -> None:
+        self.snapshot = snapshot
+        self.types = TypeSide(snapshot)
+        self.tables = Tables(self.types)
+        self._files = files
+
+    @property
+    def files(self) -> Mapping[Name, str]:
+        """The file in which each declaration stands, as far as is known."""
+        if self._files is None:
+            self._files = {name: place.file for name, place in self.snapshot.locations.items()}
+        return self._files
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Which names the exports reach."""
+        return Reach(self.snapshot)
+
+    @cached_property
+    def exports(self) -> ExportTable:
+        """The export table."""
+        return ExportTable(self.snapshot.entries.get("symbol", {}))
+
+    @cached_property
+    def undescribed(self) -> frozenset[Name]:
+        """The classes whose layout the evidence leaves out."""
+        return undescribed_classes(self.tables)
+
+    @cached_property
+    def _standings(self) -> Standings:
+        return Standings(self.snapshot, self.files, lambda: self.reach)
+
+    @cached_property
+    def internals(self) -> Internals:
+        """The exports that no consumer can name."""
+        return Internals(self._standings)
+
+    @cached_property
+    def _uses(self) -> Portraits[Use]:
+        return Portraits(self.snapshot.entries.get("layout", {}), Uses(self.types, lambda: self.reach).of)
+
+    @cached_property
+    def exposure(self) -> Exposure:
+        """What the exports tell about who allocates and who sees into types."""
+        return Exposure(self._uses, self.internals, self.files, plain=self._is_plain)
+
+    @property
+    def _is_plain(self) -> bool:
+        languages = self.snapshot.provenance.languages
+        return not any("C++" in language or "plus_plus" in language for language in languages)
+
+    def after(self, snapshot: Snapshot, changed: Collection[Name], files: Mapping[Name, str] | None = None) -> Side:
+        """The side of ``snapshot``, which differs from this one's in what the ``changed`` names are, in any facet.
+
+        Where declarations stand may differ too, and so may everything that is no declaration.
+        """
+        later = Side(snapshot, files)
+        later.tables.take_on(self.tables, changed)
+        kept = vars(self)
+        if "reach" in kept:
+            later.reach = self.reach.after(snapshot, changed)
+        if "exports" in kept and not any(self._symbols(name) != later._symbols(name) for name in changed):
+            take_on(later.exports, self.exports)
+        if "undescribed" in kept and not any(
+            may_be_undescribed(each.snapshot, name) for name in changed for each in (self, later)
+        ):
+            later.undescribed = self.undescribed
+        self._hand_on_wholes(later, changed)
+        return later
+
+    def _hand_on_wholes(self, later: Side, changed: Collection[Name]) -> None:
+        """Give ``later`` the portraits of what is as it was, and what follows from them if the others are alike."""
+        kept = vars(self)
+        same_uses = "_uses" in kept and later._uses.take_on(self._uses, self._resolving(later, changed))
+        if "_standings" not in kept or (later.files is not self.files and later.files != self.files):
+            return
+        if later._standings.take_on(self._standings, changed) and "internals" in kept:
+            later.internals.take_on(self.internals)
+            if same_uses and "exposure" in kept and later._is_plain == self._is_plain:
+                take_on(later.exposure, self.exposure)
+
+    def _resolving(self, later: Side, changed: Collection[Name]) -> set[Name]:
+        """The ``changed`` names, and those that look through them when they resolve a type: aliases and templates."""
+        found = set(changed)
+        pending = [
+            name for name in changed if name.kind == "alias" or self._is_foreign(name) or later._is_foreign(name)
+        ]
+        while pending:
+            name = pending.pop()
+            for user in (*self.reach.users(name), *later.reach.users(name)):
+                if user not in found:
+                    found.add(user)
+                    if user.kind == "alias":
+                        pending.append(user)
+        return found
+
+    def _is_foreign(self, name: Name) -> bool:
+        return any(isinstance(shape, Foreign) for shape in self.snapshot.variants("layout", name))
+
+    def _symbols(self, name: Name) -> Variants:
+        return self.snapshot.variants("symbol", name)
