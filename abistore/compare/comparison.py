@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from abistore.compare.context import Context
+from abistore.compare.context import Context, Known
 from abistore.compare.declarations import chosen_at_load_time, comparable, declarations, observed
 from abistore.compare.evidence import evidence_deltas
 from abistore.compare.exports import EXPORTS, export_deltas
@@ -36,12 +36,17 @@ JUDGING = ("compare", "model")
 
 
 def compare(
-    old: Snapshot, new: Snapshot, *, policy: Policy | None = None, suppressions: Suppressions | None = None
+    old: Snapshot,
+    new: Snapshot,
+    *,
+    policy: Policy | None = None,
+    suppressions: Suppressions | None = None,
+    known: Known | None = None,
 ) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
 
     The policy gives each finding its impact, by default that of its kind; suppressed findings have no part in the
-    verdict.
+    verdict. ``known`` is what need not be worked out again.
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
@@ -50,7 +55,7 @@ def compare(
             f"{old.label} is for {old.target} and {new.label} for {new.target}",
             "compare builds for the same machine, word size and byte order",
         )
-    context = Context(old, new)
+    context = Context(old, new, known)
     rules, terms = load(), _terms(context, policy, suppressions)
     findings, advice, skipped = _findings(context, rules, terms)
     return Comparison(

@@ -1,0 +1,60 @@
+"""Laws of taking on: what is known of a release's side from the one before equals what is worked out of it alone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from abistore.compare.comparison import compare
+from abistore.compare.context import Known
+from abistore.compare.difference import Differing, differing
+from abistore.compare.side import Side
+from abistore.model.names import Name
+from tests.laws.histories import history
+
+relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+
+
+def changed(names: Differing) -> set[Name]:
+    return set().union(*names.values())
+
+
+@relaxed
+@given(st.integers(0, 1 << 32))
+def test_neighbours_are_judged_the_same_by_what_is_taken_on(seed: int) -> None:
+    releases = history(seed, 8)
+    side = Side(releases[0])
+    for old, new in pairwise(releases):
+        names = differing(old, new)
+        later = side.after(new, changed(names))
+        assert compare(old, new, known=Known(side, later, names)) == compare(old, new)
+        side = later
+
+
+@relaxed
+@given(st.integers(0, 1 << 32))
+def test_what_is_taken_on_answers_every_question_as_what_is_worked_out(seed: int) -> None:
+    releases = history(seed, 6)
+    side = Side(releases[0])
+    for old, new in pairwise(releases):
+        assert answers(side) == answers(Side(old))
+        side = side.after(new, changed(differing(old, new)))
+    assert answers(side) == answers(Side(releases[-1]))
+
+
+def answers(side: Side) -> object:
+    names = sorted({name for held in side.snapshot.entries.values() for name in held})
+    exposure, internals = side.exposure, side.internals
+    return (
+        [(side.reach.exports_reaching(name), side.reach.exports_reaching(name, by_value=True)) for name in names],
+        [(side.reach.reaches(name), sorted(side.reach.users(name))) for name in names],
+        [(exposure.library_allocates(name), exposure.hands_out_many(name)) for name in names],
+        [(exposure.is_private(name), name in exposure.by_value) for name in names],
+        [exposure.passed_with(name, lambda name: len(name.spelling) % 2 == 0) for name in names],
+        [(internals.has(name), internals.header(name), name in internals.classes) for name in names],
+        [sorted(map(str, side.tables.methods(name))) for name in names],
+        (side.undescribed, side.exports.names, side.exports.versioned, side.exports.chosen_at_load_time),
+        (side.exports.own_scopes, side.exports.templates, side.exports.instantiations),
+    )
