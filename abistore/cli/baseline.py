@@ -10,7 +10,7 @@ from abistore.cli.groups import Group
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
-from abistore.cli.words import library_words, reference_words
+from abistore.cli.words import channel_words, library_words, reference_words
 
 if TYPE_CHECKING:
     from abistore.model.history import BaselineMove
@@ -23,7 +23,9 @@ def baseline_command() -> None:
     """Set and list the releases that others are judged against."""
 
 
-channel_option = click.option("--channel", default="release", show_default=True, help="The name of the baseline.")
+channel_option = click.option(
+    "--channel", default="release", show_default=True, shell_complete=channel_words, help="The name of the baseline."
+)
 
 
 @baseline_command.command("set")
@@ -77,7 +79,7 @@ def list_command(settings: Settings, /, *, library: str | None) -> None:
 
 @baseline_command.command("history")
 @click.argument("library", shell_complete=library_words)
-@click.option("--channel", help="Only this baseline.")
+@click.option("--channel", shell_complete=channel_words, help="Only this baseline.")
 @store_option
 @output_options
 @pass_settings

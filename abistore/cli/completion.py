@@ -7,8 +7,31 @@ import click
 from abistore.cli.options import Settings, output_options, pass_settings
 from abistore.cli.output import answer
 
-UNBROKEN = 'COMP_WORDBREAKS="${COMP_WORDBREAKS//@/}"\n'
-"""Bash takes ``libfoo@1.2.0`` for three words unless told."""
+BASH = r"""_abistore_completion() {
+    local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^@:=]/} word before='' response type value
+    word=${line##*[[:space:]]}
+    [[ -z $word ]] && line+="''"
+    # what Bash takes for a word of its own is left out of what it is given: it begins behind the last of these marks
+    [[ -n $breaks ]] && before=${word%"${word##*[$breaks]}"}
+    [[ $word == -*=* ]] && before=${before#*=}
+    response=$(env COMP_WORDS="$line" COMP_CWORD=-1 _ABISTORE_COMPLETE=bash_complete "$1")
+    COMPREPLY=()
+    while IFS=, read -r type value; do
+        case $type in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain)
+                printf -v value %q "${value#"$before"}"
+                COMPREPLY+=("$value")
+                ;;
+        esac
+    done <<< "$response"
+}
+
+complete -o nosort -F _abistore_completion abistore
+COMP_WORDBREAKS="${COMP_WORDBREAKS//@/}"
+"""
+"""Bash takes ``libfoo@baseline:main`` for several words, and would run what stands in a label as a command."""
 
 
 @click.command("completion")
@@ -20,13 +43,15 @@ def completion_command(settings: Settings, /, *, shell: str) -> None:
 
     For bash: abistore completion bash > ~/.local/share/bash-completion/completions/abistore
     """
+    script = BASH if shell == "bash" else _script(shell)
+    answer(settings, {"shell": shell, "script": script}, lambda: script)
+
+
+def _script(shell: str) -> str:
     from click.shell_completion import get_completion_class
 
     from abistore.cli.main import COMPLETION, cli
 
     complete = get_completion_class(shell)
     assert complete is not None
-    script = complete(cli, {}, "abistore", COMPLETION).source()
-    if shell == "bash":
-        script += UNBROKEN
-    answer(settings, {"shell": shell, "script": script}, lambda: script)
+    return complete(cli, {}, "abistore", COMPLETION).source()

@@ -15,7 +15,7 @@ from abistore.cli.output import answer
 from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
-from abistore.cli.words import library_words
+from abistore.cli.words import channel_words, library_words
 from abistore.model.counting import counted
 from abistore.model.findings import Verdict
 from abistore.report.heading import CHECKED, ruling
@@ -38,7 +38,11 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 @click.command("history")
 @click.argument("library", shell_complete=library_words)
 @click.option(
-    "--channel", default="release", show_default=True, help="The baseline that each release is judged against."
+    "--channel",
+    default="release",
+    show_default=True,
+    shell_complete=channel_words,
+    help="The baseline that each release is judged against.",
 )
 @ruling_options
 @line_options

@@ -14,6 +14,7 @@ from abistore.cli.options import FILE, Settings, output_options, pass_settings, 
 from abistore.cli.output import answer, note, say_error
 from abistore.cli.rendering import fail_on_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
+from abistore.cli.words import against_words, channel_words, library_words
 from abistore.model.counting import counted
 from abistore.report import draft
 from abistore.urls import masked
@@ -37,7 +38,7 @@ def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) 
 
 @click.command("ingest")
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--library", help="The library's name; by default its SONAME's stem.")
+@click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
 @click.option("--version", help="The release's version, for all files given.")
 @click.option(
     "--version-from",
@@ -57,12 +58,14 @@ def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) 
     flag_value="release",
     metavar="[CHANNEL]",
     callback=_channel,
+    shell_complete=channel_words,
     help="Move this baseline channel (release unless named: --set-baseline=main) to what was stored, "
     "where --against lets it pass.",
 )
 @click.option(
     "--against",
     metavar="WHAT",
+    shell_complete=against_words,
     help="Judge each release against baseline, baseline:CHANNEL, prev or a version.",
 )
 @fail_on_option

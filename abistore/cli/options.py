@@ -52,7 +52,7 @@ def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> 
     ctx.ensure_object(Settings).verbosity += value
 
 
-def _files(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
     """What tells the shell to offer files."""
     from click.shell_completion import CompletionItem
 
@@ -85,7 +85,7 @@ def store_option(command: Decorated) -> Decorated:
         show_envvar=True,
         expose_value=False,
         callback=_set_database,
-        shell_complete=_files,
+        shell_complete=file_words,
         help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
     )(command)
 

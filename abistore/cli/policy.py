@@ -10,6 +10,7 @@ from abistore.cli.groups import Group
 from abistore.cli.options import Settings, output_options, pass_settings
 from abistore.cli.output import answer
 from abistore.cli.tables import table
+from abistore.cli.words import policy_words
 from abistore.model.counting import counted
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def policy_command() -> None:
 
 
 @policy_command.command("show")
-@click.argument("policy", default="strict_abi", metavar="[NAME|FILE]")
+@click.argument("policy", default="strict_abi", metavar="[NAME|FILE]", shell_complete=policy_words)
 @output_options
 @pass_settings
 def show_command(settings: Settings, /, *, policy: str) -> None:

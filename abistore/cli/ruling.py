@@ -8,6 +8,9 @@ from typing import Any
 
 import click
 
+from abistore.cli.options import file_words
+from abistore.cli.words import policy_words
+
 POLICY_HELP = "The policy: strict_abi, sdk_vendor, plugin_abi or a YAML file."
 
 
@@ -24,9 +27,9 @@ def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
             by = ruling(policy, suppress, strict=strict)
         return command(*positional, **named, by=by)
 
-    return click.option("--policy", metavar="NAME|FILE", help=POLICY_HELP + " By default strict_abi.")(
-        suppress_options(wrapped)
-    )
+    return click.option(
+        "--policy", metavar="NAME|FILE", shell_complete=policy_words, help=POLICY_HELP + " By default strict_abi."
+    )(suppress_options(wrapped))
 
 
 def suppress_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,6 +38,7 @@ def suppress_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--suppress",
         multiple=True,
+        shell_complete=file_words,
         metavar="FILE",
         help="Take the findings that this file accepts out of the verdict: YAML, libabigail's INI, or "
         "skip-symbols:FILE or skip-types:FILE. May be repeated.",

@@ -9,7 +9,7 @@ import click
 from abistore.cli.ingest import show_ingested
 from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, note, write_bytes, write_file
-from abistore.cli.words import reference_words
+from abistore.cli.words import library_words, reference_words
 
 
 @click.command("export")
@@ -37,7 +37,7 @@ def export_command(
 
 @click.command("import")
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--library", help="The library's name; by default the snapshot's own.")
+@click.option("--library", shell_complete=library_words, help="The library's name; by default the snapshot's own.")
 @click.option("--version", help="The release's version; by default the snapshot's own.")
 @click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
 @click.option("--replace", is_flag=True, help="Replace another binary stored under this version.")

@@ -9,7 +9,7 @@ import click
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
 from abistore.cli.ruling import ruling_options, show_only_option
-from abistore.cli.words import reference_words
+from abistore.cli.words import against_words, reference_words
 
 if TYPE_CHECKING:
     from abistore.service.filtering import Filter
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     default="prev",
     show_default=True,
     metavar="WHAT",
+    shell_complete=against_words,
     help="What to judge against: prev, baseline, baseline:CHANNEL or a version.",
 )
 @report_options

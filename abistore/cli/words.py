@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import Settings
+from abistore.cli.options import Settings, file_words
 from abistore.errors import AbistoreError
 
 if TYPE_CHECKING:
@@ -30,10 +30,29 @@ def reference_words(ctx: click.Context, parameter: click.Parameter, start: str) 
 
 def operand_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
     """The stored releases, else files: Bash cannot be offered both."""
-    from click.shell_completion import CompletionItem
-
     found = [] if "/" in start else reference_words(ctx, parameter, start)
-    return found or [CompletionItem(start, type="file")]
+    return found or file_words(ctx, parameter, start)
+
+
+def channel_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The baseline channels, of the library that is meant."""
+    from abistore.service.completing import channels
+
+    return _items(_stored(lambda: channels(_library(ctx), database=_database(ctx))), start)
+
+
+def against_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """What a release may be judged against."""
+    from abistore.service.completing import counterparts
+
+    return _items(_stored(lambda: counterparts(_library(ctx), database=_database(ctx))), start)
+
+
+def policy_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The policies that come with us, else files: Bash cannot be offered both."""
+    from abistore.service.completing import policies
+
+    return _items(policies(), start) or file_words(ctx, parameter, start)
 
 
 def kind_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
@@ -47,6 +66,15 @@ def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(word) for word in words if word.startswith(start)]
+
+
+def _library(ctx: click.Context) -> str | None:
+    """The library that the words before name, alone or in a reference."""
+    named = ctx.params.get("library") or ctx.params.get("reference")
+    first = next((one.name for one in ctx.command.params if isinstance(one, click.Argument)), None)
+    if not named and first in {"library", "reference"}:
+        named = next(iter(ctx.args), None)  # where an option still lacks its value, click leaves arguments there
+    return named.partition("@")[0] if named else None
 
 
 def _database(ctx: click.Context) -> str | None:

@@ -34,6 +34,30 @@ def references(start: str, *, database: str | Path | None = None) -> tuple[str, 
     return tuple(each for each in found if each.startswith(start))
 
 
+def channels(library: str | None = None, *, database: str | Path | None = None) -> tuple[str, ...]:
+    """The baseline channels of a library (``None``: of all), sorted. Raises :class:`StoreError`."""
+    with open_store(database) as store:
+        return tuple(sorted({move.channel for move in store.baselines(library)}))
+
+
+def counterparts(library: str | None = None, *, database: str | Path | None = None) -> tuple[str, ...]:
+    """What a release of a library may be judged against; no versions where it is not known. Raises :class:`StoreError`.
+
+    As in ``prev``, ``baseline:main``, ``1.2.0``.
+    """
+    with open_store(database) as store:
+        versions = [release.version for release in store.releases(library)] if library else []
+        moves = sorted({move.channel for move in store.baselines(library)})
+    return tuple(dict.fromkeys(("prev", "baseline", *(f"baseline:{channel}" for channel in moves), *versions)))
+
+
+def policies() -> tuple[str, ...]:
+    """The policies that need no file."""
+    from abistore.compare.policy import PROFILES
+
+    return PROFILES
+
+
 def _labels(store: Store, key: LineKey) -> Iterator[str]:
     yield from (release.version for release in releases_of(store, key))
     yield from LABELS
