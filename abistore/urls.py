@@ -15,7 +15,7 @@ _AUTHORITY = re.compile(r"([^/]*//)([^/?#]*)")
 _PORT = re.compile(r"[^:]*:?\d*\Z")
 _SINGLE_COLON = re.compile(r"(?<!:):(?!:)")
 _PARAMETER = re.compile(
-    r"((?:pass(?!file)|pwd|secret|token|cred|(?<!ssl)key|auth|signature|\bsig|session|jwt|bearer)"
+    r"((?:pass(?!file)|pwd|secret|token|cred|(?:api|access|private|account|client|server)[_-]?key|(?<=[?&])key|auth|signature|\bsig|session|jwt|bearer)"
     r"[\w.%-]{0,40}?\s?(?:=|%3D)\s?)"  # the parameter's name up to its value
     r"(?:'(?:[^'\\]|\\.){0,500}'|[^\s&]+?(?=[:,;.)]{0,2}(?:[\s&]|\Z)))",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from abistore.compare.policies.conditions import Condition, SymbolIs, SymbolMatches, TypeIs, TypeMatches
+from abistore.compare.policies.documents import MOST_ENTRIES
 from abistore.compare.policies.expressions import Expression, glob
 from abistore.compare.policies.selecting import type_name
 from abistore.compare.suppression import Suppression
@@ -22,9 +23,13 @@ def read_skip_list(path: Path, text: str, listed: Listed) -> Iterator[Suppressio
     ``*`` stands for any characters, ``#`` begins a comment line. A symbol version (``name@@VER``) is left out: the
     list skips a symbol in all of its versions.
     """
+    entries = 0
     for number, line in enumerate(text.splitlines(), 1):
         name = line.strip()
         if name and not name.startswith("#"):
+            entries += 1
+            if entries > MOST_ENTRIES:
+                raise PolicyError(f"{path}: line {number}: more than {MOST_ENTRIES:,} names", "split the list")
             if not name.isprintable():
                 raise PolicyError(f"{path}: line {number}: not a name", "write one name a line")
             where = f"{path.name}, line {number}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from abistore.compare.policies import plain_yaml
 from abistore.compare.policies.vocabulary import meant
 from abistore.errors import PolicyError
 from abistore.model.findings import RulingFile
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 4 << 20
 """The largest file that is read."""
 
-DEEPEST = 20
-"""How deep a YAML document may nest."""
+MOST_ENTRIES = 50_000
+"""How many sections or lines a file may have that say something."""
 
 
 class Document(BaseModel):
@@ -62,7 +65,10 @@ class Source(NamedTuple):
 def read_source(path: Path) -> Source:
     """The file's text and what it is known by. Raises :class:`PolicyError`."""
     try:
-        with path.open("rb") as file:
+        # opened like this, a pipe that nobody writes to is no wait
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise PolicyError(f"{path}: is not a regular file", "copy it to a regular file first")
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
@@ -70,7 +76,8 @@ def read_source(path: Path) -> Source:
     if len(data) > MOST_BYTES:
         raise PolicyError(f"{path}: larger than {MOST_BYTES >> 20} MiB", "split it")
     try:
-        return Source(path, data.decode("utf-8-sig"), RulingFile(path.name, sha256(data).hexdigest()))
+        name = path.name.encode(errors="surrogateescape").decode(errors="replace")
+        return Source(path, data.decode("utf-8-sig"), RulingFile(name, sha256(data).hexdigest()))
     except UnicodeDecodeError as error:
         raise PolicyError(f"{path}: not text in UTF-8", "name a policy or suppression file") from error
 
@@ -79,7 +86,7 @@ def read_yaml(source: Source, model: type[Checked]) -> Checked:
     """The YAML document in a file, checked by ``model``. Raises :class:`PolicyError`."""
     path = source.path
     try:
-        value = yaml.load(source.text, Loader=_Loader)
+        value = plain_yaml.read(source.text)
     except yaml.YAMLError as error:
         raise PolicyError(f"{path}: not valid YAML: {_problem(error)}", "correct it there") from error
     if not isinstance(value, dict):
@@ -88,39 +95,6 @@ def read_yaml(source: Source, model: type[Checked]) -> Checked:
         return model.model_validate(value)
     except ValidationError as error:
         raise _refused(path, error.errors()[0], model) from error
-
-
-class _Loader(yaml.BaseLoader):
-    """Takes every scalar for text, so that ``1.10`` and ``no`` stay what they are, and knows neither alias nor tag."""
-
-    depth = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]  # untyped in the stubs
-        if isinstance(event, yaml.AliasEvent):
-            raise _fault("aliases are not supported", event)
-        if getattr(event, "tag", None):
-            raise _fault("tags are not supported", event)
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise _fault("nested too deep", event)
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise _fault("a key that is no word", key)
-            if key.value in seen:
-                raise _fault(f"{key.value!r} is given twice", key)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-def _fault(what: str, at: Any) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=what, problem_mark=at.start_mark)
 
 
 def _problem(error: yaml.YAMLError) -> str:

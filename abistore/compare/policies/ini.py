@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from abistore.compare.policies.documents import MOST_ENTRIES
 from abistore.errors import PolicyError
 
 SECTION = re.compile(r"\[\s*(?P<name>\w+)\s*\]")
@@ -28,6 +29,8 @@ def read_sections(path: Path, text: str) -> list[Section]:
     for number, line in _lines(text):
         if match := SECTION.fullmatch(line):
             found.append(Section(match["name"], number))
+            if len(found) > MOST_ENTRIES:
+                raise PolicyError(f"{path}: line {number}: more than {MOST_ENTRIES:,} sections", "split the file")
             continue
         match = PROPERTY.fullmatch(line)
         if match is None or not found:
@@ -47,7 +50,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     pending, start = "", 0
     for number, line in enumerate([*text.splitlines(), ""], 1):
-        said = COMMENT.sub("", line).strip()
+        said = (COMMENT.sub("", line) if "#" in line or ";" in line else line).strip()
         start = start if pending else number
         if said.endswith("\\") and not said.endswith("\\\\"):
             pending += said[:-1].rstrip() + " "

@@ -14,7 +14,9 @@ from abistore.compare.suppression import Suppression, Suppressions
 from abistore.errors import PolicyError
 
 YAML = frozenset({".yaml", ".yml"})
-INI = re.compile(r"\A(?:\s*(?:[#;][^\n]*)?\n)*\s*\[\s*\w+\s*\]")
+SECTION = re.compile(r"\s*\[\s*\w+\s*\]")
+"""What the first line of an INI file that says something begins with."""
+
 PREFIXES: dict[str, abicc.Listed] = {"skip-symbols:": "symbols", "skip-types:": "types"}
 NAMED = re.compile(r"skip[-_]?(symbols|types)")
 
@@ -64,13 +66,18 @@ def _source(word: str) -> tuple[Source, abicc.Listed | None]:
     return read_source(Path(word)), None
 
 
+def _is_ini(text: str) -> bool:
+    saying = (line for line in text.splitlines() if line.strip() and line.lstrip()[0] not in "#;")
+    return SECTION.match(next(saying, "")) is not None
+
+
 def _entries(source: Source, listed: abicc.Listed | None, scheme: str) -> Iterator[Suppression]:
     path, text = source.path, source.text
     if listed:
         return abicc.read_skip_list(path, text, listed)
     if path.suffix.lower() in YAML:
         return read_suppressions(source, scheme)
-    if INI.match(text):
+    if _is_ini(text):
         return abigail.read_specifications(path, text)
     if match := NAMED.search(path.name.lower()):
         return abicc.read_skip_list(path, text, "symbols" if match[1] == "symbols" else "types")
