@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -24,6 +24,7 @@ class Settings:
     json: bool = False
     database: str | None = None
     verbosity: int = 0
+    color: Literal["auto", "always", "never"] = "auto"
 
 
 FILE = click.Path(path_type=Path, readable=False)
@@ -48,6 +49,11 @@ def _set_quiet(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
         ctx.ensure_object(Settings).verbosity = -1
 
 
+def _set_color(ctx: click.Context, parameter: click.Parameter, value: Literal["always", "never"] | None) -> None:
+    if value:
+        ctx.ensure_object(Settings).color = value
+
+
 def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> None:
     ctx.ensure_object(Settings).verbosity += value
 
@@ -60,8 +66,15 @@ def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> li
 
 
 def output_options(command: Decorated) -> Decorated:
-    """Add ``--json``, ``-q`` and ``-v``."""
+    """Add ``--json``, ``-q``, ``-v`` and ``--color``."""
     for option in (
+        click.option(
+            "--color",
+            type=click.Choice(("auto", "always", "never")),
+            expose_value=False,
+            callback=_set_color,
+            help="Colour text: by default on terminals, as NO_COLOR, FORCE_COLOR and CLICOLOR say.",
+        ),
         click.option("-v", "--verbose", count=True, expose_value=False, callback=_set_verbose, help="Say more."),
         click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Say less."),
         click.option(

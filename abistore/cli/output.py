@@ -31,12 +31,13 @@ def _json(document: Mapping[str, Any]) -> str:
     return json_text(json.dumps(document, indent=2))
 
 
-def say(text: str, *, err: bool = False) -> None:
+def say(text: str, *, err: bool = False, color: bool = False) -> None:
     """Print lines of text, which may quote anything: a terminal or a log shows them, and does nothing else.
 
-    What a report rendered went through the same already, and is printed with ``click.echo``.
+    What a report rendered went through the same already, and is printed with ``click.echo``. Its colours are taken out
+    where this is no terminal, unless ``color`` asks for them.
     """
-    click.echo(visible(bounded(text)), err=err)
+    click.echo(visible(bounded(text)), err=err, color=color or None)
 
 
 def say_error(message: str, hint: str) -> None:
@@ -60,7 +61,7 @@ def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]
     if rendered and settings.json:
         click.echo(rendered)
     elif rendered:
-        say(rendered)
+        say(rendered, color=colour_wanted(settings))
 
 
 def note(settings: Settings, text: str) -> None:
@@ -98,9 +99,19 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def colour_wanted() -> bool:
-    """Whether standard output is a terminal whose user did not switch colour off."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def colour_wanted(settings: Settings) -> bool:
+    """Whether text is coloured: what ``--color`` says, then the environment, then whether this is a terminal.
+
+    ``NO_COLOR`` (no-color.org) wins over ``FORCE_COLOR`` (force-color.org), as it does in Python itself, and both over
+    ``CLICOLOR_FORCE`` and ``CLICOLOR`` (bixense.com/clicolors). An empty variable says nothing.
+    """
+    if settings.color != "auto":
+        return settings.color == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE", "0") not in {"", "0"}:
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and os.environ.get("CLICOLOR") != "0"
 
 
 def width() -> int:

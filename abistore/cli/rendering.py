@@ -88,7 +88,7 @@ fail_on_option = click.option(
 def style_of(settings: Settings, full: bool) -> Style:
     """How reports look on this output."""
     detail = settings.verbosity > 0
-    style = Style(colour=colour_wanted(), width=width(), detail=detail)
+    style = Style(colour=colour_wanted(settings), width=width(), detail=detail)
     return style._replace(limit=None) if full else style
 
 
@@ -119,6 +119,7 @@ def _print(settings: Settings, report: Report, rendering: Rendering, style: Styl
         from abistore.report.text import headline
 
         gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
-        say(f"{headline(report, style)}{gaps}")
+        say(f"{headline(report, style)}{gaps}", color=style.colour)
     else:
-        click.echo(render(report, "json" if settings.json else rendering.format, style))
+        text = render(report, "json" if settings.json else rendering.format, style)
+        click.echo(text, color=style.colour or None)

@@ -44,10 +44,16 @@ class Storage:
         self.rooms = Extents(extent(each, after) for each in new if is_reserved(each))
         reserved = [extent(each, before) for each in old if is_reserved(each)]
         reserved += [room for each in old if (room := _room(each, before)) is not None]
-        removed = [extent(each, before) for each in old if each.name not in names]
         holes = [each for each in before.holes(record.old) if not each.tail or not _lends_tail(record)]
+        self.removed = [(each.name, extent(each, before)) for each in old if each.name not in names]
         self.reserved = Extents(reserved)
-        self.unused = Extents([*reserved, *removed, *((each.offset, each.offset + each.length) for each in holes)])
+        self.unused = Extents(
+            [
+                *reserved,
+                *(lain for _, lain in self.removed),
+                *((each.offset, each.offset + each.length) for each in holes),
+            ]
+        )
 
 
 def place_of(added: Added[Field | InnerField], context: Context) -> Place:
@@ -63,6 +69,13 @@ def place_of(added: Added[Field | InnerField], context: Context) -> Place:
     if own[0] < own[1] and storage.unused.cover(own):
         return Place.RESERVED if storage.reserved.meet(own) else Place.FREE
     return Place.END if own[0] >= storage.end else Place.BETWEEN
+
+
+def replaced_by(added: Added[Field | InnerField], context: Context) -> tuple[str, ...]:
+    """The removed fields whose storage, or some of it, the field that ``added`` brings takes."""
+    start, end = extent(plain(added.new), context.equivalence.new_side.layouts)
+    removed = context.once(record_of(added), Storage).removed
+    return tuple(name for name, (first, last) in removed if first < end and start < last)
 
 
 def record_of(part: Added[Field | InnerField] | Changed[Field | InnerField]) -> Changed[Record]:

@@ -16,6 +16,8 @@ MAX_OUTPUT = 1 << 16
 SPECIAL_PREFIXES = {"TV": "vtable for ", "TI": "typeinfo for ", "TS": "typeinfo name for ", "TT": "VTT for "}
 _ENCODED = re.compile(r"_Z(?P<special>T[VIST])?(?P<nested>N[rVK]*[RO]?)?")
 
+_SPECIAL = re.compile(r"construction vtable for (?P<table>.+)-in-(?P<whole>.+)|(?P<thunk>non-virtual thunk to )")
+
 RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib")
 
 
@@ -25,7 +27,17 @@ def demangle(symbol: str) -> str:
     if not symbol.startswith("_Z") or not symbol.isascii() or len(symbol) > MAX_LENGTH:
         return symbol
     text = _demangler()(symbol)
-    return normal_name(text) if text and len(text) <= MAX_OUTPUT else symbol
+    return _normal(text) if text and len(text) <= MAX_OUTPUT else symbol
+
+
+def _normal(text: str) -> str:
+    """The normal form of a demangled name; the hyphens in what stands before one are no operators."""
+    said = _SPECIAL.match(text)
+    if said is None:
+        return normal_name(text)
+    if said["table"]:
+        return f"construction vtable for {normal_name(said['table'])}-in-{normal_name(said['whole'])}"
+    return said["thunk"] + normal_name(text[said.end("thunk") :])
 
 
 def demangle_all(symbols: Iterable[str]) -> dict[str, str]:

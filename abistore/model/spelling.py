@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from abistore.model.counting import counted
@@ -137,15 +137,23 @@ def _field(field: Field) -> str:
 # --- declarations -------------------------------------------------------------------------------------------------
 
 
-def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None, layouts: Layouts | None = None) -> str:
+def declaration(
+    name: Name,
+    shape: AnyShape,
+    snapshot: Snapshot | None = None,
+    layouts: Layouts | None = None,
+    *,
+    languages: Iterable[str] | None = None,
+) -> str:
     """``shape`` as the declaration of ``name``; records with byte offsets (``byte:bit`` for bit-fields).
 
     With the ``snapshot`` that the shape is from, records tell their padding too; who spells many of them passes its
-    ``layouts``, which know what others embed.
+    ``layouts``, which know what others embed. ``languages`` are those of the sources, by default of the snapshot's.
     """
     match shape:
         case Function():
-            return _function(shape)
+            known = languages if languages is not None or snapshot is None else snapshot.provenance.languages
+            return _function(shape, c=_is_c(name, shape, tuple(known or ())))
         case Variable():
             return f"{'static ' if shape.owner else ''}{declare(shape.type, shape.display)};"
         case Record():
@@ -174,6 +182,13 @@ def declaration(name: Name, shape: AnyShape, snapshot: Snapshot | None = None, l
             assert_never(shape)
 
 
+def _is_c(name: Name, shape: Function, languages: Sequence[str]) -> bool:
+    """Whether C callers may declare the function: it is not mangled, and not all of the library is known to be C++."""
+    if shape.method is not None or "::" in shape.display or name.spelling.startswith("_Z"):
+        return False
+    return not languages or not all(each.startswith("C++") for each in languages)
+
+
 def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
     """The word that tells a C tag from an alias of the same spelling: ``typedef struct box box;``."""
     target = shape.target
@@ -200,14 +215,15 @@ def argument(shape: Argument) -> str:
     return named if shape.default is None else f"{named} = {shape.default}"
 
 
-def signature(shape: Function) -> str:
+def signature(shape: Function, *, c: bool = False) -> str:
     """A function as it is declared, without what stands before its result and behind its qualifiers.
 
-    Constructors, destructors and conversions have no result.
+    Constructors, destructors and conversions have no result. A prototype without parameters is ``f(void)`` in C, where
+    ``f()`` leaves them open.
     """
     parameters = _parameters(shape.parameters, shape.variadic)
-    if not (parameters or shape.prototyped):
-        parameters = "/* not declared */"
+    if c and shape.prototyped:
+        parameters = parameters or "void"
     text = f"{shape.display}({parameters})"
     method = shape.method
     if method is None:
@@ -218,8 +234,8 @@ def signature(shape: Function) -> str:
     return text if bare else declare(shape.result, text)
 
 
-def _function(shape: Function) -> str:
-    text = signature(shape)
+def _function(shape: Function, *, c: bool) -> str:
+    text = signature(shape, c=c)
     marks = ["[[noreturn]]"] if shape.noreturn else []
     if shape.calling_convention:
         marks.append(f"__attribute__(({shape.calling_convention}))")

@@ -186,6 +186,7 @@ def _has_types(release: Release) -> bool:
 
 
 def _log_entry(event: LogEvent, oldest: int) -> LogEntry:
+    languages = event.release.provenance.languages
     return LogEntry(
         line=event.release.line,
         version=event.release.version,
@@ -194,8 +195,8 @@ def _log_entry(event: LogEvent, oldest: int) -> LogEntry:
         display=display(event.name, event.after or event.before),
         facet=event.facet,
         action=event.action,
-        before=tuple(declaration(event.name, shape) for shape in event.before),
-        after=tuple(declaration(event.name, shape) for shape in event.after),
+        before=tuple(declaration(event.name, shape, languages=languages) for shape in event.before),
+        after=tuple(declaration(event.name, shape, languages=languages) for shape in event.after),
         first_stored=event.release.sequence == oldest,
         alias_of=next((stood for shape in event.after or event.before if (stood := _stood_for(shape))), None),
     )

@@ -45,6 +45,46 @@ def test_colour_is_for_terminals(old: Path, new: Path, process: Call) -> None:
     assert "\x1b[" not in process("compare", old, new).out
 
 
+@pytest.mark.parametrize(
+    ("words", "environment", "piped", "on_terminal"),
+    [
+        ((), {}, False, True),
+        ((), {"FORCE_COLOR": "1"}, True, True),
+        ((), {"FORCE_COLOR": "0"}, True, True),
+        ((), {"FORCE_COLOR": ""}, False, True),
+        ((), {"FORCE_COLOR": "1", "TERM": "dumb"}, True, True),
+        ((), {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False, False),
+        ((), {"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, False, False),
+        ((), {"CLICOLOR_FORCE": "1"}, True, True),
+        ((), {"CLICOLOR_FORCE": "0"}, False, True),
+        ((), {"CLICOLOR": "0"}, False, False),
+        ((), {"CLICOLOR": "1"}, False, True),
+        ((), {"CLICOLOR": "0", "FORCE_COLOR": "1"}, True, True),
+        ((), {"TERM": "dumb"}, False, False),
+        (("--color", "always"), {"NO_COLOR": "1"}, True, True),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False, False),
+        (("--color", "auto"), {"FORCE_COLOR": "1"}, True, True),
+    ],
+)
+def test_an_option_wins_over_the_environment_and_that_over_the_terminal(
+    old: Path,
+    new: Path,
+    process: Call,
+    words: tuple[str, ...],
+    environment: dict[str, str],
+    piped: bool,
+    on_terminal: bool,
+) -> None:
+    command = ("compare", old, new, *words)
+    assert ("\x1b[" in process(*command, **environment).out) is piped
+    assert ("\x1b[" in on_a_terminal(*command, **{"TERM": "xterm", **environment})) is on_terminal
+
+
+def test_a_file_has_no_colours_whatever_is_forced(old: Path, new: Path, process: Call, tmp_path: Path) -> None:
+    process("compare", old, new, "-o", tmp_path / "report.txt", "--color", "always")
+    assert "\x1b[" not in (tmp_path / "report.txt").read_text()
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

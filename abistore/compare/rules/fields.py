@@ -11,7 +11,7 @@ from abistore.compare.growth import grows_safely
 from abistore.compare.members import plain
 from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import Group, InnerField
-from abistore.compare.placement import Place, place_of, record_of
+from abistore.compare.placement import Place, place_of, record_of, replaced_by
 from abistore.compare.reserved import is_reserved
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
@@ -68,15 +68,18 @@ def type_field_appended(field: Added[Field | InnerField], context: Context) -> I
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
 def type_field_added_compatible(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field was added where the record had nothing.
+    """Field was added in padding, or in place of a removed field.
 
-    It lies in padding, or where only a removed field lay: size and other fields are as before. Consumers leave it as it
-    happens to be, so that it may hold any value in objects that they allocated.
+    Size and other fields are as before. Consumers leave padding as it happens to be, so that the field may hold any
+    value in objects that they allocated. Where a field was removed, they go on reading and writing that one; the
+    removal is a finding of its own.
 
-    Fix: nothing, if the library does not trust the field in objects of older consumers.
+    Fix: nothing in padding, if the library does not trust the field in objects of older consumers.
     """
     if place_of(field, context) is Place.FREE and not is_reserved(plain(field.new)):
-        yield Note("a field was added in unused storage", None, f"{spelled(field.new)} at {_place(field.new)}")
+        gone = ", ".join(name or "a field without a name" for name in replaced_by(field, context))
+        place = f"in place of {gone}, which was removed" if gone else "in padding"
+        yield Note(f"a field was added {place}", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")

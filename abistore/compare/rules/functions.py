@@ -193,7 +193,9 @@ def func_prototype_changed(function: Changed[Function], context: Context) -> Ite
 
 
 def _prototype(function: Function) -> str:
-    return signature(function) + (" without a prototype" if function.parameters and not function.prototyped else "")
+    return signature(function, c=True) + (
+        " without a prototype" if function.parameters and not function.prototyped else ""
+    )
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
