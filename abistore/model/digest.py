@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,7 +27,9 @@ encode = msgspec.json.Encoder(order="deterministic").encode
 
 def digest(data: bytes) -> bytes:
     """The 16-byte BLAKE2b of ``data`` under this format."""
-    return _blake2b()(data).digest()
+    state = _state().copy()  # twice as fast as a new one
+    state.update(data)
+    return state.digest()
 
 
 def name_digest(kind: str, spelling: str) -> bytes:
@@ -46,7 +48,8 @@ def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] =
 
     ``canonical`` gives a shape's canonical bytes; a caller that needs these as well can keep them.
     """
-    state = _blake2b()(encode(snapshot.target))
+    state = _state().copy()
+    state.update(encode(snapshot.target))
     update = state.update
     for facet in FACETS:
         if facet in snapshot.entries:
@@ -67,7 +70,7 @@ def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] =
 
 
 @cache
-def _blake2b() -> partial[blake2b]:
+def _state() -> blake2b:
     from hashlib import blake2b  # loads OpenSSL, which writing a snapshot does not need
 
-    return partial(blake2b, digest_size=SIZE, person=FORMAT)
+    return blake2b(digest_size=SIZE, person=FORMAT)

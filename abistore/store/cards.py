@@ -106,15 +106,25 @@ def amend(database: Database, identifier: int, changes: Mapping[str, object]) ->
     lines.add(database, line, {column: after.get(column, 0) - before.get(column, 0) for column in after | before})
 
 
-def identifier(database: Database, release: Release) -> int:
-    """The id of a release's row. Raises :class:`SnapshotNotFound` where it is not in this store."""
+def columns_of(database: Database, release: Release) -> tuple[int, dict[str, Any]]:
+    """The id of a release's line, and the columns of its own row.
+
+    Raises :class:`SnapshotNotFound` where it is not in this store, :class:`StoreError` where it is damaged.
+    """
     line = release.line
     condition = "library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
-    values = (line.library, line.target, line.profile, release.sequence)
-    rows = database.rows(f"SELECT snapshot.id FROM {SOURCES} WHERE {condition}", values)
+    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE {condition}"
+    rows = database.rows(statement, (line.library, line.target, line.profile, release.sequence))
     if not rows:
-        raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
-    return int(rows[0][0])
+        raise SnapshotNotFound(f"{release.reference}: not in {database.where}")
+    line_id, *row = rows[0]
+    release_of(database, row)
+    return line_id, dict(zip(SEALED, row, strict=False))
+
+
+def identifier(database: Database, release: Release) -> int:
+    """The id of a release's row. Raises :class:`SnapshotNotFound` where it is not in this store."""
+    return int(columns_of(database, release)[1]["snapshot.id"])
 
 
 def _row(database: Database, identifier: int) -> tuple[int, Row]:

@@ -9,7 +9,8 @@ from abistore.model.digest import digest, snapshot_digest
 from abistore.model.history import Release, StoreStats
 from abistore.store import cards
 from abistore.store.database import Database
-from abistore.store.read import Memory, load_many
+from abistore.store.memory import Memory
+from abistore.store.read import load_many
 from abistore.store.schema import revision
 
 _BATCH = 5000

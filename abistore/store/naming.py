@@ -9,6 +9,7 @@ import msgspec
 from abistore.model.digest import name_digest
 from abistore.model.names import Kind, Name
 from abistore.store.database import Database
+from abistore.store.memory import checked_name
 
 
 def names_called(database: Database, line: int, spelling: str) -> dict[int, Name]:
@@ -29,24 +30,25 @@ def names_called(database: Database, line: int, spelling: str) -> dict[int, Name
 def _exactly(database: Database, line: int, words: list[str]) -> dict[int, Name]:
     digests = [name_digest(kind, word) for kind in get_args(Kind) for word in words]
     statement = (
-        "SELECT id, kind, spelling FROM name WHERE EXISTS "
+        "SELECT id, kind, spelling, digest FROM name WHERE EXISTS "
         "(SELECT 1 FROM entry WHERE entry.name_id = name.id AND entry.line_id = ?) AND digest IN ({})"
     )
-    return {row[0]: Name(row[1], row[2]) for row in database.within(statement, digests, line)}
+    return {row[0]: checked_name(database, *row[1:]) for row in database.within(statement, digests, line)}
 
 
 def _displayed(database: Database, line: int, words: list[str]) -> dict[int, Name]:
     """Functions and variables by the qualified source name that their shapes begin with."""
     found = {}
     statement = (
-        "SELECT DISTINCT name.id, name.kind, name.spelling FROM entry JOIN name ON name.id = entry.name_id "
-        "JOIN shape ON shape.id = entry.shape_id WHERE entry.line_id = ? AND substr(shape.body, 1, ?) = ?"
+        "SELECT DISTINCT name.id, name.kind, name.spelling, name.digest FROM entry "
+        "JOIN name ON name.id = entry.name_id JOIN shape ON shape.id = entry.shape_id "
+        "WHERE entry.line_id = ? AND substr(shape.body, 1, ?) = ?"
     )
     for word in words:
         for tag in ("Function", "Variable"):
             start = msgspec.json.encode([tag, word]).decode().removesuffix("]") + ","
-            for identifier, kind, spelling in database.rows(statement, (line, len(start), start)):
-                found[identifier] = Name(kind, spelling)
+            for identifier, *row in database.rows(statement, (line, len(start), start)):
+                found[identifier] = checked_name(database, *row)
     return found
 
 
@@ -55,10 +57,11 @@ def _demangled(database: Database, line: int, words: set[str]) -> dict[int, Name
     from abistore.model.normal import normal_name
 
     statement = (
-        "SELECT id, kind, spelling FROM name WHERE kind IN ('function', 'variable') AND substr(spelling, 1, 2) = '_Z' "
-        "AND EXISTS (SELECT 1 FROM entry WHERE entry.name_id = name.id AND entry.line_id = ?)"
+        "SELECT id, kind, spelling, digest FROM name "
+        "WHERE kind IN ('function', 'variable') AND substr(spelling, 1, 2) = '_Z' AND EXISTS "
+        "(SELECT 1 FROM entry WHERE entry.name_id = name.id AND entry.line_id = ?)"
     )
-    names = {row[0]: Name(row[1], row[2]) for row in database.rows(statement, (line,))}
+    names = {row[0]: checked_name(database, *row[1:]) for row in database.rows(statement, (line,))}
     readable = demangle_all(sorted({name.spelling for name in names.values()}))
     found = {}
     for identifier, name in names.items():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 import msgspec
 
-from abistore.errors import SnapshotNotFound, StoreError
+from abistore.errors import StoreError
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
@@ -18,32 +18,32 @@ from abistore.model.history import Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Location, Snapshot, Variants
-from abistore.store import cards
+from abistore.store import cards, seals
 from abistore.store.database import Database, Row
+from abistore.store.failures import damaged
 from abistore.store.locations import unpack
-
-decode = msgspec.json.Decoder(AnyShape).decode
-"""A shape of its canonical JSON."""
-
-Table = dict[Name, list[AnyShape]]
+from abistore.store.memory import Memory, checked_name, wrong_entry
 
 _MOST_SPANS = 100
 """How many conditions one statement joins; databases limit the depth of an expression."""
 
 
-@dataclass(slots=True)
-class Memory:
-    """What a store has decoded so far: names and shapes by their row's id, shared by all snapshots that it loads."""
-
-    names: dict[int, Name] = field(default_factory=dict)
-    shapes: dict[int, AnyShape] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True)
 class _Card:
-    identifier: int
     line: int
+    sequence: int
     counts: dict[Facet, int]
+    members: int
+
+
+class _Table:
+    """One snapshot's entries: by facet, the shapes of each name, and the sum of the checksums of all."""
+
+    __slots__ = ("shapes", "sums")
+
+    def __init__(self) -> None:
+        self.shapes: list[dict[Name, list[AnyShape]]] = [{} for _ in FACETS]
+        self.sums = [0 for _ in FACETS]
 
 
 def load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
@@ -60,7 +60,7 @@ def load_many(database: Database, releases: Sequence[Release], memory: Memory) -
 
 def _load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
     cards_ = [_card(database, release) for release in releases]
-    tables: dict[tuple[int, int], dict[int, Table]] = {}
+    tables: dict[tuple[int, int], _Table] = {}
     with _limits(cards_, releases), without_cycle_collection():
         for line in sorted({card.line for card in cards_}):
             pairs = zip(cards_, releases, strict=True)
@@ -80,32 +80,31 @@ def _limits(cards_: Sequence[_Card], releases: Sequence[Release]) -> AbstractCon
 
 
 def _card(database: Database, release: Release) -> _Card:
-    statement = (
-        f"SELECT snapshot.id, snapshot.line_id, snapshot.facets FROM {cards.SOURCES} "
-        "WHERE library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
+    line, columns = cards.columns_of(database, release)
+    return _Card(
+        line=line,
+        sequence=release.sequence,
+        counts=cards.facet_counts(columns["snapshot.facets"]),
+        members=columns["snapshot.members"],
     )
-    line = release.line
-    rows = database.rows(statement, (line.library, line.target, line.profile, release.sequence))
-    if not rows:
-        raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
-    identifier, line_id, facets = rows[0]
-    return _Card(identifier, line_id, cards.facet_counts(facets))
 
 
-def _tables(database: Database, line: int, sequences: Sequence[int], memory: Memory) -> list[dict[int, Table]]:
-    """For each of ``sequences``, by facet: the shapes of each name. One pass over the rows of all of them."""
-    tables: list[dict[int, Table]] = [{code: {} for code in range(len(FACETS))} for _ in sequences]
+def _tables(database: Database, line: int, sequences: Sequence[int], memory: Memory) -> list[_Table]:
+    """The entries of each of ``sequences``. One pass over the rows of all of them."""
+    tables = [_Table() for _ in sequences]
     numbered = list(zip(sequences, tables, strict=True))
-    for facet, name_id, shape_id, first, last, kind, spelling, body in _rows(database, line, sequences):
-        name = memory.names.get(name_id)
-        if name is None:
-            name = memory.names[name_id] = Name(kind, spelling)
-        shape = memory.shapes.get(shape_id)
-        if shape is None:
-            shape = memory.shapes[shape_id] = decode(body)
-        for sequence, table in numbered:
-            if first <= sequence <= last:
-                table[facet].setdefault(name, []).append(shape)
+    names, shapes = memory.names, memory.shapes
+    try:
+        for facet, name_id, shape_id, first, last, kind, spelling, body in _rows(database, line, sequences):
+            name = names[name_id] if name_id in names else memory.name(name_id, kind, spelling)
+            shape = shapes[shape_id] if shape_id in shapes else memory.shape(shape_id, body)
+            seal = seals.member(facet, memory.name_keys[name_id], memory.shape_keys[shape_id])
+            for sequence, table in numbered:
+                if first <= sequence <= last:
+                    table.shapes[facet].setdefault(name, []).append(shape)
+                    table.sums[facet] += seal
+    except (AttributeError, IndexError, TypeError) as error:  # a flipped byte makes a text of a number
+        raise damaged(database.where, "an entry, a name or a shape is of another type") from error
     return tables
 
 
@@ -124,13 +123,18 @@ def _rows(database: Database, line: int, sequences: Sequence[int]) -> Iterable[R
     return database.rows(statement, (line, sequences[0], *chain.from_iterable(spans)))
 
 
-def _snapshot(database: Database, release: Release, card: _Card, tables: dict[int, Table], memory: Memory) -> Snapshot:
+def _snapshot(database: Database, release: Release, card: _Card, table: _Table, memory: Memory) -> Snapshot:
     entries: dict[Facet, dict[Name, Variants]] = {}
+    total = 0
     for code, facet in enumerate(FACETS):
         if facet in card.counts:
             # an empty facet may stand beside rows that wait for the next snapshot that sees more
-            table = tables[code] if card.counts[facet] else {}
-            entries[facet] = {name: _variants(shapes) for name, shapes in table.items()}
+            seen = table.shapes[code] if card.counts[facet] else {}
+            total += table.sums[code] if card.counts[facet] else 0
+            entries[facet] = {name: _variants(shapes) for name, shapes in seen.items()}
+    if total != card.members:
+        why = wrong_entry(database, card.line, card.sequence)
+        raise damaged(database.where, f"{release.reference}: {why}")
     return Snapshot(
         library=release.line.library,
         version=release.version,
@@ -138,7 +142,7 @@ def _snapshot(database: Database, release: Release, card: _Card, tables: dict[in
         entries=entries,
         evidence=release.evidence,
         provenance=release.provenance,
-        locations=_locations(database, card, memory),
+        locations=places(database, release, memory),
     )
 
 
@@ -146,12 +150,20 @@ def _variants(shapes: list[AnyShape]) -> Variants:
     return (shapes[0],) if len(shapes) == 1 else sort_variants(shapes)
 
 
-def _locations(database: Database, card: _Card, memory: Memory) -> dict[Name, Location]:
-    rows = database.rows("SELECT body FROM location WHERE snapshot_id = ?", (card.identifier,))
-    if not rows:
+def places(database: Database, release: Release, memory: Memory) -> dict[Name, Location]:
+    """Where a snapshot's declarations stand. Raises :class:`StoreError` where that is damaged."""
+    columns = cards.columns_of(database, release)[1]
+    if columns["snapshot.places"] is None:
         return {}
-    places = unpack(rows[0][0])
-    unmet = sorted(places.keys() - memory.names.keys())
-    for identifier, kind, spelling in database.within("SELECT id, kind, spelling FROM name WHERE id IN ({})", unmet):
-        memory.names[identifier] = Name(kind, spelling)
-    return {memory.names[identifier]: location for identifier, location in places.items()}
+    rows = database.rows("SELECT body FROM location WHERE snapshot_id = ?", (columns["snapshot.id"],))
+    if not rows or seals.of_bytes(rows[0][0]) != columns["snapshot.places"]:
+        raise damaged(database.where, f"{release.reference}: its locations")
+    found = unpack(rows[0][0])
+    unmet = sorted(found.keys() - memory.names.keys())
+    statement = "SELECT id, kind, spelling, digest FROM name WHERE id IN ({})"
+    for identifier, kind, spelling, key in database.within(statement, unmet):
+        checked_name(database, kind, spelling, key)
+        memory.name(identifier, kind, spelling)
+    if not found.keys() <= memory.names.keys():
+        raise damaged(database.where, f"{release.reference}: the name of a location is missing")
+    return {memory.names[identifier]: location for identifier, location in found.items()}

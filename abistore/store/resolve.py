@@ -10,6 +10,7 @@ from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
 from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store import baselines, cards
 from abistore.store.database import Database
+from abistore.store.failures import damaged
 from abistore.store.releases import candidates, foremost, lines, no_library, releases
 
 LISTED = 8
@@ -107,6 +108,12 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
         raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
     low, high = bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
     found = cards.find(database, "snapshot.digest >= ? AND snapshot.digest <= ?", (low, high))
+    # once more without the index, which may be damaged
+    ((count,),) = database.rows(
+        "SELECT coalesce(sum(CASE WHEN digest >= ? AND digest <= ? THEN 1 ELSE 0 END), 0) FROM snapshot", (low, high)
+    )
+    if len(found) != count:
+        raise damaged(database.where, "the index of the digests")
     if not found:
         raise SnapshotNotFound(f"{reference}: no snapshot has this digest", "`abistore list` shows the digests")
     digests = sorted({release.digest for release in found})

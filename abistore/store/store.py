@@ -48,6 +48,7 @@ from abistore.store import (
     write,
 )
 from abistore.store.database import Database
+from abistore.store.memory import Memory
 from abistore.store.opening import open_store
 from abistore.store.write import Place
 
@@ -57,7 +58,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._memory = read.Memory()
+        self._memory = Memory()
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, write: bool, create: bool = True, busy_seconds: float = 60) -> Store:

@@ -12,10 +12,11 @@ from abistore.model.history import LineKey, LogEvent, Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants
-from abistore.store import cards
+from abistore.store import cards, seals
 from abistore.store.database import Database
+from abistore.store.failures import damaged
+from abistore.store.memory import Memory
 from abistore.store.naming import names_called
-from abistore.store.read import Memory, decode
 from abistore.store.releases import no_library, releases
 
 Action: TypeAlias = Literal["appeared", "changed", "vanished", "not-observed"]
@@ -102,14 +103,29 @@ def _observations(database: Database, line: LineKey) -> tuple[int, dict[int, Map
 
 
 def _spans(database: Database, line: int, names: Mapping[int, Name], memory: Memory) -> Spans:
+    """The entries of ``names`` in a line. Those in other lines are read too: their sum is that of all.
+
+    Raises :class:`StoreError` where one is damaged or missing.
+    """
     statement = (
-        "SELECT entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq, shape.body FROM entry "
-        "JOIN shape ON shape.id = entry.shape_id WHERE entry.line_id = ? AND entry.name_id IN ({})"
+        "SELECT name.id, name.entries, entry.line_id, entry.facet, entry.shape_id, entry.first_seq, entry.last_seq, "
+        "shape.digest, CASE WHEN entry.line_id = ? THEN shape.body END FROM name "
+        "LEFT JOIN entry ON entry.name_id = name.id LEFT JOIN shape ON shape.id = entry.shape_id "
+        "WHERE name.id IN ({})"
     )
     spans: Spans = {}
-    for facet, name_id, shape_id, first, last, body in database.within(statement, sorted(names), line):
-        shape = memory.shapes.get(shape_id)
-        if shape is None:
-            shape = memory.shapes[shape_id] = decode(body)
-        spans.setdefault((names[name_id], FACETS[facet]), []).append(_Span(first, last, shape))
+    missing: dict[int, int] = {}
+    for name_id, total, of_line, facet, shape_id, first, last, key, body in database.within(
+        statement, sorted(names), line
+    ):
+        missing.setdefault(name_id, total)
+        if key is None:
+            continue
+        missing[name_id] -= seals.entry(of_line, facet, seals.key(key), first, last)
+        if body is not None:
+            span = _Span(first, last, memory.whole_shape(database, shape_id, body, key))
+            spans.setdefault((names[name_id], FACETS[facet]), []).append(span)
+    for name_id in names:
+        if missing.get(name_id) != 0:
+            raise damaged(database.where, f"an entry of {names[name_id]} is missing or was changed")
     return spans

@@ -37,7 +37,7 @@ def test_stats_count_what_is_there(filled: Path) -> None:
     ("damage", "problem"),
     [
         ("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')", "has another digest"),
-        ("UPDATE entry SET first_seq = 2 WHERE first_seq = 1 AND facet = 0", "loads with the digest"),
+        ("UPDATE entry SET first_seq = 2 WHERE first_seq = 1 AND facet = 0", "an entry is missing or was changed"),
         ("UPDATE shape SET body = '[\"Nothing\"]' WHERE id = 1", "is damaged"),
         ("UPDATE location SET body = x'00' WHERE snapshot_id = 1", "is damaged"),
     ],
