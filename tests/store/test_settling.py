@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from abistore.errors import StoreError
 from abistore.model.history import IngestRequest
 from abistore.store.store import Store
 from abistore.store.upgrade import upgrade
@@ -101,3 +102,14 @@ def test_git_describe_labels_follow_their_tags_in_an_older_line_too(path: Path) 
         assert versions(store) == ["v1.0.0", "v1.0.0-1-g126bde0"]
         (record,) = [one for one in store.audit() if one.action == "scheme" and "libgeo" in one.subject]
         assert record.detail == "auto; latest v1.0.0-1-g126bde0, was v1.0.0"
+
+
+@pytest.mark.parametrize("scheme", ["semver", None])
+def test_a_scheme_that_nobody_wrote_is_told_as_damage(path: Path, scheme: str | None) -> None:
+    older(path, ("v2.0-rc1", "v2.0", "nightly") if scheme is None else ("1.0", "1.1"))
+    upgrade(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE line SET scheme = ? WHERE profile = 'p0'", (scheme,))
+        connection.commit()
+    with Store.open(path, write=False) as store, pytest.raises(StoreError, match="line libgeo"):
+        versions(store)
