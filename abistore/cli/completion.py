@@ -54,4 +54,5 @@ def _script(shell: str) -> str:
 
     complete = get_completion_class(shell)
     assert complete is not None
-    return complete(cli, {}, "abistore", COMPLETION).source()
+    source: str = complete(cli, {}, "abistore", COMPLETION).source()
+    return source.replace('string split ","', 'string split -m 1 ","')  # fish: a word may hold a comma

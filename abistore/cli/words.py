@@ -65,7 +65,8 @@ def kind_words(ctx: click.Context, parameter: click.Parameter, start: str) -> li
 def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    return [CompletionItem(word) for word in words if word.startswith(start)]
+    # what cannot be typed cannot be completed: shells take a line feed for the end of a word
+    return [CompletionItem(word) for word in words if word.startswith(start) and word.isprintable()]
 
 
 def _library(ctx: click.Context) -> str | None:

@@ -177,8 +177,8 @@ def _change(change: Change, declared: Declared | None, anchor: str | None) -> st
     where = f'<span class="where">{escape(location_of(change))}</span>' if change.source_location else ""
     return "".join(
         (
-            f'<div class="change" id="{change.id}"><p class="name">{_subject(change)}{where}',
-            f'<a class="where" href="#{change.id}">{change.id}</a></p>',
+            f'<div class="change" id="{escape(change.id)}"><p class="name">{_subject(change)}{where}',
+            f'<a class="where" href="#{escape(change.id)}">{escape(change.id)}</a></p>',
             f"<p>{escape(change.description)}</p>",
             _values(change, drawn=declared is not None),
             f'<p class="aside">{escape(ruled(change))}</p>' if ruled(change) else "",
@@ -225,7 +225,7 @@ def _consequences(change: Change) -> str:
 
 def _declared(declared: Declared, change: Change, anchor: str) -> str:
     if change.id != anchor:
-        return f'<p class="aside"><a href="#{anchor}">before and after</a></p>'
+        return f'<p class="aside"><a href="#{escape(anchor)}">before and after</a></p>'
     lines = "".join(_line(sign, shortened(text) or "") for sign, text in difference(declared))
     drawn = drawing(declared)
     if not drawn:
@@ -260,4 +260,5 @@ def _ending(report: Report) -> Iterator[str]:
             yield f"<li>{code(each.kind)} {code(subject(each))}<small>by {escape(suppression(each))}</small></li>"
         yield "</ul></section>"
     yield from (f'<p class="aside">{escape(remark)}</p>' for remark in report.notes)
-    yield f"<footer>abistore · engine {escape(report.engine)} · {report.old.digest} → {report.new.digest}</footer>"
+    digests = " → ".join(escape(side.digest) for side in (report.old, report.new))
+    yield f"<footer>abistore · engine {escape(report.engine)} · {digests}</footer>"

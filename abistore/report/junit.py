@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from abistore.model.characters import spelled
 from abistore.model.findings import Impact
 from abistore.report.heading import CHECKED, advice, ruled_by, suppression, told_verdict, verdict
 from abistore.report.modes import fails
@@ -12,16 +12,13 @@ from abistore.report.outline import Change, Report, Unchecked
 from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
-FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML 1.0 document may hold (section 2.2), escaped or not."""
-
 
 def render(report: Report, style: Style) -> str:
     """The report as an XML document: a suite for each impact, for what is suppressed and for what was not checked.
 
     Where one side showed less than the other, the first suite is ``evidence``, with a skipped case.
     """
-    root = Element("testsuites", name=_clean(f"{report.old} -> {report.new}: {told_verdict(report)}"))
+    root = Element("testsuites", name=spelled(f"{report.old} -> {report.new}: {told_verdict(report)}"))
     if report.evidence_gap:
         case = Element("testcase", classname="abistore.evidence", name=verdict(report))
         _suite(root, "evidence", [_skipped(case, report.evidence_gap)])
@@ -65,23 +62,23 @@ def _properties(suite: Element, report: Report) -> None:
     told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
     told += [("judged by", ruled_by(report)), *(("note", remark) for remark in report.notes)]
     for name, value in told:
-        SubElement(properties, "property", name=name, value=_clean(value))
+        SubElement(properties, "property", name=name, value=spelled(value))
     suite.insert(0, properties)
 
 
 def _named(change: Change) -> Element:
-    case = Element("testcase", classname=change.kind, name=_clean(subject(change)))
+    case = Element("testcase", classname=spelled(change.kind), name=spelled(subject(change)))
     if where := place(change):
-        case.set("file", _clean(where[0]))
+        case.set("file", spelled(where[0]))
         case.set("line", str(where[1]))
     return case
 
 
 def _case(change: Change, report: Report) -> Element:
     case = _named(change)
-    text = _clean("\n".join(told(change)))
+    text = spelled("\n".join(told(change)))
     if fails(report, change):
-        failure = SubElement(case, "failure", type=change.impact, message=_clean(change.description))
+        failure = SubElement(case, "failure", type=change.impact, message=spelled(change.description))
         failure.text = text
     else:
         SubElement(case, "system-out").text = text
@@ -89,14 +86,10 @@ def _case(change: Change, report: Report) -> Element:
 
 
 def _skipped(case: Element, why: str) -> Element:
-    SubElement(case, "skipped", message=_clean(why))
+    SubElement(case, "skipped", message=spelled(why))
     return case
 
 
 def _unchecked(item: Unchecked) -> Element:
     case = Element("testcase", classname=f"not_checked.{item.facet}", name=f"{item.side}: {item.reason}")
     return _skipped(case, ". ".join(filter(None, (unchecked(item), item.hint))))
-
-
-def _clean(text: str) -> str:
-    return FORBIDDEN.sub("\ufffd", text)

@@ -32,6 +32,11 @@ from abistore.report.wording import (
 NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+LISTED = re.compile(r"\A(\d*)([-+=.)])(?!\w)")
+"""What begins a list or ends a heading where a line begins with it."""
+
+LINKED = re.compile(r"[@#$]|://|www\.|\bGH-\d|\b[0-9a-f]{40}\b", re.IGNORECASE)
+"""In a word that GitHub makes a link, a mention, a reference or a formula of, escaped or not; never in code."""
 MARKS = {"breaking": "🔴", "api_break": "🟠", "risk": "🟣", "compatible": "🟢", "notice": "⚪"}
 
 
@@ -129,9 +134,10 @@ def _compared(declared: Declared, indent: str) -> Iterator[str]:
 
 
 def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
-    more = ["  …"] if len(lines) > DIFFERENCES_SHOWN else []
+    told = [*lines[:DIFFERENCES_SHOWN], *(["  …"] if len(lines) > DIFFERENCES_SHOWN else [])]
+    fence = "`" * max(3, 1 + longest_run("\n".join(told)))
     yield ""
-    yield from (f"{indent}{line}" for line in ("```diff", *lines[:DIFFERENCES_SHOWN], *more, "```"))
+    yield from (f"{indent}{line}" for line in (f"{fence}diff", *told, fence))
 
 
 def _names(symbols: Sequence[str]) -> str:
@@ -212,24 +218,34 @@ def _suppressed(by: str, taken: Sequence[Change], style: Style) -> Iterator[str]
 
 
 def plain(text: str) -> str:
-    """``text`` so that Markdown shows it as it is, in one line."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    """``text`` so that Markdown shows it as it is, in one line; a word that would be linked is code."""
+    words = (code(word) if LINKED.search(word) else _bare(word) for word in text.split())
+    return LISTED.sub(r"\1\\\2", " ".join(words))
+
+
+def _bare(text: str) -> str:
+    return SPECIAL.sub(r"\\\1", text)
 
 
 def prose(text: str) -> str:
     """``text`` in one line, with what stands between backticks as code."""
     parts = " ".join(text.split()).split("`")
-    return "".join(code(part) if number % 2 else SPECIAL.sub(r"\\\1", part) for number, part in enumerate(parts))
+    return "".join(code(part) if number % 2 else _bare(part) for number, part in enumerate(parts))
 
 
 def cell(text: str) -> str:
     """``text`` as a code span within a table, where a bar needs a mark of its own."""
-    return code(text).replace("|", "\\|")
+    return code(text.replace("\\|", "\\x7c")).replace("|", "\\|")  # readers differ about a backslash before a bar
 
 
 def code(text: str) -> str:
     """``text`` as a code span in one line, with backticks inside or not."""
     flat = " ".join(text.split()) or " "
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", flat)), default=0))
+    fence = "`" * (1 + longest_run(flat))
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def longest_run(text: str) -> int:
+    """How many backticks stand in a row at most: what ends code has more."""
+    return max(map(len, re.findall("`+", text)), default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -29,14 +30,26 @@ LOGICAL = {"function": "function", "variable": "variable", "record": "type", "en
 ROOT = "SRCROOT"
 """What relative file names are relative to: the folder in which the library was compiled."""
 
+LINK = re.compile(r"(\[[^\[\]]+\])\(")
 NAMES_SHOWN = 20
 """How many affected exports a result lists; ``affectedCount`` has them all."""
 
 
 def render(report: Report, style: Style) -> str:
     """The report as an indented SARIF log with one run."""
-    log = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, style.docs)]})
+    run = _without_links(_run(report, style.docs))
+    log = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
     return msgspec.json.format(log, indent=2).decode()
+
+
+def _without_links(value: Any) -> Any:
+    """``value`` with no text that viewers take for a link (section 3.11.6): ours have none, and names may."""
+    if isinstance(value, dict):
+        return {
+            key: LINK.sub(r"\1 (", each) if key == "text" and isinstance(each, str) else _without_links(each)
+            for key, each in value.items()
+        }
+    return [_without_links(each) for each in value] if isinstance(value, list) else value
 
 
 def _run(report: Report, docs: str) -> dict[str, Any]:
