@@ -97,14 +97,18 @@ def _explain_finding(settings: Settings, identity: str) -> None:
 
     found = findings(identity, database=settings.database)
     known = {kind.kind for kind in changes()}
-    kinds = [explain(kind) for kind in sorted({one.change.kind for one in found} & known)]
+    kinds = [explain(kind) for kind in sorted({one.change.kind for one in found.findings} & known)]
 
     def text() -> str:
         style = style_of(settings, full=True)
-        blocks = ["\n".join((f"{one.old} -> {one.new}", *finding(one.change, one.declared, style))) for one in found]
+        blocks = [
+            "\n".join((f"{one.old} -> {one.new}", *finding(one.change, one.declared, style))) for one in found.findings
+        ]
+        if found.more:
+            blocks.append(f"{counted(found.more, 'older finding')} of this identity, with other values: not shown")
         return "\n\n".join((*blocks, *(part for kind in kinds for part in _explained(kind, False))))
 
-    answer(settings, {"findings": found, "kinds": kinds}, text)
+    answer(settings, {"findings": found.findings, "more": found.more, "kinds": kinds}, text)
 
 
 def _explained(one: Explained, near_misses: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ from abistore.compare.context import Context, Known
 from abistore.compare.declarations import chosen_at_load_time, comparable, declarations, observed
 from abistore.compare.evidence import evidence_deltas
 from abistore.compare.exports import EXPORTS, export_deltas
-from abistore.compare.fold import fold, order
+from abistore.compare.fold import fold
 from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, verdict_of, worst_of
 from abistore.compare.parts import Outcome
 from abistore.compare.rule import Rule, load
@@ -21,7 +21,7 @@ from abistore.compare.undescribed import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.digest import snapshot_digest
-from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side
+from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, order
 from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.snapshot import Snapshot
 

@@ -12,7 +12,7 @@ from abistore.compare.entities import entity, scope
 from abistore.compare.equivalence import TypeSide
 from abistore.compare.rule import Rule
 from abistore.model.demangle import demangle
-from abistore.model.findings import Finding, Impact
+from abistore.model.findings import Finding, Impact, order
 from abistore.model.names import Name
 from abistore.model.reach import embedded, references
 from abistore.model.shapes import AnyShape, Named, Record
@@ -51,12 +51,6 @@ def _with(cause: Finding, effects: Iterable[Finding]) -> Finding:
     heavy = (each for each in consequences if each.impact >= cause.impact)
     affected = {*cause.affected, *(name for each in heavy for name in each.affected)}
     return replace(cause, consequences=(*cause.consequences, *consequences), affected=tuple(sorted(affected)))
-
-
-def order(finding: Finding) -> tuple[object, ...]:
-    """Worst first, then by name, part and kind."""
-    values = (finding.old_value or "", finding.new_value or "")
-    return (-finding.impact, finding.name, finding.part, finding.kind, *values)
 
 
 class _Parents:

@@ -61,11 +61,13 @@ VERDICT_OF: dict[Impact, Verdict] = {
     Impact.BREAKING: Verdict.BREAKING,
 }
 
+IDENTITY_SIZE = 6
+
 Element: TypeAlias = Literal["functions", "variables", "types", "enums", "library"]
 Action: TypeAlias = Literal["added", "removed", "changed"]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """One change of one kind, with its effect.
 
     ``kind`` is the rule's name (``func_removed``); ``part`` names the field, enumerator or parameter of ``name`` that
@@ -98,6 +100,19 @@ class Finding(msgspec.Struct, frozen=True):
     suppression_expires: date | None = None
 
 
+def order(finding: Finding) -> tuple[object, ...]:
+    """Worst first, then by name, part and kind. Findings that are told apart by anything have one order."""
+    values = (finding.old_value or "", finding.new_value or "")
+    facts = (finding.facet, finding.description, finding.affected, tuple(map(order, finding.consequences)))
+    return (-finding.impact, finding.name, finding.part, finding.kind, *values, *facts)
+
+
+def identity(finding: Finding) -> bytes:
+    """What a finding is called in every comparison that has it: six bytes."""
+    words = "\0".join((finding.kind, finding.name.kind, finding.name.spelling, finding.part))
+    return blake2b(words.encode(), digest_size=IDENTITY_SIZE).digest()
+
+
 def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
     """Each finding with its identity, which is the same in every comparison that has it.
 
@@ -105,10 +120,9 @@ def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
     """
     seen: dict[str, int] = {}
     for finding in findings:
-        words = "\0".join((finding.kind, finding.name.kind, finding.name.spelling, finding.part))
-        identity = blake2b(words.encode(), digest_size=6).hexdigest()
-        seen[identity] = number = seen.get(identity, 0) + 1
-        yield f"{identity}-{number}" if number > 1 else identity, finding
+        name = identity(finding).hex()
+        seen[name] = number = seen.get(name, 0) + 1
+        yield f"{name}-{number}" if number > 1 else name, finding
 
 
 class NotChecked(msgspec.Struct, frozen=True):

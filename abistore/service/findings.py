@@ -17,6 +17,9 @@ from abistore.service.database import open_store
 if TYPE_CHECKING:
     from abistore.store.store import Store
 
+SHOWN = 10
+"""A declaration that changes in every release has as many findings of one identity."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFinding:
@@ -29,21 +32,27 @@ class StoredFinding:
     declared: Declared | None
 
 
-def findings(identity: str, *, database: str | Path | None = None) -> tuple[StoredFinding, ...]:
-    """The findings whose identity begins with ``identity``, latest comparison first, each comparison once.
+@dataclass(frozen=True, slots=True)
+class StoredFindings:
+    """The stored findings that have an identity, what was found last first; ``more`` are stored and left out."""
+
+    findings: tuple[StoredFinding, ...]
+    more: int
+
+
+def findings(identity: str, *, database: str | Path | None = None) -> StoredFindings:
+    """The findings whose identity begins with ``identity``, each in the comparison that had it first.
 
     Raises :class:`SnapshotNotFound` where no stored comparison has one.
     """
     with open_store(database) as store, limits_for(0, "looking for the finding"):
-        found: dict[tuple[str, str, str], Found] = {}
-        for one in store.findings(identity):
-            found.setdefault((one.old.digest, one.new.digest, one.identity), one)
-        shown = tuple(_shown(store, one) for one in found.values())
+        found, more = store.findings(identity, SHOWN)
+        shown = tuple(_shown(store, one) for one in found)
     if not shown:
         raise SnapshotNotFound(
             f"no stored comparison has a finding {identity}", "`abistore verdict REFERENCE -v` shows identities"
         )
-    return shown
+    return StoredFindings(shown, more)
 
 
 def _shown(store: Store, one: Found) -> StoredFinding:

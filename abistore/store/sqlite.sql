@@ -50,25 +50,6 @@ CREATE TABLE shape (
 )
  STRICT;
 
-CREATE TABLE verdict (
-	id INTEGER NOT NULL, 
-	old_digest BLOB NOT NULL, 
-	new_digest BLOB NOT NULL, 
-	policy TEXT NOT NULL, 
-	engine TEXT NOT NULL, 
-	verdict INTEGER NOT NULL, 
-	breaking INTEGER NOT NULL, 
-	api_breaks INTEGER NOT NULL, 
-	risk_changes INTEGER NOT NULL, 
-	compatible INTEGER NOT NULL, 
-	judged TEXT NOT NULL, 
-	comparison BLOB NOT NULL, 
-	CONSTRAINT pk_verdict PRIMARY KEY (id)
-)
- STRICT;
-
-CREATE INDEX ix_verdict_old_digest_new_digest ON verdict (old_digest, new_digest);
-
 CREATE TABLE line (
 	id INTEGER NOT NULL, 
 	library_id INTEGER NOT NULL, 
@@ -169,4 +150,61 @@ CREATE TABLE location (
 	CONSTRAINT pk_location PRIMARY KEY (snapshot_id), 
 	CONSTRAINT fk_location_snapshot_id FOREIGN KEY(snapshot_id) REFERENCES snapshot (id)
 )
+ STRICT;
+
+CREATE TABLE verdict (
+	id INTEGER NOT NULL, 
+	old_id INTEGER NOT NULL, 
+	new_id INTEGER NOT NULL, 
+	policy TEXT NOT NULL, 
+	policy_digest TEXT NOT NULL, 
+	suppression_digest TEXT NOT NULL, 
+	engine TEXT NOT NULL, 
+	verdict INTEGER NOT NULL, 
+	breaking INTEGER NOT NULL, 
+	api_breaks INTEGER NOT NULL, 
+	risk_changes INTEGER NOT NULL, 
+	compatible INTEGER NOT NULL, 
+	notices INTEGER NOT NULL, 
+	suppressed INTEGER NOT NULL, 
+	not_checked INTEGER NOT NULL, 
+	added INTEGER NOT NULL, 
+	removed INTEGER NOT NULL, 
+	changed INTEGER NOT NULL, 
+	judged TEXT NOT NULL, 
+	CONSTRAINT pk_verdict PRIMARY KEY (id), 
+	CONSTRAINT fk_verdict_old_id FOREIGN KEY(old_id) REFERENCES snapshot (id), 
+	CONSTRAINT fk_verdict_new_id FOREIGN KEY(new_id) REFERENCES snapshot (id)
+)
+ STRICT;
+
+CREATE INDEX ix_verdict_new_id_old_id ON verdict (new_id, old_id);
+
+CREATE TABLE finding (
+	id INTEGER NOT NULL, 
+	"key" BLOB NOT NULL, 
+	verdict_id INTEGER NOT NULL, 
+	body BLOB NOT NULL, 
+	CONSTRAINT pk_finding PRIMARY KEY (id), 
+	CONSTRAINT uq_finding_key UNIQUE ("key"), 
+	CONSTRAINT fk_finding_verdict_id FOREIGN KEY(verdict_id) REFERENCES verdict (id)
+)
+ STRICT;
+
+CREATE TABLE verdict_part (
+	verdict_id INTEGER NOT NULL, 
+	part TEXT NOT NULL, 
+	body BLOB NOT NULL, 
+	CONSTRAINT pk_verdict_part PRIMARY KEY (verdict_id, part), 
+	CONSTRAINT fk_verdict_part_verdict_id FOREIGN KEY(verdict_id) REFERENCES verdict (id)
+)
+ STRICT;
+
+CREATE TABLE consequence (
+	identity BLOB NOT NULL, 
+	finding_id INTEGER NOT NULL, 
+	CONSTRAINT pk_consequence PRIMARY KEY (identity, finding_id), 
+	CONSTRAINT fk_consequence_finding_id FOREIGN KEY(finding_id) REFERENCES finding (id)
+)
+ WITHOUT ROWID,
  STRICT;

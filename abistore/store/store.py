@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -43,11 +43,13 @@ from abistore.store import (
     releases,
     resolve,
     schemes,
+    sightings,
     timeline,
     verdicts,
     write,
 )
 from abistore.store.database import Database
+from abistore.store.findings import Written
 from abistore.store.memory import Memory
 from abistore.store.opening import open_store
 from abistore.store.write import Place
@@ -59,6 +61,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._memory = Memory()
+        self._written = Written()
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, write: bool, create: bool = True, busy_seconds: float = 60) -> Store:
@@ -205,19 +208,22 @@ class Store:
 
     def find_verdict(self, old: Release, new: Release, ruling: RulingKey, engine: str) -> StoredVerdict | None:
         """The latest judgement of these two releases under this ruling by this engine."""
-        return verdicts.find(self.database, old, new, ruling, engine)
+        return verdicts.find(self.database, (old, new), ruling, engine, self._memory)
 
     def save_verdicts(self, given: Sequence[StoredVerdict], actor: str = "") -> None:
         """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
-        verdicts.save(self.database, given, actor)
+        verdicts.save(self.database, given, actor, self._written)
 
     def verdict_summaries(self, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
         """The latest judgements by an engine between releases of a line, by their sequence numbers and ruling."""
         return verdicts.summaries(self.database, line, engine)
 
-    def findings(self, identity: str) -> Iterator[StoredFinding]:
-        """The findings, and consequences, whose identity begins with ``identity``: newest judgement first."""
-        return verdicts.findings(self.database, identity)
+    def findings(self, identity: str, most: int) -> tuple[tuple[StoredFinding, ...], int]:
+        """The findings, and consequences, whose identity begins with ``identity``, and how many rows hold more.
+
+        What was found last comes first. Each comes once, in the judgement that had it first.
+        """
+        return sightings.sightings(self.database, identity, most, self._memory)
 
     def scheme(self, library: str) -> str:
         """The version scheme declared for a library; ``auto`` where none is."""

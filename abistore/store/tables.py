@@ -195,19 +195,57 @@ verdict = Table(
     "verdict",
     metadata,
     Column("id", Identifier, primary_key=True),
-    Column("old_digest", LargeBinary, nullable=False),
-    Column("new_digest", LargeBinary, nullable=False),
+    Column("old_id", Identifier, ForeignKey("snapshot.id"), nullable=False),
+    Column("new_id", Identifier, ForeignKey("snapshot.id"), nullable=False),
     Column("policy", Text, nullable=False),
+    Column("policy_digest", Text, nullable=False),
+    Column("suppression_digest", Text, nullable=False),
     Column("engine", Text, nullable=False),
     Column("verdict", Small, nullable=False),
     Column("breaking", Integer, nullable=False),
     Column("api_breaks", Integer, nullable=False),
     Column("risk_changes", Integer, nullable=False),
     Column("compatible", Integer, nullable=False),
+    Column("notices", Integer, nullable=False),
+    Column("suppressed", Integer, nullable=False),
+    Column("not_checked", Integer, nullable=False),
+    Column("added", Integer, nullable=False),
+    Column("removed", Integer, nullable=False),
+    Column("changed", Integer, nullable=False),
     Column("judged", Text, nullable=False, comment="ISO 8601, UTC"),
-    Column("comparison", LargeBinary, nullable=False, comment="The JSON report, zlib"),
-    Index("ix_verdict_old_digest_new_digest", "old_digest", "new_digest"),
-    comment="Append-only judgements",
+    Index("ix_verdict_new_id_old_id", "new_id", "old_id"),
+    comment="Append-only judgements: what a timeline shows of them",
+    sqlite_strict=True,
+)
+
+finding = Table(
+    "finding",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("key", LargeBinary, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
+    Column("verdict_id", Identifier, ForeignKey("verdict.id"), nullable=False, comment="The first that had it"),
+    Column("body", LargeBinary, nullable=False, comment="JSON, deflated with a dictionary"),
+    comment="Content-addressed and append-only, shared by all verdicts: facts, and nothing that the releases tell",
+    sqlite_strict=True,
+)
+
+consequence = Table(
+    "consequence",
+    metadata,
+    Column("identity", LargeBinary, primary_key=True),
+    Column("finding_id", Identifier, ForeignKey("finding.id"), primary_key=True, autoincrement=False),
+    comment="In which findings a consequence of this identity is told",
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
+verdict_part = Table(
+    "verdict_part",
+    metadata,
+    Column("verdict_id", Identifier, ForeignKey("verdict.id"), primary_key=True, autoincrement=False),
+    Column("part", Text, primary_key=True, comment="findings, suppressed, advice: ids, packed; remarks: JSON, zlib"),
+    Column("body", LargeBinary, nullable=False),
+    comment="What a verdict consists of, as far as a timeline does not show it",
     sqlite_strict=True,
 )
 

@@ -9,8 +9,19 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.errors import StoreError
-from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, RulingKey, Verdict, identified
+from abistore.model.findings import (
+    Churn,
+    Comparison,
+    Finding,
+    Impact,
+    NotChecked,
+    RulingKey,
+    Verdict,
+    identified,
+    identity,
+)
 from abistore.model.history import IngestRequest, LineKey, StoredVerdict
+from abistore.model.snapshot import Location
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, X86, function, record, snapshot
 
@@ -71,10 +82,10 @@ def test_judging_again_makes_a_new_row_unless_the_same_is_said(store: Store) -> 
     later = replace(made, judged=datetime(2026, 6, 1, tzinfo=UTC))
     other = given(store, GONE)
     with store:
-        for each in (made, later, other):
+        for each in (made, later, other, given(store), given(store)):
             store.save_verdicts([each])
-        assert store.stats().verdicts == 2
-        assert store.find_verdict(made.old, made.new, RulingKey(), "e1") == other
+        assert store.stats().verdicts == 3
+        assert store.find_verdict(made.old, made.new, RulingKey(), "e1") == given(store)
 
 
 def test_a_timeline_reads_the_summaries_of_its_line(store: Store) -> None:
@@ -94,20 +105,82 @@ def test_a_timeline_reads_the_summaries_of_its_line(store: Store) -> None:
 def test_findings_and_consequences_are_found_by_their_identity(store: Store) -> None:
     with store:
         store.save_verdicts([given(store, GONE, MOVED)])
-        (gone,), (size,) = (list(store.findings(next(iter(identified([finding])))[0])) for finding in (GONE, SIZE))
+        (gone,), (size,) = (store.findings(identity(finding).hex(), 9)[0] for finding in (GONE, SIZE))
         assert (gone.finding, gone.old.version, gone.new.version) == (GONE, "1.0", "1.1")
         assert size.finding == SIZE
-        assert list(store.findings("0123456789ab")) == []
+        assert store.findings("0123456789ab", 9) == ((), 0)
 
 
-def test_a_damaged_verdict_is_told(path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE verdict_part SET body = ?",
+        "UPDATE finding SET body = ?",
+        "UPDATE finding SET key = ?",
+        "DELETE FROM finding WHERE ? IS NOT NULL",
+    ],
+)
+def test_a_damaged_verdict_is_told(path: Path, damage: str) -> None:
     with Store.open(path, write=True) as store:
         for number in (0, 1):
-            store.ingest(
-                snapshot(str(number), symbols={function(f"f{number}"): EXPORTED}), IngestRequest(f"1.{number}")
-            )
+            symbols = {function(f"f{number}"): EXPORTED}
+            store.ingest(snapshot(str(number), symbols=symbols), IngestRequest(f"1.{number}"))
         made = given(store, GONE)
         store.save_verdicts([made])
-        store.database.run("UPDATE verdict SET comparison = ?", (b"no",))
-        with pytest.raises(StoreError, match="damaged"):
+        store.database.run("PRAGMA foreign_keys = OFF")
+        store.database.run("DELETE FROM finding WHERE id > 1")
+        store.database.run("DELETE FROM verdict_part WHERE part <> 'findings'")
+        store.database.run(damage, (b"no",))
+        with pytest.raises(StoreError, match=r"damaged|missing|another body"):
             store.find_verdict(made.old, made.new, RulingKey(), "e1")
+
+
+def test_a_finding_is_stored_once_and_told_where_it_was_found_first(store: Store) -> None:
+    with store:
+        for number in (1, 2, 3):
+            store.save_verdicts([given(store, GONE, MOVED, sides=("1.0", f"1.{number}"))])
+        assert store.database.rows("SELECT count(*) FROM finding") == [(3,)]
+        ((found,), more) = store.findings(identity(GONE).hex(), 9)
+        assert (found.new.version, more) == ("1.1", 0)
+
+
+def test_findings_of_one_identity_are_numbered_as_in_the_report_that_had_them_first(store: Store) -> None:
+    variants = [replace(GONE, old_value=f"f({number})") for number in range(3)]
+    with store:
+        store.save_verdicts([given(store, *variants)])
+        name = identity(GONE).hex()
+        found, _ = store.findings(name, 9)
+        assert {one.identity: one.finding for one in found} == dict(identified(variants))
+        ((second,), _) = store.findings(f"{name}-2", 9)
+        assert second.finding == variants[1]
+        latest, more = store.findings(name, 2)
+        assert (len(latest), more) == (2, 1)
+
+
+def test_places_are_those_of_the_releases_and_not_of_the_judgement(store: Store) -> None:
+    norm, gone = (replace(RISKY, name=function("norm")), replace(GONE, name=function("norm")))
+    with store:
+        symbols = {function("norm"): EXPORTED}
+        for number, line in (("2.0", 7), ("2.1", 8), ("2.2", 9)):
+            places = {function("norm"): Location("geo.c", line)}
+            store.ingest(snapshot(number, symbols=symbols, locations=places), IngestRequest(number))
+        for new in ("2.1", "2.2"):
+            store.save_verdicts([given(store, gone, norm, sides=("2.0", new))])
+        assert store.database.rows("SELECT count(*) FROM finding WHERE verdict_id > 1") == [(0,)]
+        made = given(store, sides=("2.0", "2.2"))
+        found = store.find_verdict(made.old, made.new, RulingKey(), "e1")
+        assert found is not None
+        assert [one.location for one in found.comparison.findings] == [Location("geo.c", 7), Location("geo.c", 9)]
+        ((first,), _) = store.findings(identity(gone).hex(), 9)
+        assert first.finding.location == Location("geo.c", 7)
+
+
+def test_releases_of_equal_content_have_verdicts_of_their_own(store: Store) -> None:
+    """What judging reads of a release is more than its content: evidence, compilers, files."""
+    with store:
+        again = snapshot("again", symbols={function(name): EXPORTED for name in ("area", "norm", "gone", "f1")})
+        other = store.ingest(again, IngestRequest("1.1-rebuilt")).release
+        made = given(store, GONE)
+        store.save_verdicts([made])
+        assert other.digest == made.new.digest
+        assert store.find_verdict(made.old, other, RulingKey(), "e1") is None

@@ -52,6 +52,7 @@ def summary(store: Store) -> dict[str, object]:
         "candidates": [one.version for library in libraries for one in store.candidates(library)],
         "baselines": [[str(move.line), move.channel, move.version, move.reason] for move in store.baselines()],
         "verdicts": store.stats().verdicts,
+        "findings": sorted(one.finding.kind for one in store.findings("", 100)[0]),
         "log": [
             [event.release.version, event.action, str(event.name), event.facet]
             for event in store.log("liblarge", "geo::Shape0")

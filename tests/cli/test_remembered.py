@@ -1,0 +1,25 @@
+"""Remembered verdicts on the command line: what they say of files is what the files asked for say."""
+
+from __future__ import annotations
+
+from tests.build import build_library
+from tests.cli.conftest import Call
+
+ONE = "int one(void) { return 1; }\n"
+TWO = f"{ONE}int two(void) {{ return 2; }}\n"
+
+
+def ingest(abistore: Call, version: str, source: str, identity: str) -> None:
+    """A stripped build with the build-id ``identity``, twenty times."""
+    built = build_library(source, flags=("-O1", "-s", f"-Wl,--build-id=0x{identity * 20}"))
+    assert abistore("ingest", built, "--library", "libone", "--version", version).code == 0
+
+
+def test_a_remembered_verdict_names_the_build_id_of_the_release_asked_for(abistore: Call) -> None:
+    for version, source, identity in (("1", ONE, "aa"), ("2", TWO, "bb"), ("2.1", TWO, "cc")):
+        ingest(abistore, version, source, identity)
+    for _ in ("judged", "remembered"):
+        for version, own, other in (("2", "bb", "cc"), ("2.1", "cc", "bb")):
+            said = abistore("verdict", f"libone@{version}", "--against", "1", "--json").out
+            assert own * 20 in said
+            assert other * 20 not in said
