@@ -9,6 +9,7 @@ import click
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import FILE, Settings, output_options, pass_settings
 from abistore.cli.output import answer, note, write_bytes, write_file
+from abistore.model.counting import counted
 
 
 @click.command("dump")
@@ -47,7 +48,7 @@ def dump_command(
     summary = {"output": str(output), "library": snapshot.library, "bytes": len(data) + 1}
     if settings.json:
         answer(settings, {**summary, "evidence": snapshot.evidence}, str)
-    note(settings, f"{output}: {snapshot.library}, {exports} names in its tables, {len(data) + 1:,} bytes")
+    note(settings, f"{output}: {snapshot.library}, {counted(exports, 'name')} in its tables, {len(data) + 1:,} bytes")
     for evidence in snapshot.evidence:
         if evidence.state != "full":
             note(settings, f"  {evidence.facet}: {evidence.state}: {evidence.detail or evidence.reason}")

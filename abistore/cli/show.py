@@ -128,7 +128,7 @@ def _protection(hardening: Hardening) -> Iterator[str]:
 
 
 def _evidence(evidence: Evidence) -> str:
-    counts = f"{evidence.described} of {evidence.expected} exports described" if evidence.expected else ""
+    counts = f"{evidence.described} of {counted(evidence.expected, 'export')} described" if evidence.expected else ""
     said = (evidence.state, evidence.source and f"from {evidence.source}", counts, evidence.detail)
     hint = f"\nhint: {evidence.hint}" if evidence.hint else ""
     return "; ".join(part for part in said if part) + hint

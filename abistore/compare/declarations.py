@@ -27,7 +27,7 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
         if evidence.state == "full" or (evidence.state == "missing" and evidence.reason == "nothing-to-describe"):
             continue
         reason = evidence.reason or f"{evidence.state}-evidence"
-        detail = evidence.detail or f"{evidence.described} of {evidence.expected} exports are described"
+        detail = evidence.detail or f"{evidence.described} of {counted(evidence.expected, 'export')} described"
         found.append((side, reason, detail, evidence.hint))
     if len(found) == 2 and found[0][1] == found[1][1]:
         return (NotChecked(facet, "both", *found[0][1:]),)

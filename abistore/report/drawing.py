@@ -22,9 +22,9 @@ STATES = (("changed", "changed or new"), ("moved", "moved"), ("gone", "gone"), (
 
 
 def drawing(declared: Declared) -> str:
-    """The record's two layouts as HTML; empty where neither side has one."""
+    """The record's two layouts as HTML; empty where they are the same, as where only virtual functions differ."""
     before, after = declared.layout_before, declared.layout_after
-    if before is None and after is None:
+    if before == after:
         return ""
     old, new = _states(before, after, "gone"), _states(after, before, "new")
     sides = [

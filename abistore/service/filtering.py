@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from abistore.model.counting import counted
 from abistore.report.outline import Report
 
 Filter: TypeAlias = Callable[[Report], Report]
@@ -27,7 +28,8 @@ def show_only(text: str | None) -> Filter:
     def shown(report: Report) -> Report:
         changes = tuple(change for change in report.changes if wanted.shows(change.kind, change.impact))
         hidden = len(report.changes) - len(changes)
-        remark = f"{hidden} of {len(report.changes)} changes are not shown: --show-only {text}"
+        changed = counted(len(report.changes), "change")
+        remark = f"{hidden} of {changed} {'is' if hidden == 1 else 'are'} not shown: --show-only {text}"
         notes = (*report.notes, remark) if hidden else report.notes
         return msgspec.structs.replace(report, changes=changes, notes=notes)
 

@@ -180,7 +180,8 @@ def test_show_only_hides_changes_and_nothing_else(abistore: Call, old: Path, new
         assert {change["kind"] for change in shown["changes"]} == kinds, tokens
         assert (done.code, shown["verdict"], shown["summary"]) == (4, every["verdict"], every["summary"])
         hidden = len(every["changes"]) - len(shown["changes"])
-        assert f"{hidden} of {len(every['changes'])} changes are not shown" in shown["notes"][-1]
+        verb = "is" if hidden == 1 else "are"
+        assert f"{hidden} of {len(every['changes'])} changes {verb} not shown" in shown["notes"][-1]
 
 
 def test_candidates_cover_the_breaks_and_wait_for_a_person(

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.report import render
-from abistore.report.outline import outline
+from abistore.report.outline import Declared, Member, RecordLayout, Report, outline
 from abistore.report.style import Style
 from tests.report.comparisons import MOVED, comparison
 from tests.report.golden import report
@@ -29,6 +29,10 @@ PROBE = """
 const result = {};
 for (const frame of document.querySelectorAll("iframe")) {
   const page = frame.contentDocument, view = frame.contentWindow;
+  if (frame.id === "one") {
+    result.one = { told: page.querySelector("output").textContent, pairs: page.querySelectorAll(".pair").length };
+    continue;
+  }
   const shown = () => [...page.querySelectorAll(".change")].filter((one) => !one.hidden).length;
   const type = (text) => {
     page.querySelector("#text").value = text;
@@ -42,6 +46,8 @@ for (const frame of document.querySelectorAll("iframe")) {
   };
   const breaking = page.querySelector("button.breaking");
   const seen = { all: shown() };
+  seen.evidence = [...page.querySelectorAll(".sides td")].filter((one) => one.textContent.includes("layout partial"))
+    .map((one) => one.getBoundingClientRect().width > 40);
   seen.width = page.scrollingElement.scrollWidth;
   seen.told = page.querySelector("output").textContent;
   seen.text = type("geo::shape stamp");
@@ -90,6 +96,21 @@ class Balance(HTMLParser):
 
 def page(made: Any = None) -> str:
     return render(made or report(), "html", Style())
+
+
+def virtual_change() -> Report:
+    """A class whose virtual functions changed places: what an object holds is drawn alike on both sides."""
+    layout = RecordLayout(8, (Member("", "vtable pointer", 0, 64, "vptr"),))
+    text = "struct geo::Shape {{\n    virtual void {0}();  // slot 0\n}};  // 8 bytes"
+    moved = Declared("geo::Shape", "record", text.format("f"), text.format("g"), layout, layout)
+    return outline(comparison(MOVED), declarations=(moved,))
+
+
+def test_layouts_that_are_the_same_are_not_drawn_twice() -> None:
+    text = page(virtual_change())
+    assert '<div class="pair">' not in text
+    assert "virtual void f();" in text
+    assert "virtual void g();" in text
 
 
 def test_a_page_is_well_formed_and_fetches_nothing() -> None:
@@ -148,6 +169,7 @@ def test_the_page_works_in_a_browser(dark: bool, tmp_path: Path) -> None:
         f'<iframe id="{name}" width="{width}" height="900" srcdoc="{escape(page())}"></iframe>'
         for name, width in (("phone", PHONE), ("desk", 1100))
     )
+    frames += f'<iframe id="one" srcdoc="{escape(page(virtual_change()))}"></iframe>'
     file = tmp_path / "probe.html"
     script = f"addEventListener('load', () => {{ {PROBE} }});"
     file.write_text(f"<!doctype html><meta charset=utf-8><body>{frames}<script>{script}</script>")
@@ -165,7 +187,9 @@ def test_the_page_works_in_a_browser(dark: bool, tmp_path: Path) -> None:
     )
     assert "CONSOLE" not in done.stderr
     found = json.loads(re.sub("<[^>]+>", "", done.stdout))
+    assert found.pop("one") == {"told": "1 change", "pairs": 0}
     for seen in found.values():
+        assert seen["evidence"] == [True]
         assert (seen["all"], seen["told"], seen["again"]) == (7, "7 changes", 7)
         assert (seen["text"], seen["nothing"], seen["sections"], seen["kind"], seen["unpressed"]) == (1, 0, 0, 1, 4)
         assert (seen["ground"] == "rgb(250, 249, 246)") is not dark

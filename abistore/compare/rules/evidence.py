@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.parts import Toolchain, Variant
 from abistore.compare.rule import Note, rule
+from abistore.model.counting import counted
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact, evidence_rank
 from abistore.model.snapshot import Evidence
@@ -48,7 +49,8 @@ def evidence_weakened(evidence: Changed[Evidence]) -> Iterator[Note]:
 
 def _seen(evidence: Evidence) -> str:
     words = WORDS[evidence_rank(evidence)]
-    return f"{words} ({evidence.described} of {evidence.expected} exports)" if evidence.expected else words
+    exports = counted(evidence.expected, "export")
+    return f"{words} ({evidence.described} of {exports})" if evidence.expected else words
 
 
 @rule(
