@@ -15,6 +15,7 @@
     │   ├── VersionTaken     another binary is stored under this version (68)
     │   ├── SchemaMismatch   the database is of another schema, or not one of ours
     │   └── StoreBusy        locked for longer than the busy timeout
+    ├── EvidenceMissing      a verdict was reached with less evidence than its gate requires (72)
     ├── OutputError          the answer cannot be written (73)
     └── PolicyError          a rule, policy or suppression is wrong (64)
 
@@ -145,6 +146,14 @@ class StoreBusy(StoreError):
 
     code = "busy"
     usual_hint = "wait for the other process, and run this again"
+
+
+class EvidenceMissing(AbistoreError):
+    """A verdict was reached with less evidence than its gate requires, so that a break may have gone unseen."""
+
+    code = "evidence"
+    exit_code = 72
+    usual_hint = "build with -g, name the folder of the debug file with --debug-dir, or judge with --require none"
 
 
 class OutputError(AbistoreError):

@@ -9,7 +9,7 @@ import click
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import note
-from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report, tells_notes
+from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report, tells_notes
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import operand_words
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @show_only_option
 @ruling_options
 @fail_on_option
+@require_option
 @line_options
 @extract_options
 @store_option
@@ -41,6 +42,7 @@ def compare_command(
     shown: Filter,
     by: Ruling | None,
     fail_on: FailOn,
+    require: str | None,
     target: str | None,
     profile: str | None,
     extracting: Extracting,
@@ -50,16 +52,21 @@ def compare_command(
     Each is a library, a JSON snapshot, a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
     libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. A file wins over a reference of its name.
 
-    Exits with 0 (no break), 2 (source break), 4 (binary break), or 64 and above where there is no verdict.
+    Exits with 0 (no break), 2 (source break), 4 (binary break), 72 where --require is not met, or another code of 64
+    and above where there is no verdict.
     """
     from abistore.cli.progress import progress
+    from abistore.service.evidence import requirement
     from abistore.service.judging import compare
     from abistore.service.kinship import strangers
     from abistore.service.operands import Selection
 
     with progress(settings) as advance:
         selection = Selection(target, profile, extracting.options(progress=advance))
-        report = compare(old, new, database=settings.database, selection=selection, fail_on=fail_on, by=by)
+        required = requirement(require)
+        report = compare(
+            old, new, database=settings.database, selection=selection, fail_on=fail_on, require=required, by=by
+        )
     if (said := strangers(report)) and not tells_notes(rendering):
         note(settings, f"note: {said}")
     return show_report(settings, shown(report), rendering)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from abistore.cli.options import FILE, Settings
-from abistore.cli.output import colour_wanted, say, width, write_file
+from abistore.cli.output import colour_wanted, say, say_error, width, write_file
 from abistore.report import formats, render
 from abistore.report.style import MODES, Mode, Style
 
@@ -85,6 +85,16 @@ fail_on_option = click.option(
 )
 
 
+def require_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--require``."""
+    return click.option(
+        "--require",
+        metavar="FACETS",
+        help="What both sides must have seen in full, else exit with 72: some of symbol,layout,source. "
+        "Or old: no less than the old side has seen; or none.",
+    )(command)
+
+
 def style_of(settings: Settings, full: bool) -> Style:
     """How reports look on this output."""
     detail = settings.verbosity > 0
@@ -93,11 +103,18 @@ def style_of(settings: Settings, full: bool) -> Style:
 
 
 def show_report(settings: Settings, report: Report, rendering: Rendering) -> int:
-    """Print the report, or write it to a file and print its one line; return its exit code."""
+    """Print the report, or write it to a file and print its one line, and what it lacks; return its exit code."""
+    _show(settings, report, rendering)
+    if report.error and not settings.json:
+        say_error(report.error, report.hint)
+    return report.exit_code
+
+
+def _show(settings: Settings, report: Report, rendering: Rendering) -> None:
     style = style_of(settings, rendering.full)._replace(mode=rendering.mode, docs=rendering.docs)
     if rendering.output is None:
         _print(settings, report, rendering, style)
-        return report.exit_code
+        return
     text = render(report, rendering.format, style._replace(colour=False, width=100))
     write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
     if settings.json:
@@ -106,7 +123,6 @@ def show_report(settings: Settings, report: Report, rendering: Rendering) -> int
         from abistore.report.modes import stat
 
         say(stat(report))
-    return report.exit_code
 
 
 def tells_notes(rendering: Rendering) -> bool:

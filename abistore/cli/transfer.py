@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from abistore.cli.ingest import show_ingested
+from abistore.cli.ingest import replace_options, show_ingested
 from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, note, write_bytes, write_file
 from abistore.cli.words import library_words, reference_words
@@ -40,7 +40,7 @@ def export_command(
 @click.option("--library", shell_complete=library_words, help="The library's name; by default the snapshot's own.")
 @click.option("--version", help="The release's version; by default the snapshot's own.")
 @click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
-@click.option("--replace", is_flag=True, help="Replace another binary stored under this version.")
+@replace_options
 @store_option
 @output_options
 @pass_settings
@@ -53,6 +53,7 @@ def import_command(
     version: str | None,
     profile: str | None,
     replace: bool,
+    replace_baseline: str,
 ) -> int:
     """Store each JSON snapshot FILE, as `dump` and `export` write them, as a release; - is standard input."""
     from abistore.cli.progress import progress
@@ -61,7 +62,14 @@ def import_command(
     from abistore.service.transfer import import_
 
     options = ExtractOptions(library=library, version=version)
-    plan = IngestPlan(library=library, version=version, profile=profile, replace=replace, options=options)
+    plan = IngestPlan(
+        library=library,
+        version=version,
+        profile=profile,
+        replace=replace,
+        replace_baseline=replace_baseline,
+        options=options,
+    )
     with progress(settings) as advance:
         results = import_(paths, plan, database=settings.database, progress=advance)
     return show_ingested(settings, results)

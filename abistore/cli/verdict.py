@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
-from abistore.cli.rendering import Rendering, fail_on_option, report_options, show_report
+from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import against_words, reference_words
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @show_only_option
 @ruling_options
 @fail_on_option
+@require_option
 @line_options
 @store_option
 @output_options
@@ -45,15 +47,21 @@ def verdict_command(
     shown: Filter,
     by: Ruling | None,
     fail_on: FailOn,
+    require: str | None,
     target: str | None,
     profile: str | None,
 ) -> int:
     """Show the verdict about the stored release REFERENCE (libfoo@1.2.0).
 
     A verdict that today's rules have given before is read back; otherwise it is given now and stored.
+
+    Where --against is given, the release must have been seen no less than what it is judged against, unless --require
+    says otherwise: else the exit code is 72.
     """
+    from abistore.service.evidence import AS_MUCH, NOTHING, requirement
     from abistore.service.verdicts import verdict
 
+    asked = click.get_current_context().get_parameter_source("against") is ParameterSource.COMMANDLINE
     judgement = verdict(
         reference,
         against=against,
@@ -61,6 +69,7 @@ def verdict_command(
         target=target,
         profile=profile,
         fail_on=fail_on,
+        require=requirement(require, otherwise=AS_MUCH if asked and fail_on != "never" else NOTHING),
         by=by,
     )
     return show_report(settings, shown(judgement.report), rendering)

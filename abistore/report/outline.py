@@ -165,10 +165,11 @@ class Report(msgspec.Struct, frozen=True):
     ``advice`` is what to do about the changes as a whole; it is not counted and has no part in the verdict.
     ``policy_file`` and ``suppression_files`` are what the policy and the suppressions were read from.
     ``unequal_evidence`` names the facets that one side saw less of than the other: the verdict holds for the rest, and
-    ``evidence_gap`` says so in words.
+    ``evidence_gap`` says so in words. Where less was seen than was required, ``status`` is ``error``, and ``code``,
+    ``error`` and ``hint`` say why.
     """
 
-    status: Literal["ok"]
+    status: Literal["ok", "error"]
     schema: int
     verdict: VerdictName
     exit_code: int
@@ -193,6 +194,9 @@ class Report(msgspec.Struct, frozen=True):
     policy_file: RulingFile | None = None
     suppression_files: tuple[RulingFile, ...] = ()
     evidence_gap: str = ""
+    code: str = ""
+    error: str = ""
+    hint: str = ""
 
 
 class KindGroup(msgspec.Struct, frozen=True):

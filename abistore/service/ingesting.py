@@ -11,29 +11,34 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from abistore.errors import AbistoreError, Incomparable, InputError, SnapshotNotFound, UsageError
+from abistore.errors import AbistoreError, Incomparable, InputError, UsageError
 from abistore.model.cycles import without_cycle_collection
-from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, IngestRequest, Release, Said
+from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, Said
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Exported, Snapshot, Target
 from abistore.model.sonames import library_name
 from abistore.model.versions import position
 from abistore.service.database import open_store, user
+from abistore.service.gates import OPEN, Admitted, Arrival, Gate, admit
 from abistore.service.labels import check_label
 from abistore.service.ordering import standing_note
-from abistore.service.ruling import Ruling
 from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, one_of, read_head
 
 if TYPE_CHECKING:
     from abistore.report.outline import Report
-    from abistore.service.judging import FailOn
     from abistore.store.store import Store
 
 VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
 """Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
 
 Progress: TypeAlias = Callable[[str, float], None]
+
+NO_EXPORTS = "nothing can link to it"
+NO_EXPORTS_HINT = (
+    "a library without exports is seldom meant: check that it is the right file, its visibility "
+    "(-fvisibility=hidden), and the version script that it was linked with"
+)
 
 IN_FILE_NAME = (
     re.compile(r"\.so\.(\d[\w.+~-]*)$"),
@@ -46,10 +51,10 @@ IN_FOLDER_NAME = re.compile(r"(?:^|(?<!x86)[-_])v?(\d[\w.+~-]*)$")
 class IngestPlan:
     """What holds for every file of one call.
 
-    ``target`` refuses files of another platform. ``channel`` is the baseline that moves to each stored release whose
-    gate passes. ``against`` is what each is judged against: ``baseline[:channel]``, ``prev`` or a version; ``by`` is
-    the policy and the suppressions. Where ``profile``, ``revision``, ``url`` or ``released`` are not given, a JSON
-    snapshot says them that was exported with them.
+    ``target`` refuses files of another platform. ``gate`` is what each must pass to be stored. ``replace`` allows
+    another binary under a taken version; where a baseline stands at it, ``replace_baseline`` must give the reason.
+    Where ``profile``, ``revision``, ``url`` or ``released`` are not given, a JSON snapshot says them that was exported
+    with them.
     """
 
     library: str | None = None
@@ -58,33 +63,36 @@ class IngestPlan:
     target: str | None = None
     profile: str | None = None
     replace: bool = False
+    replace_baseline: str = ""
     revision: str | None = None
     url: str | None = None
     released: datetime | None = None
-    channel: str | None = None
-    against: str | None = None
-    fail_on: FailOn = "api_break"
     actor: str = ""
     options: ExtractOptions = field(default_factory=ExtractOptions)
-    by: Ruling | None = None
+    gate: Gate = OPEN
+
+
+Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
     """What became of one file.
 
-    ``status``: ``stored``, ``replaced``, ``known`` (the very file was there: nothing was read) or
-    ``failed`` with the error's ``code``, ``error`` and ``hint``. A file that was stored and could not be judged is
-    ``failed`` with a ``release``. ``unjudged`` says why a first release has no verdict where one was asked for.
-    ``mended`` names what the call says about a known release that nobody had said. ``notes`` tell what is unusual
-    about a file that was read, and what stays as it was said of a known release.
+    ``status``: ``stored``, ``replaced``, ``known`` (it was there: nothing was read), ``candidate`` (it failed its
+    gate and was kept), ``refused`` (it failed, and was not stored), or ``failed`` with the error's ``code``, ``error``
+    and ``hint``. These three tell of missing evidence too. ``verdict`` is the worst one; where a replacement was judged
+    against what it replaces as well, ``other_verdict`` is the other one. ``unjudged`` says why a first release has no
+    verdict where one was asked for. ``mended`` names what the call says about a known release that nobody had said.
+    ``notes`` tell what is unusual about the file, and what stays as it was said of a known release.
     """
 
     path: str
-    status: Literal["stored", "replaced", "known", "failed"]
+    status: Status
     exit_code: int = 0
     release: Release | None = None
     verdict: Report | None = None
+    other_verdict: Report | None = None
     unjudged: str = ""
     baseline: str | None = None
     entries_written: int = 0
@@ -111,6 +119,8 @@ def ingest(
     """
     for what in ("library", "version", "profile", "revision", "url", "actor"):
         check_label(what, getattr(plan, what))
+    if plan.replace_baseline and not plan.replace:
+        raise UsageError("a reason to replace a baseline, without --replace", "pass --replace as well")
     options = replace(plan.options, progress=progress)
     results = []
     with open_store(database, write=True, create=True) as store:
@@ -142,50 +152,54 @@ def _placed(store: Store, result: Ingested) -> Ingested:
 
 
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
-    outcome: Ingested | None = None
     try:
-        outcome = _ingest_file(store, path, plan)
-        assert outcome.release is not None
-        return _settle(store, outcome, outcome.release, plan)
+        return _ingest_file(store, path, plan)
     except AbistoreError as error:
-        return Ingested(
-            path=str(path),
-            status="failed",
-            exit_code=error.exit_code,
-            release=outcome.release if outcome else None,
-            unjudged=error.message if outcome else "",
-            code=error.code,
-            error=error.message,
-            hint=error.hint,
-        )
+        return Ingested(str(path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)
 
 
 def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
     read_here = not is_json(read_head(path))
     if read_here and (known := _known(store, path, plan)):
         _check_target(known.target, path, plan)
-        return _supplemented(store, Ingested(str(path), "known", release=known), known, _said(Exported(), plan), plan)
-    snapshot = capture(path, options=plan.options)
-    _check_target(snapshot.target, path, plan)
-    request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
-    outcome = store.ingest(snapshot, request)
-    status: Literal["known", "replaced", "stored"] = (
-        "known" if outcome.known else "replaced" if outcome.replaced else "stored"
-    )
-    ingested = Ingested(
-        str(path),
-        status,
-        release=outcome.release,
-        entries_written=outcome.entries_written,
-        shapes_written=outcome.shapes_written,
-        notes=tuple(_unusual(snapshot)),
-    )
-    said = Said(request.released, request.revision, request.url)
-    return _supplemented(store, ingested, outcome.release, said, plan) if outcome.known else ingested
+        arrival, said = Arrival.known(known, plan.actor or user()), _said(Exported(), plan)
+        notes = _silent(known.exports)
+    else:
+        snapshot = capture(path, options=plan.options)
+        _check_target(snapshot.target, path, plan)
+        request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
+        arrival, said = Arrival.of(snapshot, request), Said(request.released, request.revision, request.url)
+        exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
+        notes = (*_unusual(snapshot), *_silent(exports))
+    ingested = _ingested(path, admit(store, arrival, plan.gate), notes)
+    return _supplemented(store, ingested, said, plan) if ingested.status == "known" else ingested
 
 
-def _supplemented(store: Store, known: Ingested, release: Release, said: Said, plan: IngestPlan) -> Ingested:
+def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingested:
+    (outcome, stored, baseline), lack = admitted, admitted.outcome.lack
+    verdict, other, *_ = (*outcome.reports, None, None)
+    return Ingested(
+        path=str(path),
+        status=_status(stored),
+        exit_code=outcome.exit_code,
+        release=stored.release if stored else None,
+        verdict=verdict,
+        other_verdict=other,
+        unjudged=outcome.unjudged,
+        baseline=baseline,
+        entries_written=stored.entries_written if stored else 0,
+        shapes_written=stored.shapes_written if stored else 0,
+        code=lack.code if lack else "",
+        error=lack.message if lack else "",
+        hint=lack.hint if lack else NO_EXPORTS_HINT if NO_EXPORTS in notes else "",
+        notes=notes,
+    )
+
+
+def _supplemented(store: Store, known: Ingested, said: Said, plan: IngestPlan) -> Ingested:
     """A known release, about which the caller may say what nobody has said yet."""
+    release = known.release
+    assert release is not None
     done = store.supplement(release, said, plan.actor or user())
     label = f"{release.line.library}@{release.version}"
     kept = (
@@ -204,10 +218,22 @@ def _said(exported: Exported, plan: IngestPlan) -> Said:
     return Said(plan.released or exported.released, plan.revision or exported.revision, plan.url or exported.url)
 
 
+def _status(stored: IngestOutcome | None) -> Status:
+    if stored is None:
+        return "refused"
+    if stored.release.candidate:
+        return "candidate"
+    return "known" if stored.known else "replaced" if stored.replaced else "stored"
+
+
 def _unusual(snapshot: Snapshot) -> Iterator[str]:
     library = _facts(snapshot)
     if library and library.file_kind == "executable":
         yield "an executable (its exports are what plugins link to)"
+
+
+def _silent(exports: int) -> tuple[str, ...]:
+    return () if exports else (NO_EXPORTS,)
 
 
 def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
@@ -221,10 +247,15 @@ def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
     known = store.known(file_digest(path), version, profile, plan.library)
     if known and not plan.library and known.line.library != library_name(known.soname or path.name):
         return None  # somebody stored it under another library's name
-    search = plan.options.debug_dirs or plan.options.debuginfod
-    if known and search and any(evidence.state != "full" for evidence in known.evidence):
-        return None
-    return known
+    return None if known and _could_say_more(known, plan) else known
+
+
+def _could_say_more(known: Release, plan: IngestPlan) -> bool:
+    """Whether debug information may be found now, or was not asked for when the file was read and is judged now."""
+    if plan.options.debug_dirs or plan.options.debuginfod:
+        return any(evidence.state != "full" for evidence in known.evidence)
+    unread = "layout" not in {evidence.facet for evidence in known.evidence}
+    return unread and plan.options.layout and not plan.gate.is_open
 
 
 def _size(path: Path) -> int:
@@ -247,6 +278,7 @@ def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:
         profile=plan.profile or exported.profile or DEFAULT_PROFILE,
         library=plan.library,
         replace=plan.replace,
+        replace_baseline=plan.replace_baseline,
         revision=said.revision,
         url=said.url,
         actor=plan.actor or user(),
@@ -293,32 +325,3 @@ def _facts(snapshot: Snapshot) -> Library | None:
 def _check_target(target: Target, path: Path, plan: IngestPlan) -> None:
     if plan.target and plan.target not in {str(target), target.machine}:
         raise Incomparable(f"{path}: built for {target}, not for {plan.target}", "name the binary of that platform")
-
-
-def _settle(store: Store, outcome: Ingested, release: Release, plan: IngestPlan) -> Ingested:
-    """Judge a stored release, and move the baseline where the gate lets it pass."""
-    report, unjudged = _judged(store, release, plan) if plan.against else (None, "")
-    code = report.exit_code if report else 0
-    channel = plan.channel if code == 0 else None
-    if channel:
-        store.set_baseline(release.line, channel, release.version, plan.actor or user(), "ingest")
-    return replace(outcome, exit_code=code, verdict=report, unjudged=unjudged, baseline=channel)
-
-
-def _judged(store: Store, release: Release, plan: IngestPlan) -> tuple[Report | None, str]:
-    """The verdict asked for, or why a first release has none."""
-    from abistore.service.judging import gated
-    from abistore.service.verdicts import counterpart, judged, save
-
-    against = plan.against or ""
-    try:
-        other = counterpart(store, release, against)
-    except SnapshotNotFound:
-        if against == "prev":
-            return None, "nothing precedes it"
-        if against.startswith("baseline") and plan.channel == (against.partition(":")[2] or DEFAULT_CHANNEL):
-            return None, "the first baseline"
-        raise
-    judgement = judged(store, other, release, by=plan.by)
-    save(store, [judgement])
-    return gated(judgement.report, plan.fail_on), ""

@@ -12,6 +12,7 @@ from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from abistore.report.outline import Report, outline, verdict_of
+from abistore.service.evidence import NOTHING, Requirement, lacking
 from abistore.service.kinship import strangers
 from abistore.service.operands import Selection, operands
 from abistore.service.ruling import Ruling
@@ -36,6 +37,7 @@ def compare(
     database: str | Path | None = None,
     selection: Selection | None = None,
     fail_on: FailOn = "api_break",
+    require: Requirement = NOTHING,
     by: Ruling | None = None,
 ) -> Report:
     """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
@@ -44,7 +46,7 @@ def compare(
     report = judge(first.snapshot, second.snapshot, by)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
-    return gated(report, fail_on)
+    return gated(report, fail_on, require)
 
 
 def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
@@ -79,10 +81,15 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
         return outline(comparison, churn=churned, kinds=cards(comparison), declarations=declared(comparison, *sides))
 
 
-def gated(report: Report, fail_on: FailOn) -> Report:
-    """The report with the exit code that ``fail_on`` gives its verdict."""
+def gated(report: Report, fail_on: FailOn, require: Requirement = NOTHING) -> Report:
+    """The report with the exit code that ``fail_on`` gives its verdict, or else its evidence where less was seen than
+    ``require`` says: a break that was found is worse than one that may have been missed."""
     code = exit_code(verdict_of(report), fail_on)
-    return msgspec.structs.replace(report, exit_code=code, fail_on=fail_on)
+    lack = None if code else lacking(report, require)
+    if lack is None:
+        return msgspec.structs.replace(report, exit_code=code, fail_on=fail_on)
+    told = {"status": "error", "code": lack.code, "error": lack.message, "hint": lack.hint}
+    return msgspec.structs.replace(report, exit_code=lack.exit_code, fail_on=fail_on, **told)
 
 
 def exit_code(verdict: Verdict, fail_on: FailOn) -> int:

@@ -80,12 +80,16 @@ def _load(path: Path, max_bytes: int) -> Snapshot:
     if size > max_bytes:
         raise SnapshotError(f"{path}: {size:,} bytes are more than the {max_bytes:,} allowed")
     from abistore.model.codec import from_json
+    from abistore.model.evidence import unfounded
 
     try:
         with limits_for(size, f"reading {path.name}"):
-            return from_json(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+            snapshot = from_json(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     except SnapshotError as error:
         raise SnapshotError(f"{path}: {error.message}", error.hint) from error
+    if said := unfounded(snapshot):
+        raise SnapshotError(f"{path}: {said}")
+    return snapshot
 
 
 def _printable(snapshot: Snapshot) -> Snapshot:

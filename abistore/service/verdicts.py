@@ -9,11 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from abistore.errors import SnapshotNotFound, StoreError
+from abistore.errors import StoreError
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release, StoredVerdict
 from abistore.report.outline import Report
+from abistore.service.counterparts import counterpart
 from abistore.service.database import line_target, open_store
+from abistore.service.evidence import NOTHING, Requirement
 from abistore.service.judging import FailOn, churn, concluded, gated, report
 from abistore.service.ruling import Ruling, key_of, ruled
 
@@ -38,6 +40,7 @@ def verdict(
     target: str | None = None,
     profile: str | None = None,
     fail_on: FailOn = "api_break",
+    require: Requirement = NOTHING,
     by: Ruling | None = None,
 ) -> Judgement:
     """The verdict about a stored release against ``prev``, ``baseline[:channel]`` or a version of its line.
@@ -49,22 +52,7 @@ def verdict(
         other = counterpart(store, release, against)
         judgement = judged(store, other, release, by=by)
     remember(database, [judgement])
-    return replace(judgement, report=gated(judgement.report, fail_on))
-
-
-def counterpart(store: Store, release: Release, against: str) -> Release:
-    """The release of the same line that another one is judged against. Raises :class:`SnapshotNotFound`."""
-    line = release.line
-    against = against.removeprefix(f"{line.library}@")
-    if against != "prev":
-        return store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
-    previous = store.previous(release)
-    if previous is None:
-        raise SnapshotNotFound(
-            f"{line.library} {release.version} is the first release of its line: nothing precedes it",
-            "pass --against with a version, or ingest an older release",
-        )
-    return previous
+    return replace(judgement, report=gated(judgement.report, fail_on, require))
 
 
 class Loader:

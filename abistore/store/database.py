@@ -99,6 +99,18 @@ class Database:
             self._roll_back()
             raise
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All that is read within is of one moment, whatever others write meanwhile; in a transaction, of that one."""
+        if self.in_transaction:
+            yield
+            return
+        self.run("BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield
+        finally:
+            self._roll_back()
+
     def _begin_in_turns(self) -> None:
         """Waits for SQLite's write lock as long as the busy timeout says, and heeds an interrupt after each turn.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
@@ -84,13 +84,11 @@ def _only(reference: str, candidates: Sequence[Release]) -> Release:
 
 def _no_label(database: Database, library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
     word, _, channel = label.partition(":")
-    channels = sorted({move.channel for move in baselines.standing(database, library)})
     if label == "prev":
         return SnapshotNotFound(f"{library}: no release before the latest", "ingest an older one")
     if word == "baseline":
-        message = f"{library}: no baseline is set in channel {channel or DEFAULT_CHANNEL}"
-        meant = [f"baseline:{one}" for one in close(channel or DEFAULT_CHANNEL, channels) if one != channel]
-        return SnapshotNotFound(message, did_you_mean(meant, f"set it: abistore baseline set {library}@VERSION"))
+        return no_baseline(database, {release.line for release in found}, channel or DEFAULT_CHANNEL)
+    channels = sorted({move.channel for move in baselines.standing(database, library)})
     versions = list(dict.fromkeys(release.version for release in found))
     if label in {candidate.version for candidate in candidates(database, library, None, None)}:
         meant = [f"{CANDIDATE}{label}"]
@@ -98,6 +96,20 @@ def _no_label(database: Database, library: str, label: str, found: Sequence[Rele
         meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=LOOSELY_ALIKE)
     stored = f"stored{' last' if len(versions) > LISTED else ''}: {', '.join(versions[-LISTED:])}"
     return SnapshotNotFound(f"{library}@{label}: no such version", did_you_mean(meant, stored))
+
+
+def no_baseline(database: Database, meant: Collection[LineKey], channel: str) -> SnapshotNotFound:
+    """Why ``channel`` names nothing in the lines that are meant: with where it is set, or what may be meant."""
+    (library,) = {line.library for line in meant}
+    moves = baselines.standing(database, library)
+    message = f"{library}: no baseline is set in channel {channel}"
+    others = [f"{move.line} at {move.version}" for move in moves if move.channel == channel and move.line not in meant]
+    if others:
+        elsewhere = f"it is set for {'; '.join(others)}, which --target and --profile choose"
+        return SnapshotNotFound(f"{message} of {' or '.join(map(str, sorted(meant)))}", elsewhere)
+    words = close(channel, sorted({move.channel for move in moves}))
+    proposed = [f"baseline:{word}" for word in words if word != channel]
+    return SnapshotNotFound(message, did_you_mean(proposed, f"set it: abistore baseline set {library}@VERSION"))
 
 
 def _by_digest(database: Database, reference: str, target: str | None, profile: str | None) -> Release:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 
-from abistore.errors import AbistoreError
+from abistore.errors import AbistoreError, SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.findings import RulingKey
 from abistore.model.history import (
@@ -112,6 +112,10 @@ class Store:
         """All that is written within is written together, or not at all."""
         return self.database.transaction()
 
+    def reading(self) -> AbstractContextManager[None]:
+        """All that is read within is of one moment."""
+        return self.database.reading()
+
     def hold(self, line: LineKey) -> None:
         """Keep a line as it is, for all others, until the transaction ends; it is created where it is new."""
         holding.hold(self.database, line)
@@ -148,6 +152,10 @@ class Store:
         """The error that tells that nothing is stored of a library, with what was probably meant."""
         return releases.no_library(self.database, library, target, profile)
 
+    def no_baseline(self, line: LineKey, channel: str) -> SnapshotNotFound:
+        """The error that tells that a line's channel is not set, with where it is, or what may be meant."""
+        return resolve.no_baseline(self.database, {line}, channel)
+
     def previous(self, release: Release) -> Release | None:
         """The release before this one in its line, in release order."""
         return releases.preceding(self.database, release.line, release.version, release.sequence)
@@ -173,7 +181,8 @@ class Store:
 
         Raises :class:`SnapshotNotFound` where there is none, or more than one.
         """
-        return resolve.resolve(self.database, reference, target, profile)
+        with self.database.reading():
+            return resolve.resolve(self.database, reference, target, profile)
 
     def log(
         self, library: str, spelling: str, *, target: str | None = None, profile: str | None = None

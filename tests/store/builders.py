@@ -49,13 +49,15 @@ def snapshot(
     if layout is not None:
         entries["layout"] = {n: sort_variants(s if isinstance(s, tuple) else (s,)) for n, s in layout.items()}
     states = {facet: "full" if facet in entries else "missing" for facet in FACETS} | dict(states or {})
+    bare = {name for name in symbols or () if name.kind in {"function", "variable"}} - entries.get("layout", {}).keys()
+    reasons = {"layout": "assembly-or-folded"} if bare and states["layout"] == "full" else {}
     file = hashlib.sha256(repr((marker, library, target, entries, sorted(states.items()))).encode()).hexdigest()
     return Snapshot(
         library,
         None,
         target,
         entries,
-        tuple(Evidence(facet, state) for facet, state in states.items()),  # type: ignore[arg-type]
+        tuple(Evidence(facet, state, reasons.get(facet, "")) for facet, state in states.items()),  # type: ignore[arg-type]
         Provenance(f"{library}.so.1", file, 4096, file[:40]),
         dict(locations or {}),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -10,18 +9,13 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.functions import ASSEMBLY
 from abistore.model.counting import counted
+from abistore.model.evidence import is_expected
 from abistore.model.snapshot import Evidence
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.info import DebugInfo
     from abistore.extract.dwarf.units import Unit
     from abistore.extract.elf.symbols import Exports
-
-COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
-"""Virtual tables, type information, thunks, guards and the like (Itanium C++ ABI, 5.1.4): no source declares them.
-
-So are entities local to an inline function (5.1.6), which are exported only for its copies to share.
-"""
 
 HINTS: Final = {
     "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",
@@ -36,11 +30,6 @@ LANGUAGES: Final = {
     0x0D: "Ada 95", 0x10: "Objective-C", 0x11: "Objective-C++", 0x13: "D", 0x16: "Go", 0x1C: "Rust", 0x1E: "Swift",
     0x27: "Zig", 0x2E: "Ada 2005", 0x31: "assembly",
 }  # fmt: skip
-
-
-def is_expected(symbol: str) -> bool:
-    """Whether an exported symbol has a declaration in some source, so that debug information can describe it."""
-    return COMPILER_MADE.match(symbol) is None
 
 
 def expected_places(exports: Exports) -> tuple[list[int], list[int]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.extract.dwarf.alias_templates import resolve_alias_templates
-from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, is_expected, languages, no_types
+from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types
 from abistore.extract.dwarf.declared import locate_declarations
 from abistore.extract.dwarf.destructors import place_destructors
 from abistore.extract.dwarf.faults import malformed_is_an_error, refuse_useless
@@ -21,6 +21,7 @@ from abistore.extract.dwarf.special_members import settle_passing
 from abistore.extract.dwarf.types import Types
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
+from abistore.model.evidence import is_expected
 from abistore.model.names import Name, by_name
 from abistore.model.snapshot import Evidence, Location, Variants
 

@@ -1,0 +1,44 @@
+"""Whether the evidence of a snapshot claims no more than its entries show."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from abistore.model.counting import counted
+from abistore.model.snapshot import Evidence, Snapshot
+
+COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
+"""Virtual tables, type information, thunks, guards and the like (Itanium C++ ABI, 5.1.4): no source declares them.
+
+So are entities local to an inline function (5.1.6), which are exported only for its copies to share.
+"""
+
+
+def is_expected(symbol: str) -> bool:
+    """Whether an exported symbol has a declaration in some source, so that debug information can describe it."""
+    return COMPILER_MADE.match(symbol) is None
+
+
+def unfounded(snapshot: Snapshot) -> str:
+    """What the evidence claims and the entries do not show, in words; empty where there is no such thing."""
+    return next((said for seen in snapshot.evidence if (said := _unfounded(snapshot, seen))), "")
+
+
+def _unfounded(snapshot: Snapshot, seen: Evidence) -> str:
+    facet = seen.facet
+    if seen.state != "missing" and facet not in snapshot.entries:
+        return f"its evidence says that {facet} was seen, and nothing of {facet} is there"
+    if facet != "layout":
+        return ""
+    exported, described = (
+        {name.spelling for name in snapshot.entries.get(facet, ()) if name.kind in {"function", "variable"}}
+        for facet in ("symbol", "layout")
+    )
+    if len(described) < seen.described:
+        return f"its evidence says that {seen.described} exports are described, and {len(described)} are"
+    absent = sorted(filter(is_expected, exported - described))
+    if absent and (seen.reason == "nothing-to-describe" or (seen.state == "full" and not seen.reason)):
+        some = counted(len(absent), "export is", "exports are")
+        return f"its evidence says that all is described, and {some} not, e.g. {', '.join(absent[:3])}"
+    return ""

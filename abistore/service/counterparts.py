@@ -1,0 +1,76 @@
+"""What a release, or a snapshot that is to become one, is judged against."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.errors import SnapshotNotFound, UsageError
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+class Counterpart(NamedTuple):
+    """A release of the same line; ``None`` where there is none yet, and then ``missing`` tells why that is well."""
+
+    release: Release | None = None
+    missing: str = ""
+
+
+def counterpart(store: Store, release: Release, against: str) -> Release:
+    """The release of the same line that a stored one is judged against. Raises :class:`SnapshotNotFound`."""
+    line = release.line
+    against = against.removeprefix(f"{line.library}@")
+    if against != "prev":
+        return store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
+    previous = store.previous(release)
+    if previous is None:
+        raise SnapshotNotFound(
+            f"{line.library} {release.version} is the first release of its line: nothing precedes it",
+            "pass --against with a version, or ingest an older release",
+        )
+    return previous
+
+
+def counterpart_of(store: Store, line: LineKey, version: str, against: str | None, channel: str | None) -> Counterpart:
+    """What a snapshot is judged against that comes as ``version``, and may become the baseline ``channel``.
+
+    ``prev`` and ``latest`` are never the release that has this version. The first release of a line, and one that may
+    become the first baseline, are judged against nothing. Raises :class:`SnapshotNotFound`.
+    """
+    if against is None:
+        return Counterpart()
+    against = against.removeprefix(f"{line.library}@")
+    word, _, named = against.partition(":")
+    if against in {"prev", "latest"}:
+        found = store.preceding(line, version) if against == "prev" else _latest(store, line, version)
+        return Counterpart(found, "" if found else _first(store, line))
+    if word == "baseline" and not _is_set(store, line, named or DEFAULT_CHANNEL):
+        if channel == (named or DEFAULT_CHANNEL):
+            return Counterpart(missing="the first baseline")
+        error = store.no_baseline(line, named or DEFAULT_CHANNEL)
+        first = f"={named}" if named else ""
+        error.hint = f"{error.hint}; for the first of its line: --set-baseline-if-none{first}"
+        raise error
+    found = store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
+    if found.candidate:
+        raise UsageError(f"{found.reference}: a candidate is no release to be judged against", "name a release")
+    return Counterpart(found)
+
+
+def _latest(store: Store, line: LineKey, version: str) -> Release | None:
+    others = [one for one in store.releases(line.library, line.target, line.profile) if one.version != version]
+    return next(iter(store.foremost(others)[-1:]), None)
+
+
+def _first(store: Store, line: LineKey) -> str:
+    """Why nothing precedes a release; a profile or target that is misspelt begins a line of its own."""
+    others = [str(other) for other in store.lines() if other.library == line.library and other != line]
+    if not others or line in store.lines():
+        return "nothing precedes it"
+    return f"nothing precedes it in the new line {line}, beside {', '.join(others)}"
+
+
+def _is_set(store: Store, line: LineKey, channel: str) -> bool:
+    return any((move.line, move.channel) == (line, channel) for move in store.baselines(line.library))

@@ -1,0 +1,471 @@
+"""Gates hold: what fails is not stored, no way leads around, and what could not be checked is no pass."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.conftest import NEW, OLD, Call
+
+WIDER = OLD.replace("int x, y;", "int x, y, z;")
+"""A break that only debug information shows."""
+
+
+@pytest.fixture(scope="session")
+def stripped() -> Path:
+    """The break in a build without debug information."""
+    return build_library(WIDER, flags=("-O1",))
+
+
+@pytest.fixture
+def based(abistore: Call, old: Path) -> Call:
+    """A store whose one release is the baseline."""
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    return abistore
+
+
+def versions(call: Call, library: str = "libcase") -> list[str]:
+    return [each["version"] for each in call("list", library, "--json").json["releases"] if not each["candidate"]]
+
+
+def content(call: Call, reference: str) -> str:
+    digest: str = call("show", reference, "--json").json["snapshot"]["digest"]
+    return digest
+
+
+def file_of(done: Any) -> dict[str, Any]:
+    (file,) = done.json["files"]
+    assert isinstance(file, dict)
+    return file
+
+
+# --- judged before it is stored -----------------------------------------------------------------------------------
+
+
+def test_what_fails_is_not_stored_and_the_mended_build_takes_its_label(based: Call, new: Path, added: Path) -> None:
+    failed = based("ingest", new, "--version", "2.0", "--against", "baseline", "--json")
+    assert (failed.code, file_of(failed)["status"], file_of(failed)["release"]) == (4, "refused", None)
+    assert file_of(failed)["verdict"]["verdict"] == "BREAKING"
+    assert versions(based) == ["1.0"]
+    assert based("ingest", added, "--version", "2.0", "--against", "baseline").code == 0
+    assert versions(based) == ["1.0", "2.0"]
+
+
+def test_what_fails_is_kept_as_a_candidate_where_that_is_asked(based: Call, new: Path, added: Path) -> None:
+    done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--keep-failed", "--json")
+    assert (done.code, file_of(done)["status"], file_of(done)["release"]["candidate"]) == (4, "candidate", True)
+    assert versions(based) == ["1.0"]
+    assert content(based, "libcase@latest") == content(based, "libcase@1.0")
+    assert based("verdict", "libcase@candidate:2.0", "--against", "baseline").code == 4
+    again = based("ingest", new, "--version", "2.0", "--against", "baseline", "--keep-failed")
+    assert again.code == 4
+    assert based("ingest", added, "--version", "2.0", "--against", "baseline").code == 0
+    assert versions(based) == ["1.0", "2.0"]
+    assert based("show", "libcase@candidate:2.0").code == 67
+
+
+def test_what_passes_is_judged_and_stored_and_its_verdict_remembered(based: Call, added: Path) -> None:
+    done = based("ingest", added, "--version", "1.1", "--against", "baseline", "--set-baseline", "--json")
+    assert (done.code, file_of(done)["status"], file_of(done)["baseline"]) == (0, "stored", "release")
+    stored = based("db", "stats", "--json").json["stats"]["verdicts"]
+    assert based("verdict", "libcase@1.1", "--json").json["verdict"] == "COMPATIBLE"
+    assert based("db", "stats", "--json").json["stats"]["verdicts"] == stored == 1
+
+
+def test_a_known_file_is_judged_as_a_new_one(based: Call, new: Path) -> None:
+    assert based("ingest", new, "--version", "2.0").code == 0
+    for _ in range(2):
+        done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--set-baseline", "--json")
+        assert (done.code, file_of(done)["status"], file_of(done)["baseline"]) == (4, "known", None)
+
+
+@pytest.mark.parametrize("against", ["latest", "prev", "1.0", "libcase@1.0"])
+def test_a_release_is_never_its_own_measure(based: Call, added: Path, new: Path, against: str) -> None:
+    assert based("ingest", new, "--version", "2.0", "--against", against).code == 4
+    for _ in range(2):
+        done = based("ingest", added, "--version", "1.1", "--against", against, "--json")
+        assert file_of(done)["verdict"]["old"]["version"] == "1.0"
+
+
+def test_a_file_passes_no_gate_under_another_label(based: Call, new: Path) -> None:
+    assert based("ingest", new, "--version", "2.0", "--against", "baseline", "--keep-failed").code == 4
+    for label in ("2.1", "1.0.1", "nightly"):
+        assert based("ingest", new, "--version", label, "--against", "prev").code == 4
+    assert versions(based) == ["1.0"]
+
+
+def test_a_candidate_is_no_measure(based: Call, new: Path) -> None:
+    assert based("ingest", new, "--version", "2.0", "--against", "baseline", "--keep-failed").code == 4
+    done = based("ingest", new, "--version", "2.1", "--against", "candidate:2.0")
+    assert (done.code, "a candidate is no release" in done.err) == (64, True)
+    assert based("ingest", new, "--version", "2.1", "--against", "latest").code == 4
+    assert versions(based) == ["1.0"]
+
+
+def test_each_of_two_files_is_judged_after_the_other_was_stored(based: Call, added: Path, tmp_path: Path) -> None:
+    dropped = build_library(OLD + "int other(int a) { return a; }\n")
+    paths = [tmp_path / version / "libcase.so" for version in ("1.1", "1.2")]
+    for path, built in zip(paths, (added, dropped), strict=True):
+        path.parent.mkdir()
+        shutil.copy(built, path)
+    words = ("--version-from", "folder", "--against", "baseline", "--set-baseline", "--json")
+    done = based("ingest", *paths, *words)
+    assert [(each["status"], each["exit_code"]) for each in done.json["files"]] == [("stored", 0), ("refused", 4)]
+    assert content(based, "libcase@baseline") == content(based, "libcase@1.1")
+
+
+def test_two_files_of_one_label_are_not_stored_over_each_other(based: Call, added: Path, old: Path) -> None:
+    done = based("ingest", added, old, "--version", "1.1", "--against", "baseline", "--json")
+    assert [each["exit_code"] for each in done.json["files"]] == [0, 68]
+
+
+def test_a_release_that_was_taken_back_leaves_no_hole(based: Call, added: Path, new: Path) -> None:
+    assert based("ingest", added, "--version", "1.1", "--against", "baseline", "--set-baseline").code == 0
+    assert based("db", "forget", "libcase@1.1").code == 64
+    assert based("db", "forget", "libcase@1.0").code == 0
+    assert based("ingest", new, "--version", "1.0", "--against", "baseline").code == 4
+    assert based("ingest", new, "--version", "1.1", "--replace", "--against", "baseline").code == 64
+    assert versions(based) == ["1.1"]
+
+
+def test_another_profile_is_another_line_and_has_its_own_baseline(based: Call, new: Path) -> None:
+    done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--profile", "debug")
+    assert done.code == 67
+    assert "libcase (elf-x86_64-64-little, default) at 1.0" in done.err
+    first = based("ingest", new, "--version", "2.0", "--against", "prev", "--profile", "debug")
+    assert first.code == 0
+    assert "nothing precedes it in the new line libcase (elf-x86_64-64-little, debug), beside libcase (" in first.out
+    assert content(based, "libcase@baseline") == content(based, "libcase@1.0")
+
+
+def test_a_lower_label_than_all_moves_no_baseline(based: Call, new: Path) -> None:
+    done = based("ingest", new, "--version", "0.1", "--against", "prev", "--set-baseline", "--json")
+    assert (file_of(done)["unjudged"], file_of(done)["baseline"]) == ("nothing precedes it", None)
+    assert based("baseline", "list", "--json").json["baselines"][0]["version"] == "1.0"
+
+
+def test_what_a_suppression_let_pass_fails_without_it(based: Call, new: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known.yaml"
+    assert based("suppress", "suggest", "libcase@1.0", new, "-o", known).code == 0
+    known.write_text(known.read_text().replace('reason: ""', "reason: agreed"))
+    assert based("ingest", new, "--version", "2.0", "--against", "baseline").code == 4
+    assert based("ingest", new, "--version", "2.0", "--against", "baseline", "--suppress", known).code == 0
+    assert based("ingest", new, "--version", "2.0", "--against", "baseline").code == 4
+    assert based("verdict", "libcase@2.0", "--against", "baseline").code == 4
+
+
+# --- replacing ----------------------------------------------------------------------------------------------------
+
+
+def test_a_replacement_does_not_pass_by_being_its_own_measure(based: Call, new: Path, old: Path) -> None:
+    before = content(based, "libcase@1.0")
+    done = based("ingest", new, "--version", "1.0", "--replace", "--against", "baseline")
+    assert done.code == 64
+    assert "baseline release stands at it" in done.err
+    assert content(based, "libcase@baseline") == before
+    assert based("ingest", old, "--version", "1.0", "--replace", "--against", "baseline").code == 0
+
+
+@pytest.mark.parametrize("command", ["ingest", "import"])
+def test_a_baseline_is_replaced_for_a_reason_only_which_its_history_keeps(
+    based: Call, added: Path, tmp_path: Path, command: str
+) -> None:
+    path = tmp_path / "added.json"
+    assert based("dump", added, "-o", path).code == 0
+    before = content(based, "libcase@1.0")
+    words = (command, path, "--version", "1.0", "--replace")
+    assert based(*words).code == 64
+    assert based(command, path, "--version", "1.0", "--replace-baseline", "why").code == 64
+    assert based(*words, "--replace-baseline", "a patch was missing").code == 0
+    first, second = based("baseline", "history", "libcase", "--json").json["baselines"]
+    assert (first["version"], first["digest"]) == ("1.0", before)
+    assert (second["version"], second["digest"]) == ("1.0", content(based, "libcase@baseline"))
+    assert second["reason"] == "a patch was missing"
+    records = based("db", "audit", "--json").json["audit"]
+    assert any("a patch was missing" in record["detail"] and before in record["detail"] for record in records)
+
+
+def test_a_baseline_that_is_to_be_replaced_is_judged_against_what_it_was(based: Call, new: Path) -> None:
+    words = ("ingest", new, "--version", "1.0", "--replace", "--replace-baseline", "why", "--against", "baseline")
+    before = content(based, "libcase@1.0")
+    assert based(*words).code == 4
+    assert content(based, "libcase@baseline") == before
+    assert based(*words, "--fail-on", "never").code == 0
+    assert content(based, "libcase@baseline") != before
+
+
+def test_a_replacement_is_judged_against_what_it_replaces_and_against_the_baseline(
+    based: Call, added: Path, old: Path
+) -> None:
+    """Both builds are compatible with the baseline; the second drops what the first has added."""
+    assert based("ingest", added, "--version", "1.1", "--against", "baseline").code == 0
+    rebuilt = build_library(OLD + "int other(int a) { return a; }\n")
+    words = ("ingest", rebuilt, "--version", "1.1", "--replace", "--against", "baseline")
+    done = based(*words, "--json")
+    assert (done.code, file_of(done)["status"]) == (4, "refused")
+    verdict, other = file_of(done)["verdict"], file_of(done)["other_verdict"]
+    assert (verdict["verdict"], verdict["old"]["version"]) == ("BREAKING", "1.1")
+    assert (other["verdict"], other["old"]["version"]) == ("COMPATIBLE", "1.0")
+    shown = based(*words).out
+    assert "libcase 1.1 -> libcase 1.1: BREAKING" in shown
+    assert "libcase 1.0 -> libcase 1.1: COMPATIBLE" in shown
+
+
+def test_a_replacement_that_breaks_the_baseline_alone_fails_too(based: Call, new: Path, added: Path) -> None:
+    assert based("ingest", new, "--version", "2.0").code == 0
+    worse = build_library(NEW + "int better(int a) { return a; }\n")
+    done = based("ingest", worse, "--version", "2.0", "--replace", "--against", "baseline", "--json")
+    assert (done.code, file_of(done)["verdict"]["old"]["version"]) == (4, "1.0")
+    assert file_of(done)["other_verdict"]["verdict"] == "COMPATIBLE"
+
+
+# --- the first of a line ------------------------------------------------------------------------------------------
+
+
+def test_the_first_run_sets_the_baseline_where_there_is_none(abistore: Call, old: Path, added: Path, new: Path) -> None:
+    def build(path: Path, version: str) -> tuple[int, str, str | None]:
+        words = ("--against", "baseline", "--set-baseline-if-none")
+        file = file_of(done := abistore("ingest", path, "--version", version, *words, "--json"))
+        return done.code, file["unjudged"], file["baseline"]
+
+    assert build(old, "1.0") == (0, "the first baseline", "release")
+    assert build(added, "1.1") == (0, "", None)
+    assert build(new, "2.0") == (4, "", None)
+    assert content(abistore, "libcase@baseline") == content(abistore, "libcase@1.0")
+    assert len(abistore("baseline", "history", "libcase", "--json").json["baselines"]) == 1
+
+
+def test_the_first_run_without_a_baseline_says_how_to_set_one(abistore: Call, old: Path) -> None:
+    for words, hint in (("baseline",), "--set-baseline-if-none"), (("baseline:main",), "--set-baseline-if-none=main"):
+        done = abistore("ingest", old, "--version", "1.0", "--against", *words)
+        assert done.code == 67
+        assert hint in done.err
+    assert (
+        abistore("ingest", old, "--version", "1.0", "--against", "baseline:main", "--set-baseline-if-none").code == 67
+    )
+    assert abistore("list", "--json").json["lines"] == []
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline", "--set-baseline-if-none").code == 64
+
+
+def test_a_baseline_on_another_architecture_is_told(based: Call, narrow: Path) -> None:
+    done = based("ingest", narrow, "--version", "1.0", "--against", "baseline")
+    assert done.code == 67
+    assert "no baseline is set in channel release of libcase (elf-i386-32-little, default)" in done.err
+    assert "it is set for libcase (elf-x86_64-64-little, default) at 1.0" in done.err
+    assert based("ingest", narrow, "--version", "1.0").code == 0
+    shown = based("show", "libcase@baseline", "--target", "i386")
+    assert (shown.code, "it is set for libcase (elf-x86_64-64-little, default) at 1.0" in shown.err) == (67, True)
+    verdict = based("verdict", "libcase@1.0", "--target", "i386", "--against", "baseline")
+    assert (verdict.code, "it is set for libcase (elf-x86_64-64-little" in verdict.err) == (67, True)
+
+
+# --- evidence -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gate", ["breaking", "api_break", "risk"])
+def test_a_stripped_build_passes_no_gate_that_a_full_one_was_measured_by(
+    based: Call, stripped: Path, gate: str
+) -> None:
+    done = based("ingest", stripped, "--version", "2.0", "--against", "baseline", "--fail-on", gate, "--json")
+    assert (done.code, done.json["code"], done.json["status"]) == (72, "evidence", "error")
+    assert (file_of(done)["status"], file_of(done)["verdict"]["verdict"]) == ("refused", "NO_CHANGE")
+    assert "libcase 2.0: layout is missing (" in done.json["error"]
+    assert "full in libcase 1.0" in done.json["error"]
+    assert "--debug-dir" in done.json["hint"] and "--require none" in done.json["hint"]
+    assert versions(based) == ["1.0"]
+
+
+def test_a_stripped_build_passes_where_that_is_said(based: Call, stripped: Path) -> None:
+    for words in (("--require", "symbol"), ("--require", "none"), ("--fail-on", "never")):
+        assert based("ingest", stripped, "--version", "2.0", "--against", "baseline", *words).code == 0
+        assert based("db", "forget", "libcase@2.0").code == 0
+
+
+def test_a_stripped_build_that_breaks_in_its_symbols_is_breaking(based: Call) -> None:
+    broken = build_library(NEW, flags=("-O1",))
+    done = based("ingest", broken, "--version", "2.0", "--against", "baseline", "--json")
+    assert (done.code, file_of(done)["verdict"]["verdict"], file_of(done)["code"]) == (4, "BREAKING", "")
+
+
+def test_a_stripped_build_is_kept_as_a_candidate(based: Call, stripped: Path) -> None:
+    done = based("ingest", stripped, "--version", "2.0", "--against", "baseline", "--keep-failed", "--json")
+    assert (done.code, file_of(done)["status"]) == (72, "candidate")
+    assert based("verdict", "libcase@candidate:2.0", "--against", "baseline").code == 72
+
+
+def test_symbols_alone_are_less_than_the_baseline_had(based: Call, new: Path, old: Path) -> None:
+    wider = build_library(WIDER)
+    done = based("ingest", wider, "--version", "2.0", "--against", "baseline", "--symbols-only")
+    assert done.code == 72
+    assert "without --symbols-only" in done.err
+
+
+def test_a_file_that_was_read_for_its_symbols_is_read_again_where_it_is_judged(based: Call) -> None:
+    wider = build_library(WIDER)
+    assert based("ingest", wider, "--version", "2.0", "--symbols-only").code == 0
+    done = based("ingest", wider, "--version", "2.0", "--against", "baseline")
+    assert (done.code, "pass --replace" in done.err) == (68, True)
+    assert based("ingest", wider, "--version", "2.0", "--against", "baseline", "--replace").code == 4
+
+
+def test_a_stripped_replacement_has_less_than_what_it_replaces(abistore: Call, stripped: Path, old: Path) -> None:
+    bare = build_library(OLD, flags=("-O1",))
+    assert abistore("ingest", bare, "--version", "1.0", "--set-baseline").code == 0
+    assert abistore("ingest", old, "--version", "1.1", "--against", "baseline").code == 0
+    words = ("ingest", stripped, "--version", "1.1", "--replace", "--against", "baseline")
+    done = abistore(*words, "--json")
+    assert (done.code, file_of(done)["verdict"]["old"]["version"]) == (72, "1.1")
+    assert abistore("ingest", stripped, "--version", "1.2", "--against", "baseline").code == 0
+
+
+def partly(folder: Path, units: dict[str, str], described: str) -> Path:
+    """A library of several units, of which those that ``described`` names are built with ``-g``."""
+    folder.mkdir()
+    for name, text in units.items():
+        (folder / f"{name}.c").write_text(text)
+        debug = ["-g"] if name in described else []
+        subprocess.run(["gcc", "-c", "-O1", "-fPIC", *debug, f"{name}.c"], cwd=folder, check=True)
+    objects = [f"{name}.o" for name in units]
+    soname = "-Wl,-soname,libcase.so.1"
+    subprocess.run(["gcc", "-shared", *objects, "-o", "libcase.so", soname], cwd=folder, check=True)
+    return folder / "libcase.so"
+
+
+UNITS = {"a": OLD, "b": "int more(int a) { return a; }\n", "c": "int most(int a) { return a; }\n"}
+
+
+def test_half_the_evidence_is_no_full_one(abistore: Call, tmp_path: Path) -> None:
+    full, half = partly(tmp_path / "full", UNITS, "abc"), partly(tmp_path / "half", {**UNITS, "a": WIDER}, "bc")
+    assert abistore("ingest", full, "--version", "1.0", "--set-baseline").code == 0
+    done = abistore("ingest", half, "--version", "1.1", "--against", "baseline")
+    assert (done.code, "layout is partial (" in done.err) == (72, True)
+
+
+def test_another_part_of_the_evidence_is_not_the_same_part(abistore: Call, tmp_path: Path) -> None:
+    """As many exports are described as before, and what changed is not among them."""
+    one = partly(tmp_path / "one", UNITS, "ab")
+    units = {**UNITS, "a": WIDER, "d": "int last(int a) { return a; }\nint least(int a) { return a; }\n"}
+    other = partly(tmp_path / "other", units, "bcd")
+    assert abistore("ingest", one, "--version", "1.0", "--set-baseline").code == 0
+    done = abistore("ingest", other, "--version", "1.1", "--against", "baseline")
+    assert done.code == 72
+    assert "layout leaves out 2 declarations that libcase 1.0 describes, e.g. gone, norm" in done.err
+
+
+def test_new_exports_that_are_not_described_take_nothing_from_the_old_ones(abistore: Call, tmp_path: Path) -> None:
+    one = partly(tmp_path / "one", UNITS, "ab")
+    other = partly(tmp_path / "other", {**UNITS, "d": "int last(int a) { return a; }\n"}, "ab")
+    assert abistore("ingest", one, "--version", "1.0", "--set-baseline").code == 0
+    assert abistore("ingest", other, "--version", "1.1", "--against", "baseline").code == 0
+
+
+def test_evidence_that_is_required_must_be_on_both_sides(abistore: Call, old: Path) -> None:
+    bare = build_library(OLD, flags=("-O1",))
+    for words in ((bare, old), (old, bare), (bare, bare)):
+        assert abistore("compare", *words).code == 0
+        assert abistore("compare", *words, "--require", "symbol").code == 0
+        done = abistore("compare", *words, "--require", "symbol,layout", "--json")
+        assert (done.code, done.json["code"], done.json["verdict"]) == (72, "evidence", "NO_CHANGE")
+        assert done.json["exit_code"] == 72
+    assert abistore("compare", old, old, "--require", "symbol,layout").code == 0
+    assert abistore("compare", old, bare, "--require", "old").code == 72
+    assert abistore("compare", bare, old, "--require", "old").code == 0
+    assert abistore("compare", old, old, "--require", "source").code == 72
+
+
+def test_missing_evidence_is_told_beside_the_report_in_every_format(abistore: Call, old: Path, tmp_path: Path) -> None:
+    bare = build_library(OLD, flags=("-O1",))
+    done = abistore("compare", old, bare, "--require", "layout")
+    assert done.out.splitlines()[0].startswith("libcase")
+    assert "error: " in done.err and "layout is required in full, and is missing" in done.err
+    for name in ("report.html", "report.xml", "report.sarif", "report.md"):
+        done = abistore("compare", old, bare, "--require", "layout", "-o", tmp_path / name)
+        assert (done.code, "layout is required in full" in done.err) == (72, True)
+
+
+def test_a_verdict_that_is_asked_for_against_something_asks_for_its_evidence(based: Call, stripped: Path) -> None:
+    assert based("ingest", stripped, "--version", "2.0").code == 0
+    assert based("verdict", "libcase@2.0").code == 0
+    for _ in range(2):
+        done = based("verdict", "libcase@2.0", "--against", "baseline")
+        assert (done.code, "libcase 2.0: layout is missing" in done.err) == (72, True)
+    assert based("verdict", "libcase@2.0", "--against", "baseline", "--require", "none").code == 0
+    assert based("verdict", "libcase@2.0", "--against", "baseline", "--fail-on", "never").code == 0
+    assert based("verdict", "libcase@2.0", "--require", "layout").code == 72
+
+
+def test_the_first_release_must_show_what_is_required(abistore: Call, stripped: Path, old: Path) -> None:
+    words = ("--against", "baseline", "--set-baseline-if-none", "--require", "old,layout")
+    done = abistore("ingest", stripped, "--version", "1.0", *words, "--json")
+    assert (done.code, file_of(done)["status"], file_of(done)["code"]) == (72, "refused", "evidence")
+    assert abistore("baseline", "list", "--json").json["baselines"] == []
+    assert abistore("ingest", stripped, "--version", "1.0", "--require", "layout").code == 72
+    assert abistore("ingest", old, "--version", "1.0", *words).code == 0
+
+
+@pytest.mark.parametrize("words", ["headers", "layout,none", "", "old"])
+def test_a_requirement_that_means_nothing_is_refused(abistore: Call, old: Path, words: str) -> None:
+    assert abistore("ingest", old, "--version", "1.0", "--require", words).code == 64
+    assert abistore("list").code == 74
+
+
+@pytest.mark.parametrize("claim", ["full", "nothing-to-describe", "too many"])
+def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
+    based: Call, stripped: Path, tmp_path: Path, claim: str
+) -> None:
+    path = tmp_path / "claims.json"
+    assert based("dump", stripped, "-o", path).code == 0
+    document = json.loads(path.read_text())
+    (layout,) = (seen for seen in document["evidence"] if seen["facet"] == "layout")
+    layout |= {
+        "full": {"state": "full", "reason": "", "described": 2},
+        "nothing-to-describe": {"reason": "nothing-to-describe"},
+        "too many": {"state": "partial", "reason": "partial-debug-info", "described": 1},
+    }[claim]
+    for entries in ({}, {"layout": []}):
+        path.write_text(json.dumps({**document, "entries": document["entries"] | entries}))
+        done = based("ingest", path, "--version", "2.0", "--against", "baseline")
+        assert (done.code, "its evidence says" in done.err) == (65, True)
+        assert based("import", path, "--version", "2.0").code == 65
+        assert based("compare", "libcase@1.0", path).code == 65
+
+
+# --- what is said -------------------------------------------------------------------------------------------------
+
+
+def test_quiet_is_one_line_a_file(based: Call, new: Path, added: Path) -> None:
+    done = based("-q", "ingest", added, "--version", "1.1", "--against", "baseline")
+    (line,) = done.out.splitlines()
+    assert line.startswith("libcase 1.0 -> libcase 1.1: COMPATIBLE, 1 compatible; exit code 0")
+    done = based("ingest", new, "--version", "2.0", "--against", "baseline", "-q")
+    (line,) = done.out.splitlines()
+    assert line.startswith("libcase 1.0 -> libcase 2.0: BREAKING, 2 breaking")
+    assert line.endswith("; not stored")
+
+
+def test_what_failed_is_told_with_the_way_on(based: Call, new: Path) -> None:
+    done = based("ingest", new, "--version", "2.0", "--against", "baseline")
+    assert done.out.startswith("refused ")
+    assert "--keep-failed" in done.err
+
+
+@pytest.mark.parametrize("words", [(), ("--against", "baseline", "--set-baseline")])
+def test_a_library_without_exports_is_told(abistore: Call, words: tuple[str, ...]) -> None:
+    hidden = build_library(OLD, flags=("-g", "-fvisibility=hidden"))
+    for _ in range(2):
+        done = abistore("ingest", hidden, "--version", "1.0", *words)
+        assert done.code == 0
+        assert "0 exports, nothing can link to it" in done.out
+        assert "-fvisibility" in done.err
+
+
+def test_all_of_a_call_is_one_json_object(based: Call, new: Path, stripped: Path) -> None:
+    done = based("ingest", new, stripped, "--version", "2.0", "--against", "baseline", "--json")
+    assert (done.code, done.json["exit_code"], done.json["failed"]) == (72, 72, 0)
+    assert [each["exit_code"] for each in done.json["files"]] == [4, 72]
