@@ -6,12 +6,17 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
+from abistore.model.mangling import is_short
 from abistore.model.normal import normal_name
 
 MAX_LENGTH = 1 << 14
-"""Longer symbols stay mangled: a demangled name can be exponentially longer than its symbol."""
-
 MAX_OUTPUT = 1 << 16
+"""Longer symbols stay mangled, and so do those that would become longer, which is known before."""
+
+SURE_LENGTH, SURE_GROWTH = 1 << 12, 40
+"""Names up to so long, or so many times as long as their symbol, get their normal form; real ones grow by 32 at most.
+
+Of others a small file could hold hundreds, and spelling each in normal form takes a tenth of a second."""
 
 SPECIAL_PREFIXES = {"TV": "vtable for ", "TI": "typeinfo for ", "TS": "typeinfo name for ", "TT": "VTT for "}
 _ENCODED = re.compile(r"_Z(?P<special>T[VIST])?(?P<nested>N[rVK]*[RO]?)?")
@@ -26,8 +31,11 @@ def demangle(symbol: str) -> str:
     """The normal form of what ``symbol`` names; ``symbol`` itself where it is not a mangled C++ name."""
     if not symbol.startswith("_Z") or not symbol.isascii() or len(symbol) > MAX_LENGTH:
         return symbol
-    text = _demangler()(symbol)
-    return _normal(text) if text and len(text) <= MAX_OUTPUT else symbol
+    text = _demangler()(symbol) if is_short(symbol) else None
+    if not text or len(text) > MAX_OUTPUT:
+        return symbol
+    sure = len(text) <= max(SURE_LENGTH, SURE_GROWTH * len(symbol))
+    return _normal(text) if sure else text
 
 
 def _normal(text: str) -> str:

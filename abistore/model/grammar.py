@@ -70,6 +70,7 @@ class Parser:
         self._tokens = found
         self._position = 0
         self._depth = 0
+        self._within = 0
         self._constants = constants
         self._names: dict[int, tuple[str, int]] = {}
         self._items: dict[tuple[int, bool], tuple[str, int]] = {}
@@ -329,17 +330,23 @@ class Parser:
         if known := self._names.get(start):
             text, self._position = known
             return text
+        self._within += 1
+        if self._within > MAX_DEPTH:  # conversions to the types of conversions
+            raise NotAName
         self._accept("::")
         text = self._component()
         while self._peek().text == "::" and self._starts_name(1):
             self._take()
             text += f"::{self._component()}"
+        self._within -= 1
         self._names[start] = text, self._position
         return text
 
     def _component(self) -> str:
         token = self._take()
         if token.kind == "mark" and token.text == "~":
+            if self._peek().text == "~":
+                raise NotAName
             return f"~{self._component()}"
         if token.kind == "mark" or token.kind == "character":
             return self._lambda(token)

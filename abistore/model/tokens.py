@@ -21,17 +21,19 @@ END: Final = Token("mark", "")
 
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
 
+# What is looked for up to its end is looked for so far only: names may begin it in many places, and end it nowhere.
 _PATTERN: Final = re.compile(
     r"""
       (?P<space> \s+ )
     | (?P<namespace> \(anonymous\ namespace\) | \{anonymous\} | <anonymous> | <unnamed> | `anonymous[ -]namespace'
                    | _GLOBAL__N_ [\w$.]* )
-    | (?P<closure> \(lambda\ at\ [^\n]*?:\d+:\d+\) )
-    | (?P<nameless> \( (?:anonymous|unnamed) (?:\ (?:struct|class|union|enum|type))? (?:\ at\ [^\n]*?:\d+:\d+)? \)
+    | (?P<closure> \(lambda\ at\ [^\n]{0,4096}?:\d+:\d+\) )
+    | (?P<nameless> \( (?:anonymous|unnamed) (?:\ (?:struct|class|union|enum|type))?
+                       (?:\ at\ [^\n]{0,4096}?:\d+:\d+)? \)
                   | < (?:anonymous|unnamed)\ (?:struct|class|union|enum|type) > | \{unnamed\} )
     | (?P<numbered> \{unnamed\ type\#(?P<ordinal>\d+)\} | \{unnamed\#(?P<again>\d+)\} | 'unnamed(?P<count>\d*)' )
-    | (?P<character> (?:u8|[uUL])? ' (?:\\.|[^'\\])+ ' )
-    | (?P<string> (?:u8|[uUL])? " (?:\\.|[^"\\])* " )
+    | (?P<character> (?:u8|[uUL])? ' (?:\\.|[^'\\]){1,64} ' )
+    | (?P<string> (?:u8|[uUL])? " (?:\\.|[^"\\]){0,256} " )
     | (?P<tag> (?:\[(?:abi:|clone)[^][]*\])+ )
     | (?P<number> \d [\w.]* )
     | (?P<word> [^\W\d][\w$]* | \$[\w$]* )

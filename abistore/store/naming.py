@@ -54,7 +54,6 @@ def _displayed(database: Database, line: int, words: list[str]) -> dict[int, Nam
 
 def _demangled(database: Database, line: int, words: set[str]) -> dict[int, Name]:
     from abistore.model.demangle import demangle_all
-    from abistore.model.normal import normal_name
 
     statement = (
         "SELECT id, kind, spelling, digest FROM name "
@@ -66,7 +65,7 @@ def _demangled(database: Database, line: int, words: set[str]) -> dict[int, Name
     found = {}
     for identifier, name in names.items():
         text = readable[name.spelling]
-        if {text, normal_name(text), without_parameters(text)} & words:
+        if {text, without_parameters(text)} & words:
             found[identifier] = name
     return found
 

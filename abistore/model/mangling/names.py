@@ -1,0 +1,269 @@
+"""The names of a mangled name: functions, classes, closures, operators."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from typing import Final
+
+from abistore.model.mangling.letters import Letters, Unreadable, longer
+
+OPERATOR_LETTERS: Final = 18
+
+COUNT: Final = re.compile(r"n?\d*_")
+DIGITS: Final = re.compile(r"\d*")
+_LENGTH: Final = re.compile(r"\d{1,6}")
+_CONSTRUCTOR: Final = re.compile(r"C[1-5]|CI[1-5]|D[0-5]")
+_OFFSET: Final = re.compile(r"(?:hn?\d*|vn?\d*_n?\d*)_")
+_DISCRIMINATOR: Final = re.compile(r"(?:__\d+_|_\d+)?")
+
+
+class Names(Letters):
+    """Reads names."""
+
+    def _encoding(self) -> None:
+        self._deeper(self._encoding_within)
+
+    def _encoding_within(self) -> None:
+        if self._peek() in ("T", "G"):
+            self._special()
+            return
+        self._name()
+        closed = self._symbol[self._at - 1] == "E"
+        if self._arguments_end in (self._at, self._at - closed):
+            self._of_functions = longer(self._of_functions, self._arguments)
+            self._templates += 1
+        if self._peek() not in ("", "E", "."):
+            self._accept("J")
+            self._types()
+
+    def _special(self) -> None:
+        kind = self._peek(2)
+        self._take(2, 30)
+        match kind:
+            case "TV" | "TT" | "TI" | "TS" | "TF" | "TJ":
+                self._type()
+            case "TC":
+                self._type()
+                self._skip(COUNT)
+                self._type()
+            case "Th" | "Tv" | "Tc":
+                self._at -= kind != "Tc"
+                self._skip(_OFFSET)
+                if kind == "Tc":
+                    self._skip(_OFFSET)
+                self._encoding()
+            case "TH" | "TW" | "GV":
+                self._name()
+            case "TA":
+                self._argument()
+            case "GR":
+                self._name()
+                self._skip(DIGITS)
+                self._accept("_")
+            case "GA":
+                self._encoding()
+            case "GT":
+                self._take(1, 0)
+                self._encoding()
+            case "GI":
+                self._module()
+            case _:
+                raise Unreadable
+
+    def _name(self) -> bool:
+        """Whether what was read is worth a mention: it is not one itself."""
+        start = self._here()
+        match self._peek():
+            case "N":
+                self._qualified()
+                return True
+            case "Z":
+                self._local()
+                return True
+            case "S" if self._peek(2) != "St":
+                self._substitution()
+                if self._peek() == "I":
+                    self._template_arguments()
+                    return True
+                return False
+        if self._accept("St"):
+            self._letters += 3
+        self._unqualified()
+        if self._peek() == "I":
+            self._say(start)
+            self._template_arguments()
+        return True
+
+    def _qualified(self) -> None:
+        self._expect("N")
+        self._qualifiers()
+        if self._peek() in ("R", "O"):
+            self._take(1, 3)
+        self._prefix(mentionable=True)
+        self._expect("E")
+
+    def _prefix(self, *, mentionable: bool) -> None:
+        start = self._here()
+        first = self._at
+        while True:
+            letter = self._peek()
+            if letter == "M" and self._at > first:
+                self._take(1, 0)
+                continue
+            if letter == "S":
+                self._substitution()
+                continue
+            if letter == "I" and self._at > first:
+                self._template_arguments()
+            elif letter == "T":
+                self._parameter()
+            elif self._peek(2) in ("DT", "Dt"):
+                self._type()
+            else:
+                self._unqualified()
+            self._letters += 2
+            if self._peek() == "E":
+                return
+            if mentionable:
+                self._say(start)
+
+    def _local(self) -> None:
+        self._expect("Z")
+        self._encoding()
+        self._expect("E")
+        if self._peek() == "s":
+            self._take(1, 16)
+        else:
+            if self._accept("d"):
+                self._letters += 24
+                self._skip(COUNT)
+            self._deeper(self._name)
+        self._skip(_DISCRIMINATOR)
+
+    def _unqualified(self) -> None:
+        if self._peek() == "W":
+            self._module()
+        self._accept("F")
+        letter, pair = self._peek(), self._peek(2)
+        if letter.isdecimal():
+            self._source_name()
+        elif letter == "L":
+            self._take(1, 0)
+            self._source_name()
+            self._skip(_DISCRIMINATOR)
+        elif pair == "DC":
+            self._take(2, 4)
+            while not self._accept("E"):
+                self._source_name()
+        elif letter in ("C", "D"):
+            self._constructor()
+        elif pair == "Ul":
+            self._closure()
+        elif pair == "Ut":
+            start = self._here()
+            self._take(2, 24)
+            self._skip(COUNT)
+            self._unnamed += 1
+            self._say(start)
+        else:
+            outside, self._in_expression = self._in_expression, self._in_expression and not self._accept("on")
+            self._letters += 9
+            if self._operator() == "li":
+                self._source_name()
+            self._in_expression = outside
+        self._tags()
+
+    def _source_name(self) -> None:
+        match = _LENGTH.match(self._symbol, self._at)
+        length = int(match[0]) if match else 0
+        end = match.end() + length if match else 0
+        if not length or end > len(self._symbol):
+            raise Unreadable
+        self._take(end - self._at, max(length, 21))  # (anonymous namespace)
+        self._longest_name = max(self._longest_name, length)
+
+    def _tags(self) -> None:
+        while self._peek() == "B":
+            self._take(1, 7)
+            self._source_name()
+
+    def _module(self) -> None:
+        start = self._here()
+        while self._accept("W"):
+            self._accept("P")
+            self._source_name()
+            self._say(start)
+
+    def _constructor(self) -> None:
+        self._letters += self._longest_name + 20
+        if "I" in self._skip(_CONSTRUCTOR):
+            self._type()
+
+    def _closure(self) -> None:
+        self._take(2, 12)
+        while self._declares():
+            pass
+        self._types()
+        self._expect("E")
+        self._skip(COUNT)
+
+    def _declares(self) -> bool:
+        """A template parameter as a generic closure declares it."""
+        pair = self._peek(2)
+        if pair not in ("Ty", "Tn", "Tt", "Tp", "Tk"):
+            return False
+        self._take(2, 24)
+        match pair:
+            case "Tn":
+                self._type()
+            case "Tt":
+                while self._declares():
+                    pass
+                self._expect("E")
+            case "Tp":
+                self._declares()
+            case "Tk":
+                self._name()
+        return True
+
+    def _operator(self) -> str:
+        """The two letters of an operator."""
+        pair = self._peek(2)
+        if len(pair) < 2 or not pair[0].islower():
+            raise Unreadable
+        self._take(2, OPERATOR_LETTERS)
+        if pair == "cv":
+            outside, self._converting = self._converting, not self._in_expression
+            self._conversions += self._converting
+            self._type()
+            self._converting = outside
+        elif pair[0] == "v" and pair[1].isdecimal():
+            self._source_name()
+        return pair
+
+    # what names mention
+
+    @abstractmethod
+    def _type(self) -> None:
+        """A type."""
+
+    @abstractmethod
+    def _types(self) -> None:
+        """Types up to the end of a list."""
+
+    @abstractmethod
+    def _qualifiers(self) -> bool:
+        """``const`` and its like; whether there are any."""
+
+    @abstractmethod
+    def _parameter(self) -> None:
+        """A template parameter."""
+
+    @abstractmethod
+    def _argument(self) -> None:
+        """A template argument."""
+
+    @abstractmethod
+    def _template_arguments(self) -> None:
+        """A list of template arguments."""

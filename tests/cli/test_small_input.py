@@ -1,0 +1,55 @@
+"""Files of some kilobytes that are made to keep abistore busy: every command answers soon and with little memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from abistore.report import formats
+from tests.bounds import abistore
+from tests.build import build_library
+from tests.cli.conftest import Done
+from tests.model.test_mangled import BOMBS
+
+VERDICTS = frozenset({0, 2, 4})
+
+
+def named(*symbols: str) -> Path:
+    """A library that exports functions of these names."""
+    text = "".join(f'.globl "{name}"\n.type "{name}", @function\n"{name}": ret\n' for name in symbols)
+    return build_library("", flags=("more.s",), files={"more.s": f'.text\n{text}.section .note.GNU-stack,""\n'})
+
+
+@pytest.fixture(scope="module")
+def bombs() -> tuple[Path, Path]:
+    """Two libraries with names that would become endless; the second has others too."""
+    names = [symbol for symbol in BOMBS.values() if len(symbol) < 4_000]
+    return named(*names), named(*names[1:], *(symbol.replace("_Z1f", "_Z1g") for symbol in names))
+
+
+def tried(*words: str | Path, database: Path) -> Done:
+    done = abistore(*words, ABISTORE_DB=str(database))
+    assert "Traceback" not in done.err
+    return done
+
+
+@pytest.mark.parametrize("format", formats())
+def test_names_that_would_become_endless_are_compared(format: str, bombs: tuple[Path, Path], database: Path) -> None:
+    done = tried("compare", *bombs, "--format", format, "--full", database=database)
+    assert done.code in VERDICTS
+
+
+def test_names_that_would_become_endless_leave_the_log_of_other_libraries(
+    bombs: tuple[Path, Path], old: Path, database: Path
+) -> None:
+    for version, library in enumerate(bombs):
+        stored = tried("ingest", library, "--library", "bomb", "--version", f"1.{version}", database=database)
+        assert stored.code == 0
+    assert tried("ingest", old, "--library", "case", "--version", "1.0", database=database).code == 0
+    assert "first stored" in tried("log", "norm", database=database).out
+    assert tried("log", "no_such_function", database=database).code == 67
+    assert tried("log", next(iter(BOMBS.values())), database=database).code == 0
+    assert tried("history", "bomb", database=database).code == 0
+    assert tried("show", "bomb@1.0", "f", database=database).code in (0, 67)
+    assert tried("dump", bombs[0], database=database).code == 0
