@@ -65,18 +65,27 @@ class _Parents:
         for index, finding in enumerate(findings):
             self._of.setdefault(finding.name, []).append(index)
         self._inner_causes: dict[tuple[Name, Impact], int | None] = {}
+        self._roots: dict[int, int] = {}
 
     def root(self, index: int) -> int:
         """The finding that ``index`` follows from in the end; itself where it is a cause.
 
         Records that embed each other (no compiler writes that) follow from the first of them.
         """
-        path = [index]
-        while (parent := self._parent(path[-1])) is not None:
-            if parent in path:
-                return min(path[path.index(parent) :])
-            path.append(parent)
-        return path[-1]
+        path: dict[int, None] = {}
+        place: int | None = index
+        while place is not None and place not in path and place not in self._roots:
+            path[place] = None
+            last, place = place, self._parent(place)
+        if place is None:
+            root = last
+        elif place in path:
+            circle = list(path)
+            root = min(circle[circle.index(place) :])
+        else:
+            root = self._roots[place]
+        self._roots.update(dict.fromkeys(path, root))
+        return root
 
     def _parent(self, index: int) -> int | None:
         finding = self._findings[index]

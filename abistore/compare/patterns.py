@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
 import msgspec
 
@@ -103,17 +103,28 @@ def _namespace_moves(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found
     spaces = _version_spaces(mangled_gone) | _version_spaces(mangled_come)
     if not spaces:
         return
-    elided = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, spaces), key=len, reverse=True)) + r")::")
-    pairs = _by_key(mangled_gone, mangled_come, lambda symbol: elided.sub("", demangle(symbol)))
+    pairs = _by_key(mangled_gone, mangled_come, lambda symbol: _elided(demangle(symbol), spaces))
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for old, new in pairs:
-        before, after = elided.search(demangle(old)), elided.search(demangle(new))
-        key = (before[0] if before else "", after[0] if after else "")
+        key = _first_of(demangle(old), spaces), _first_of(demangle(new), spaces)
         groups.setdefault(key, []).append((old, new))
-    for (before_text, after_text), found in sorted(groups.items()):
-        if len(found) >= FEWEST and before_text != after_text:
-            shape = NamespaceMove(tuple(sorted(found)), before_text.removesuffix("::"), after_text.removesuffix("::"))
+    for (before, after), found in sorted(groups.items()):
+        if len(found) >= FEWEST and before != after:
+            shape = NamespaceMove(tuple(sorted(found)), before, after)
             yield Found(f"namespace {shape.before or '(none)'} -> {shape.after or '(none)'}", shape)
+
+
+_COMPONENT = re.compile(r"\b(\w+)::")
+
+
+def _elided(text: str, spaces: Set[str]) -> str:
+    """``text`` without the components that are in ``spaces``."""
+    return _COMPONENT.sub(lambda match: "" if match[1] in spaces else match[0], text)
+
+
+def _first_of(text: str, spaces: Set[str]) -> str:
+    """The first component of ``text`` that is in ``spaces``; empty without one."""
+    return next((match[1] for match in _COMPONENT.finditer(text) if match[1] in spaces), "")
 
 
 def _version_spaces(symbols: Sequence[str]) -> set[str]:

@@ -35,6 +35,10 @@ WHOLE_UNIONS: Final = frozenset({"riscv64", "s390x"})
 """Machines that pass every union in integer registers, whatever is in it."""
 
 
+MOST_PARTS: Final = 10_000
+"""An object that fits into registers has a thousand bits: more parts, nested in each other, are no compiler's."""
+
+
 class Leaf(NamedTuple):
     """A scalar within an object: where it begins and how wide it is, in bits, and the floating type that it is."""
 
@@ -59,7 +63,7 @@ def registers(type: TypeRef, side: TypeSide) -> Registers | None:
     if size is None or size > LARGEST.get(machine, 0):
         return None
     try:
-        leaves = list(_leaves(type, 0, side, 0))
+        leaves = list(_Object(side).leaves(type, 0))
     except _Unknown:
         return None
     if any(leaf.offset + leaf.width > 8 * size for leaf in leaves):
@@ -96,55 +100,63 @@ def _homogeneous(leaves: list[Leaf], size: int, most: int) -> Registers:
     return (floating, width) if floating and 8 * size <= most * width else ()
 
 
-def _leaves(type: TypeRef, start: int, side: TypeSide, depth: int) -> Iterator[Leaf]:
-    """The scalars of ``type``, which begins at the bit ``start``."""
-    bare, _ = side.bare(type)
-    size = side.layouts.size(bare)
-    if depth > DEEPEST or size is None:
-        raise _Unknown
-    match bare:
-        case Array(element=element, count=count, vector=False):
-            each = side.layouts.size(element)
-            if each is None or count is None or count > MOST_SCALARS:
-                raise _Unknown
-            for index in range(count):
-                yield from _leaves(element, start + 8 * each * index, side, depth + 1)
-        case Array():
-            yield Leaf(start, 8 * size, "vector")
-        case Inline(shape=Record() as record):
-            yield from _members(record, start, side, depth)
-        case Named(name=name) if isinstance(shape := side.shape(name), Record):
-            yield from _members(shape, start, side, depth)
-        case Named(name=name) if isinstance(shape := side.shape(name), Foreign):
-            array = standard_array(name, shape)
-            if array is None:
-                raise _Unknown
-            yield from _leaves(array, start, side, depth + 1)
-        case Primitive(spelling=spelling):
-            yield Leaf(start, 8 * size, _floating(spelling, size))
-        case Pointer() | MemberPointer() | Inline(shape=Enum()):
-            yield Leaf(start, 8 * size, "")
-        case Named(name=name) if isinstance(side.shape(name), Enum):
-            yield Leaf(start, 8 * size, "")
-        case _:
-            raise _Unknown
+class _Object:
+    """An object being taken apart, as far as :data:`MOST_PARTS` goes."""
 
+    def __init__(self, side: TypeSide) -> None:
+        self._side = side
+        self._left = MOST_PARTS
 
-def _members(record: Record, start: int, side: TypeSide, depth: int) -> Iterator[Leaf]:
-    if record.passing == "reference" or record.virtuals or record.has_vptr:
-        raise _Unknown
-    if record.sort == "union" and side.snapshot.target.machine in WHOLE_UNIONS:
-        yield Leaf(start, 8 * record.size, "")
-        return
-    for base in record.bases:
-        if base.offset is None:
+    def leaves(self, type: TypeRef, start: int, depth: int = 0) -> Iterator[Leaf]:
+        """The scalars of ``type``, which begins at the bit ``start``."""
+        side = self._side
+        bare, _ = side.bare(type)
+        size = side.layouts.size(bare)
+        self._left -= 1
+        if depth > DEEPEST or size is None or self._left < 0:
             raise _Unknown
-        yield from _leaves(base.type, start + base.offset, side, depth + 1)
-    for field in record.fields:
-        if field.bit_size is None:
-            yield from _leaves(field.type, start + field.offset, side, depth + 1)
-        elif field.name:
-            yield Leaf(start + field.offset, field.bit_size, "")
+        match bare:
+            case Array(element=element, count=count, vector=False):
+                each = side.layouts.size(element)
+                if each is None or count is None or count > MOST_SCALARS:
+                    raise _Unknown
+                for index in range(count):
+                    yield from self.leaves(element, start + 8 * each * index, depth + 1)
+            case Array():
+                yield Leaf(start, 8 * size, "vector")
+            case Inline(shape=Record() as record):
+                yield from self._members(record, start, depth)
+            case Named(name=name) if isinstance(shape := side.shape(name), Record):
+                yield from self._members(shape, start, depth)
+            case Named(name=name) if isinstance(shape := side.shape(name), Foreign):
+                array = standard_array(name, shape)
+                if array is None:
+                    raise _Unknown
+                yield from self.leaves(array, start, depth + 1)
+            case Primitive(spelling=spelling):
+                yield Leaf(start, 8 * size, _floating(spelling, size))
+            case Pointer() | MemberPointer() | Inline(shape=Enum()):
+                yield Leaf(start, 8 * size, "")
+            case Named(name=name) if isinstance(side.shape(name), Enum):
+                yield Leaf(start, 8 * size, "")
+            case _:
+                raise _Unknown
+
+    def _members(self, record: Record, start: int, depth: int) -> Iterator[Leaf]:
+        if record.passing == "reference" or record.virtuals or record.has_vptr:
+            raise _Unknown
+        if record.sort == "union" and self._side.snapshot.target.machine in WHOLE_UNIONS:
+            yield Leaf(start, 8 * record.size, "")
+            return
+        for base in record.bases:
+            if base.offset is None:
+                raise _Unknown
+            yield from self.leaves(base.type, start + base.offset, depth + 1)
+        for field in record.fields:
+            if field.bit_size is None:
+                yield from self.leaves(field.type, start + field.offset, depth + 1)
+            elif field.name:
+                yield Leaf(start + field.offset, field.bit_size, "")
 
 
 def _floating(spelling: str, size: int) -> str:

@@ -24,6 +24,7 @@ class Tables:
     def __init__(self, side: TypeSide) -> None:
         self.side = side
         self._slots: dict[Name, Mapping[int, VirtualMethod]] = {}
+        self._polymorphic: dict[Name, bool] = {}
 
     @property
     def records_pure(self) -> bool:
@@ -42,12 +43,33 @@ class Tables:
         shape = self.side.shape(type.name) if isinstance(type, Named) else None
         return (type.name, shape) if isinstance(type, Named) and isinstance(shape, Record) else None
 
-    def is_polymorphic(self, record: Record, depth: int = 0) -> bool:
+    def is_polymorphic(self, record: Record) -> bool:
         """Whether objects of ``record`` hold a vtable pointer, their own or that of a base."""
         if record.has_vptr or record.virtuals or any(base.virtual for base in record.bases):
             return True
-        found = (self.record(base) for base in record.bases) if depth < DEEPEST else iter(())
-        return any(base is not None and self.is_polymorphic(base[1], depth + 1) for base in found)
+        return any(self._is_base_polymorphic(*base) for base in map(self.record, record.bases) if base is not None)
+
+    def _is_base_polymorphic(self, name: Name, record: Record) -> bool:
+        if name not in self._polymorphic:
+            seen = {name: record}
+            pending = [name]
+            while pending:
+                each = seen[pending.pop()]
+                bases = dict(found for found in map(self.record, each.bases) if found is not None)
+                if each.has_vptr or each.virtuals or any(base.virtual for base in each.bases):
+                    break
+                if any(self._polymorphic.get(base) for base in bases):
+                    break
+                further = {
+                    base: shape for base, shape in bases.items() if base not in seen and base not in self._polymorphic
+                }
+                seen |= further
+                pending += further
+            else:
+                self._polymorphic.update(dict.fromkeys(seen, False))
+                return False
+            self._polymorphic[name] = True
+        return self._polymorphic[name]
 
     def inherited(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
         """The slots that the primary base brings, whose vtable the class continues (Itanium C++ ABI, section 2.4)."""

@@ -26,7 +26,7 @@ _SPECIAL = re.compile(r"construction vtable for (?P<table>.+)-in-(?P<whole>.+)|(
 RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib")
 
 
-@lru_cache(1 << 16)
+@lru_cache(1 << 18)
 def demangle(symbol: str) -> str:
     """The normal form of what ``symbol`` names; ``symbol`` itself where it is not a mangled C++ name."""
     if not symbol.startswith("_Z") or not symbol.isascii() or len(symbol) > MAX_LENGTH:

@@ -73,6 +73,7 @@ class Layouts:
         self._pointer = snapshot.target.bits // 8
         self._alignments: dict[Name, int | None] = {}
         self._known: dict[Name, bool] = {}
+        self._inlines: dict[int, tuple[Record, int]] = {}
         self._depth = 0
 
     def _shape(self, name: Name) -> AnyShape | None:
@@ -144,7 +145,7 @@ class Layouts:
             case Qualified():
                 return self._qualified_alignment(type)
             case Inline(shape=Record() as shape):
-                return self.record_alignment(shape)
+                return self._inline_alignment(shape)
             case Inline(shape=Enum() as shape):
                 return self._enum_alignment(shape)
             case Named():
@@ -155,6 +156,11 @@ class Layouts:
                 return None
             case _:
                 assert_never(type)
+
+    def _inline_alignment(self, shape: Record) -> int:
+        if id(shape) not in self._inlines:
+            self._inlines[id(shape)] = shape, self.record_alignment(shape)
+        return self._inlines[id(shape)][1]
 
     def _qualified_alignment(self, type: Qualified) -> int | None:
         natural = self.alignment(type.target)
@@ -305,24 +311,27 @@ class Layouts:
         return None
 
     def _is_empty(self, type: TypeRef) -> bool:
-        shape = self._resolved(type)
-        if not isinstance(shape, Record) or shape.fields or shape.has_vptr or self._depth > MAX_DEPTH:
-            return False
-        self._depth += 1
-        empty = all(not base.virtual and self._is_empty(base.type) for base in shape.bases)
-        self._depth -= 1
-        return empty
+        """Whether a base of ``type`` takes no room: nothing in it, or in its own bases, does."""
+        for shape in self._lineage(type):
+            if not isinstance(shape, Record) or shape.fields or self._has_pointer(shape):
+                return False
+        return True
 
     def _virtual_bases(self, record: Record) -> bool:
-        if self._depth > MAX_DEPTH:
-            return True
-        self._depth += 1
-        shapes = (self._resolved(base.type) for base in record.bases)
-        found = any(base.virtual for base in record.bases) or any(
-            isinstance(shape, Record) and self._virtual_bases(shape) for shape in shapes
-        )
-        self._depth -= 1
-        return found
+        shapes = (record, *(shape for base in record.bases for shape in self._lineage(base.type)))
+        return any(base.virtual for shape in shapes if isinstance(shape, Record) for base in shape.bases)
+
+    def _lineage(self, type: TypeRef) -> Iterator[AnyShape | None]:
+        """What ``type`` is, and each class that it derives from, once."""
+        seen: set[TypeRef] = set()
+        pending = [type]
+        while pending:
+            each = pending.pop()
+            if each not in seen:
+                seen.add(each)
+                shape = self._resolved(each)
+                yield shape
+                pending += [base.type for base in shape.bases] if isinstance(shape, Record) else ()
 
 
 # --- platforms ----------------------------------------------------------------------------------------------------

@@ -258,9 +258,27 @@ class Reach:
         """The exports that reach ``name`` (themselves too), sorted; with ``by_value``, along such mentions only."""
         known = self._affected.get((name, by_value))
         if known is None:
-            found = {name, *self._reaching(name, by_value)}
-            known = self._affected[name, by_value] = tuple(sorted(filter(self._is_export, found)))
+            known = self._affected[name, by_value] = tuple(sorted(self._sources(name, by_value)))
         return known
+
+    def _sources(self, name: Name, by_value_only: bool) -> set[Name]:
+        """The exports that reach ``name``; what was asked before of a name on the way is not walked again."""
+        found: set[Name] = set()
+        seen = {name}
+        pending = [name]
+        while pending:
+            each = pending.pop()
+            if (known := self._affected.get((each, by_value_only))) is not None:
+                found.update(known)
+                continue
+            if self._is_export(each):
+                found.add(each)
+            for user, by_value in self._users(each).items():
+                if (by_value or not by_value_only) and user not in seen:
+                    seen.add(user)
+                    self._met += 1
+                    pending.append(user)
+        return found
 
     def _reaching(self, name: Name, by_value_only: bool) -> Iterator[Name]:
         """The declarations that reach ``name``; it is one of them where it reaches itself."""

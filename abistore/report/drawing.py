@@ -101,12 +101,12 @@ def _stretches(member: Member) -> Iterator[tuple[int | None, int, int]]:
     """(Row, first bit, bit behind the last) of each row that a member takes; a long middle is one row ``None``."""
     end = member.offset + member.length
     first, last = member.offset // ROW, (end - 1) // ROW
-    for row in range(first, last + 1):
-        if last - first > 3 and first < row < last:
-            if row == first + 1:
-                yield None, 0, ROW
-            continue
-        yield row, max(member.offset - row * ROW, 0), min(end - row * ROW, ROW)
+    rows = range(first, last + 1) if last - first <= 3 else (first, None, last)
+    for row in rows:
+        if row is None:
+            yield None, 0, ROW
+        else:
+            yield row, max(member.offset - row * ROW, 0), min(end - row * ROW, ROW)
 
 
 def _stretch(member: Member, state: str, line: int, span: tuple[int, int]) -> str:

@@ -253,6 +253,14 @@ def test_a_declared_size_above_the_limit_is_refused(method: int, tmp_path: Path)
         elf.section(".debug_info")
 
 
+def test_a_section_that_would_expand_further_than_deflate_can_is_refused_before_it_is_expanded(tmp_path: Path) -> None:
+    size = 1 << 30
+    elf = with_compressed_section(tmp_path, 2, size, zstd_frame(size))
+    elf.max_bytes = 4 << 30
+    with pytest.raises(LimitExceeded, match="times as many"):
+        elf.section(".debug_info")
+
+
 @pytest.mark.parametrize("method", [1, 2])
 def test_a_stream_that_gives_more_than_declared_is_refused(method: int, tmp_path: Path) -> None:
     size = 200 << 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TypeAlias
 
 from abistore.compare.access import WIDTH
@@ -17,6 +18,9 @@ from abistore.model.spelling import spell
 
 Subobject: TypeAlias = tuple[TypeRef, int | None]
 """A base class and where it lies in the whole object, in bits; ``None`` for a virtual base."""
+
+MOST_SUBOBJECTS = 10_000
+"""A class with so many base classes within it is no compiler's: they double with each level of a damaged hierarchy."""
 
 
 def listed(record: Record) -> str:
@@ -35,16 +39,26 @@ def _subobjects(record: Record, tables: Tables, start: int = 0, depth: int = 0) 
             yield from _subobjects(found[1], tables, offset, depth + 1)
 
 
+def _places(record: Record, tables: Tables) -> frozenset[Subobject] | None:
+    """Where the base classes of an object lie; ``None`` where it has more of them than any program could hold."""
+    found = tuple(islice(_subobjects(record, tables), MOST_SUBOBJECTS + 1))
+    return frozenset(found) if len(found) <= MOST_SUBOBJECTS else None
+
+
 def _is_empty(type: TypeRef, tables: Tables) -> bool:
     """Whether a base of ``type`` takes no room: a class without members, bases that have some, and vtable."""
-    found = tables.record(Base(type, 0))
-    return (
-        found is not None
-        and found[1].size == 1
-        and not found[1].fields
-        and not tables.is_polymorphic(found[1])
-        and all(_is_empty(base.type, tables) for base in found[1].bases)
-    )
+    seen: set[TypeRef] = set()
+    pending = [type]
+    while pending:
+        each = pending.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        found = tables.record(Base(each, 0))
+        if found is None or found[1].size != 1 or found[1].fields or tables.is_polymorphic(found[1]):
+            return False
+        pending += [base.type for base in found[1].bases]
+    return True
 
 
 def _other_bases(record: Changed[Record], context: Context) -> tuple[list[Base], list[Base]]:
@@ -65,8 +79,10 @@ def _kept(record: Changed[Record], context: Context) -> str:
         return "bases"
     old, new = context.old_tables, context.new_tables
     same_form = record.old.size == record.new.size and old.is_polymorphic(record.old) == new.is_polymorphic(record.new)
-    before, after = set(_subobjects(record.old, old)), set(_subobjects(record.new, new))
-    if not same_form or any(offset is None for _, offset in before ^ after):
+    before, after = _places(record.old, old), _places(record.new, new)
+    if before is None or after is None or not same_form:
+        return ""
+    if any(offset is None for _, offset in before ^ after):
         return ""
     if before <= after:
         return "subobjects"
