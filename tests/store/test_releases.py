@@ -87,8 +87,8 @@ def test_releases_that_are_no_versions_stand_in_the_order_of_ingestion(address: 
 
 def test_whatever_arrives_leaves_the_others_in_their_order(address: str) -> None:
     labels = """
-    v2.0-rc1 v2.0 1.0.2 1.0.2a nightly 1.0.2-beta1 2.36-9+deb12u7 v1.0.0-1-g126bde0 R_2_0 20240501 main 1.0.0-rc.1 126bde0
-    nightly-2024-05-01 1:0.1 1.0~rc1 r123 1.0.0-foo 1.2.3.4 foo v1.0.0 2024-01-01 1!1.0 zzz 1.0.post1 3.0git"""
+    v2.0-rc1 v2.0 1.0.2 1.0.2a nightly 1.0.2-beta1 2.36-9+deb12u7 v1.0.0-1-g126bde0 R_2_0 20240501 main 1.0.0-rc.1
+    126bde0 nightly-2024-05-01 1:0.1 1.0~rc1 r123 1.0.0-foo 1.2.3.4 foo v1.0.0 2024-01-01 1!1.0 zzz 1.0.post1 3.0git"""
     with Store.open(address, write=True) as store:
         before: list[str] = []
         for label in labels.split():
