@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -38,13 +38,16 @@ class Portraits(Mapping[Name, P], Generic[P]):
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def take_on(self, before: Portraits[P], changed: Iterable[Name]) -> bool:
+    def take_on(self, before: Portraits[P], changed: Collection[Name]) -> bool:
         """Take the portraits of a release before, other than of the ``changed`` names; whether those are alike too."""
-        self._drawn = dict(before._drawn)
-        old = {name: self._drawn.pop(name, None) for name in changed}
+        drawn = {**before._drawn, **self._drawn}
+        for name in changed:
+            if name in drawn and name not in self._drawn:
+                del drawn[name]
+        self._drawn = drawn
         return all(
-            (name in before) == (name in self) and (portrait is None or portrait == self[name])
-            for name, portrait in old.items()
+            (name in before) == (name in self) and (name not in before._drawn or before._drawn[name] == self[name])
+            for name in changed
         )
 
 
@@ -53,4 +56,4 @@ def take_on(after: W, before: W) -> None:
     for kind in type(before).__mro__:
         for name, value in vars(kind).items():
             if isinstance(value, cached_property) and name in vars(before):
-                vars(after)[name] = vars(before)[name]
+                vars(after).setdefault(name, vars(before)[name])

@@ -32,6 +32,7 @@ class Side:
         self.types = TypeSide(snapshot)
         self.tables = Tables(self.types)
         self._files = files
+        self._before: tuple[Side, Collection[Name]] | None = None
 
     @property
     def files(self) -> Mapping[Name, str]:
@@ -83,40 +84,50 @@ class Side:
 
         Where declarations stand may differ too, and so may everything that is no declaration.
         """
+        self._settle()
         later = Side(snapshot, files)
-        later.tables.take_on(self.tables, changed)
-        kept = vars(self)
-        if "reach" in kept:
-            later.reach = self.reach.after(snapshot, changed)
-        if "exports" in kept and not any(self._symbols(name) != later._symbols(name) for name in changed):
-            take_on(later.exports, self.exports)
-        if "undescribed" in kept and not any(
-            may_be_undescribed(each.snapshot, name) for name in changed for each in (self, later)
-        ):
-            later.undescribed = self.undescribed
-        self._hand_on_wholes(later, changed)
+        later._before = self, changed
+        later._take_on(self, changed)
         return later
 
-    def _hand_on_wholes(self, later: Side, changed: Collection[Name]) -> None:
-        """Give ``later`` the portraits of what is as it was, and what follows from them if the others are alike."""
-        kept = vars(self)
-        same_uses = "_uses" in kept and later._uses.take_on(self._uses, self._resolving(later, changed))
-        if "_standings" not in kept or (later.files is not self.files and later.files != self.files):
-            return
-        if later._standings.take_on(self._standings, changed) and "internals" in kept:
-            later.internals.take_on(self.internals)
-            if same_uses and "exposure" in kept and later._is_plain == self._is_plain:
-                take_on(later.exposure, self.exposure)
+    def _settle(self) -> None:
+        """Take on what the release before was asked since this one was made, and let go of it."""
+        if self._before is not None:
+            self._take_on(*self._before)
+            self._before = None
 
-    def _resolving(self, later: Side, changed: Collection[Name]) -> set[Name]:
+    def _take_on(self, before: Side, changed: Collection[Name]) -> None:
+        known, own = vars(before), vars(self)
+        self.tables.take_on(before.tables, changed)
+        if "reach" in known and "reach" not in own:
+            self.reach = before.reach.after(self.snapshot, changed)
+        if "exports" in known and not any(before._symbols(name) != self._symbols(name) for name in changed):
+            take_on(self.exports, before.exports)
+        tells = (may_be_undescribed(each.snapshot, name) for name in changed for each in (before, self))
+        if "undescribed" in known and not any(tells):
+            self.undescribed = before.undescribed
+        self._take_on_wholes(before, changed)
+
+    def _take_on_wholes(self, before: Side, changed: Collection[Name]) -> None:
+        """Take the portraits of what is as it was, and what follows from all if the others are alike."""
+        known = vars(before)
+        same_uses = "_uses" in known and self._uses.take_on(before._uses, self._resolving(before, changed))
+        if "_standings" not in known or (self.files is not before.files and self.files != before.files):
+            return
+        if self._standings.take_on(before._standings, changed) and "internals" in known:
+            self.internals.take_on(before.internals)
+            if same_uses and "exposure" in known and self._is_plain == before._is_plain:
+                take_on(self.exposure, before.exposure)
+
+    def _resolving(self, before: Side, changed: Collection[Name]) -> set[Name]:
         """The ``changed`` names, and those that look through them when they resolve a type: aliases and templates."""
         found = set(changed)
         pending = [
-            name for name in changed if name.kind == "alias" or self._is_foreign(name) or later._is_foreign(name)
+            name for name in changed if name.kind == "alias" or before._is_foreign(name) or self._is_foreign(name)
         ]
         while pending:
             name = pending.pop()
-            for user in (*self.reach.users(name), *later.reach.users(name)):
+            for user in (*before.reach.users(name), *self.reach.users(name)):
                 if user not in found:
                     found.add(user)
                     if user.kind == "alias":

@@ -120,7 +120,7 @@ class Tables:
 
     def take_on(self, before: Tables, changed: Collection[Name]) -> None:
         """Take the members of classes from the tables of a release before, but for those of the ``changed`` names."""
-        if "_methods" not in vars(before):
+        if "_methods" not in vars(before) or "_methods" in vars(self):
             return
         found = dict(before._methods)
         for name in changed:
