@@ -58,9 +58,10 @@ def compare(
     context = Context(old, new, known)
     rules, terms = load(), _terms(context, policy, suppressions)
     findings, advice, skipped = _findings(context, rules, terms)
+    cards = known.cards if known and known.cards else (_side(old), _side(new))
     return Comparison(
-        old=_side(old),
-        new=_side(new),
+        old=cards[0],
+        new=cards[1],
         verdict=verdict_of(findings),
         findings=tuple(sorted(findings, key=order)),
         not_checked=skipped,

@@ -15,6 +15,7 @@ from abistore.compare.side import Side
 from abistore.compare.usage import mentions_alike
 from abistore.compare.vtables import Tables
 from abistore.model.deltas import Changed
+from abistore.model.findings import Side as Card
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Foreign, Library, TypeRef
@@ -27,11 +28,12 @@ RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s
 
 
 class Known(NamedTuple):
-    """What is known of two snapshots before they are compared: their sides, and the names that differ."""
+    """What is known of two snapshots before they are compared: their sides, the names that differ, and their cards."""
 
     old: Side
     new: Side
     differing: Differing
+    cards: tuple[Card, Card] | None = None
 
 
 class Context:
