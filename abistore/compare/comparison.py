@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abistore.compare.context import Context, Known
-from abistore.compare.declarations import chosen_at_load_time, comparable, declarations, observed
+from abistore.compare.declarations import Declarations
 from abistore.compare.evidence import evidence_deltas
 from abistore.compare.exports import EXPORTS, export_deltas
 from abistore.compare.fold import fold
@@ -18,6 +18,7 @@ from abistore.compare.parts import Outcome
 from abistore.compare.rule import Rule, load
 from abistore.compare.terms import Terms
 from abistore.compare.undescribed import not_described
+from abistore.compare.unseen import chosen_at_load_time, comparable, marks, observed, unseen
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.digest import snapshot_digest
@@ -125,9 +126,13 @@ def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
                 yield facet, unknown
             for chosen in chosen_at_load_time(context, facet):
                 yield facet, chosen
-        if context.differing[facet]:
-            for found in declarations(context, facet):
-                yield facet, found
+        names = sorted(context.differing[facet])
+        for missing in unseen(context, facet, ((name, marks(context, facet, name)) for name in names)):
+            yield facet, missing
+        found = Declarations(context, facet)
+        for name in names:
+            for delta in found.deltas(name):
+                yield facet, delta
 
 
 def _concluded(context: Context, found: list[Finding], judged: list[Finding], table: Dispatch) -> list[Finding]:

@@ -85,6 +85,14 @@ class Context:
         """What the old side's exports tell about who allocates and who sees into its types."""
         return self.old_side.exposure
 
+    def renamed_from(self, name: Name) -> Name | None:
+        """The record or enum of the old side that the new side has under this ``name``, which is another."""
+        return self._origins.get(name)
+
+    @cached_property
+    def _origins(self) -> Mapping[Name, Name]:
+        return {new: old for old, new in self.renames.items()}
+
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``: fields, variables, what pointers point to."""
         return self.equivalence.stored(old, new)

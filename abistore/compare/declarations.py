@@ -1,86 +1,87 @@
-"""Pairs the declarations of a facet, and tells what could not be compared because one side did not see it."""
+"""Pairs the declarations of a facet: what came, what went, and what differs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeGuard
+from collections.abc import Iterator
+from typing import Any, TypeGuard
 
 from abistore.compare.context import Context
 from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
+from abistore.compare.unseen import TYPES, declared_only_by
 from abistore.compare.vtables import Tables
-from abistore.model.counting import counted
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
-from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
-from abistore.model.snapshot import Snapshot, Variants
-
-TYPES = ("record", "enum", "alias")
-SIDES: tuple[Literal["old", "new"], ...] = ("old", "new")
+from abistore.model.shapes import AnyShape, Declared, Enum, Record
+from abistore.model.snapshot import Variants
 
 
-def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
-    """Why ``facet`` cannot be compared at all, or not completely; empty where both sides saw all of it."""
-    old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
-    found = []
-    for side, evidence in (("old", old), ("new", new)):
-        if evidence.state == "full" or (evidence.state == "missing" and evidence.reason == "nothing-to-describe"):
-            continue
-        reason = evidence.reason or f"{evidence.state}-evidence"
-        detail = evidence.detail or f"{evidence.described} of {counted(evidence.expected, 'export')} described"
-        found.append((side, reason, detail, evidence.hint))
-    if len(found) == 2 and found[0][1] == found[1][1]:
-        return (NotChecked(facet, "both", *found[0][1:]),)
-    return tuple(
-        NotChecked(facet, "old" if side == "old" else "new", reason, detail, hint)
-        for side, reason, detail, hint in found
-    )
+class Declarations:
+    """What one facet declares on both sides. The deltas of a name depend on no other name's."""
 
+    def __init__(self, context: Context, facet: Facet) -> None:
+        self._context = context
+        self._facet = facet
+        self._old, self._new = context.old.entries[facet], context.new.entries[facet]
 
-def comparable(context: Context, facet: Facet) -> bool:
-    """Whether both sides saw something in ``facet``."""
-    sides = (context.old, context.new)
-    return all(facet in side.entries and side.evidence_of(facet).state != "missing" for side in sides)
+    def deltas(self, name: Name) -> Iterator[Delta[Any]]:
+        """The deltas of the declaration ``name``."""
+        old, new = self._old.get(name), self._new.get(name)
+        if old is not None and new is not None:
+            if old != new:
+                yield from self._changed(name, old, new)
+        elif name.kind not in TYPES:
+            yield from self._one_sided(name, old, new)
+        elif old is not None:
+            yield from self._removed(name, old)
+        elif new is not None and not self._came_from(name) and self._context.new_reach.reaches(name):
+            yield Added(Subject(name), _main(new))
 
-
-def declarations(context: Context, facet: Facet) -> Iterator[Delta[Any] | NotChecked]:
-    """The deltas of everything that ``facet`` declares on either side, in the order of names."""
-    old, new = context.old.entries[facet], context.new.entries[facet]
-    if facet == "source":
-        yield from _one_sided(context)
-    else:
-        yield from _undescribed(context, facet)
-    names = sorted(context.differing[facet])
-    differing = [name for name in names if name in old and name in new]
-    undefined = {*context.old_undescribed, *context.new_undescribed} if facet == "layout" else set[Name]()
-    for reason in _undefined(context, facet, differing):
-        undefined.update(reason.names)
-        yield reason
-    removed = [name for name in names if name not in new and name.kind in TYPES and context.affected(name)]
-    added = [name for name in names if name not in old and name.kind in TYPES]
-    renamed = {name: context.renames[name] for name in removed if name in context.renames}
-    redefined = {name: other for name, other in _redefined(removed, added) if name not in renamed}
-    for name in differing:
-        if name in undefined:
+    def _changed(self, name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+        context = self._context
+        undescribed = self._facet == "layout" and (name in context.old_undescribed or name in context.new_undescribed)
+        if undescribed or declared_only_by(context, self._facet, name):
             yield from _became_dynamic(context, name)
-            continue
-        if name.kind in TYPES and not context.affected(name):
-            continue
-        if name.kind not in TYPES and context.internals.has(name):
-            yield context.internals.changed(name, _main(old[name]), _main(new[name]))
-            continue
-        yield from _paired(context, name, name, old[name], new[name])
-    elsewhere = {**redefined, **renamed}
-    for name, other in sorted(elsewhere.items()):
-        yield from _as_another(context, name, other, old[name], new[other])
-    come = set(elsewhere.values())
-    complete = context.new.evidence_of(facet).state == "full"
-    for name in removed:
-        if name not in elsewhere and (complete or _still_seen(context, facet, name)):
-            yield Removed(Subject(name), _main(old[name]))
-    for name in added:
-        if name not in come and context.new_reach.reaches(name):
-            yield Added(Subject(name), _main(new[name]))
+        elif name.kind not in TYPES and context.internals.has(name):
+            yield context.internals.changed(name, _main(old), _main(new))
+        elif name.kind not in TYPES or context.affected(name):
+            yield from _paired(context, name, name, old, new)
+
+    def _one_sided(self, name: Name, old: Variants | None, new: Variants | None) -> Iterator[Delta[Any]]:
+        """A function, variable or constant that only one side's headers declare."""
+        if self._facet != "source":
+            return
+        if old is not None and self._context.new.evidence_of("source").state == "full":
+            yield Removed(Subject(name), _text(old) or Declared())
+        if new is not None and self._context.old.evidence_of("source").state == "full":
+            yield Added(Subject(name), _text(new) or Declared())
+
+    def _removed(self, name: Name, old: Variants) -> Iterator[Delta[Any]]:
+        context, facet = self._context, self._facet
+        if not context.affected(name):
+            return
+        other = self._elsewhere(name)
+        if other is not None:
+            yield from _as_another(context, name, other, old, self._new[other])
+        elif context.new.evidence_of(facet).state == "full" or _still_seen(context, facet, name):
+            yield Removed(Subject(name), _main(old))
+
+    def _elsewhere(self, name: Name) -> Name | None:
+        """What the new side has in the place of ``name``: a type of another name, or of this one that is another kind.
+
+        A struct that became an alias is one.
+        """
+        renamed = self._context.renames.get(name)
+        if renamed is not None and renamed in self._new:
+            return renamed
+        kinds = (Name(kind, name.spelling) for kind in TYPES)
+        return max((each for each in kinds if each in self._new and each not in self._old), default=None)
+
+    def _came_from(self, name: Name) -> bool:
+        """Whether a type that went is this one now."""
+        renamed = self._context.renamed_from(name)
+        others = (Name(kind, name.spelling) for kind in TYPES)
+        gone = [each for each in (renamed, *others) if each in self._old and each not in self._new]
+        return any(self._context.affected(each) and self._elsewhere(each) == name for each in gone if each is not None)
 
 
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
@@ -112,26 +113,6 @@ def _tells_of_a_vtable(seen: AnyShape | None, seeing: Tables, hiding: Tables) ->
     return hiding.hides_only_dynamic and isinstance(seen, Record) and not seeing.is_polymorphic(seen)
 
 
-def _one_sided(context: Context) -> Iterator[Delta[Any]]:
-    """Functions, variables and constants that only one side's headers declare."""
-    old, new = context.old.entries["source"], context.new.entries["source"]
-    names = sorted(name for name in context.differing["source"] if name.kind not in TYPES)
-    if context.new.evidence_of("source").state == "full":
-        for name, shape in _written(names, old, new):
-            yield Removed(Subject(name), shape)
-    if context.old.evidence_of("source").state == "full":
-        for name, shape in _written(names, new, old):
-            yield Added(Subject(name), shape)
-
-
-def _written(
-    names: Iterable[Name], here: Mapping[Name, Variants], there: Mapping[Name, Variants]
-) -> Iterator[tuple[Name, Declared]]:
-    for name in names:
-        if name in here and name not in there:
-            yield name, _text(here[name]) or Declared()
-
-
 def _main(variants: Variants) -> AnyShape:
     """What a name stands for; what headers add to that comes beside it."""
     return next((shape for shape in variants if not isinstance(shape, Declared)), variants[0])
@@ -140,80 +121,6 @@ def _main(variants: Variants) -> AnyShape:
 def _text(variants: Variants) -> Declared | None:
     """What headers add."""
     return next((shape for shape in variants if isinstance(shape, Declared)), None)
-
-
-def _undescribed(context: Context, facet: Facet) -> Iterator[NotChecked]:
-    """Exports of both sides that only one side's evidence describes."""
-    old, new = context.old.entries[facet], context.new.entries[facet]
-    names = [name for name in context.differing[facet] if name.kind in ("function", "variable")]
-    for side, beside in (("old", old), ("new", new)):
-        missing = [name for name in names if name not in beside and context.exported(name)]
-        if missing:
-            evidence = (context.old if side == "old" else context.new).evidence_of(facet)
-            yield NotChecked(
-                facet,
-                "old" if side == "old" else "new",
-                evidence.reason or "not-described",
-                f"{counted(len(missing), 'export is', 'exports are')} described by the other side only",
-                evidence.hint or "build every unit of the library with -g",
-                tuple(sorted(missing)),
-            )
-
-
-def chosen_at_load_time(context: Context, facet: Facet) -> Iterator[NotChecked]:
-    """Functions that both sides export as an IFUNC and neither describes: compilers record their resolvers only."""
-    both = context.old_side.exports.chosen_at_load_time & context.new_side.exports.chosen_at_load_time
-    sides = context.old.entries[facet], context.new.entries[facet]
-    chosen = sorted(name for name in both if not any(name in side for side in sides))
-    if chosen:
-        yield NotChecked(
-            facet,
-            "both",
-            "ifunc-not-described",
-            f"{counted(len(chosen), 'export is', 'exports are')} chosen at load time (IFUNC) and not described",
-            "compare their declarations in the headers",
-            tuple(chosen),
-        )
-
-
-def _undefined(context: Context, facet: Facet, differing: Iterable[Name]) -> Iterator[NotChecked]:
-    """Types whose definition one side does not show, although it may well be there.
-
-    The language requires it where they are used by value. Clang leaves the definition of a class out where no
-    constructor is compiled, so that its absence tells nothing about a library that another compiler built before.
-    """
-    sides = (context.old, context.new), (context.new, context.old)
-    for place, (own, other) in zip(SIDES, sides, strict=True):
-        told = context.old_undescribed if own is context.old else context.new_undescribed
-        names = [
-            name
-            for name in differing
-            if name not in told and _is_only_declared(own, facet, name) and _is_defined(other, facet, name)
-        ]
-        if names and not _leaves_out(context, own):
-            reach = context.old_reach if own is context.old else context.new_reach
-            names = [name for name in names if reach.reaches(name, by_value=True)]
-        if names:
-            yield NotChecked(
-                facet,
-                place,
-                "type-not-described",
-                f"the debug information only declares {counted(len(names), 'type')} that the other side defines",
-                "build with -fstandalone-debug (Clang), or with -g in the unit that defines them",
-                tuple(sorted(names)),
-            )
-
-
-def _is_only_declared(side: Snapshot, facet: Facet, name: Name) -> bool:
-    return name.kind in TYPES and all(isinstance(shape, Opaque) for shape in side.variants(facet, name))
-
-
-def _is_defined(side: Snapshot, facet: Facet, name: Name) -> bool:
-    return any(isinstance(shape, Record | Enum) for shape in side.variants(facet, name))
-
-
-def _leaves_out(context: Context, side: Snapshot) -> bool:
-    return not context.same_toolchain and any("clang" in each for each in side.provenance.compilers)
 
 
 def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
@@ -271,11 +178,3 @@ def _parts_in_common(old: AnyShape, new: AnyShape) -> int:
             return len(set(old.enumerators) & set(new.enumerators))
         case _:
             return int(type(old) is type(new))
-
-
-def _redefined(removed: Iterable[Name], added: Iterable[Name]) -> Iterator[tuple[Name, Name]]:
-    """Spellings that stand for another kind of declaration on the other side: a struct that became an alias."""
-    by_spelling = {name.spelling: name for name in added}
-    for name in removed:
-        if name.spelling in by_spelling:
-            yield name, by_spelling[name.spelling]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.declarations import comparable
 from abistore.compare.parts import Dependency, Feature, Outcome, Surface
 from abistore.compare.rule import Note, rule
+from abistore.compare.unseen import comparable
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Library
