@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -15,7 +15,7 @@ from abistore.compare.exports import EXPORTS, export_deltas
 from abistore.compare.fold import fold
 from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, verdict_of, worst_of
 from abistore.compare.parts import Outcome
-from abistore.compare.rule import Rule, load
+from abistore.compare.rule import load
 from abistore.compare.terms import Terms
 from abistore.compare.undescribed import not_described
 from abistore.compare.unseen import chosen_at_load_time, comparable, marks, observed, unseen
@@ -57,28 +57,43 @@ def compare(
             "compare builds for the same machine, word size and byte order",
         )
     context = Context(old, new, known)
-    rules, terms = load(), _terms(context, policy, suppressions)
-    findings, advice, skipped = _findings(context, rules, terms)
-    cards = known.cards if known and known.cards else (_side(old), _side(new))
+    meant = suppressions.between(old.version, new.version) if suppressions is not None else None
+    terms = terms_of(context, policy, meant)
+    found, skipped = _found(context)
+    folded = fold(terms.judge(found), load(), context)
+    return concluded(context, terms, folded, worst_of(found), skipped)
+
+
+def concluded(
+    context: Context, terms: Terms, folded: Sequence[Finding], worst: Impact | None, skipped: Iterable[NotChecked]
+) -> Comparison:
+    """The comparison that has these findings, with what follows from them as a whole.
+
+    ``worst`` is the worst of the findings before ``terms`` were applied, and what was suppressed is in these.
+    """
+    more = terms.judge(_conclusions(context, worst, worst_of(folded)))
+    findings = [*folded, *(each for each in more if each.impact is not Impact.ADVICE)]
+    cards = context.cards or (_side(context.old), _side(context.new))
     return Comparison(
         old=cards[0],
         new=cards[1],
         verdict=verdict_of(findings),
         findings=tuple(sorted(findings, key=order)),
-        not_checked=skipped,
-        suppressed=tuple(sorted(fold(terms.suppressed, rules, context), key=order)),
+        not_checked=tuple(skipped),
+        suppressed=tuple(sorted([*terms.apart, *fold(terms.suppressed, load(), context)], key=order)),
         policy=terms.policy,
         engine=engine_digest(),
         notes=terms.notes(),
         policy_digest=terms.policy_digest,
         suppression_digest=terms.suppression_digest,
-        advice=tuple(sorted(advice, key=order)),
+        advice=tuple(sorted((each for each in more if each.impact is Impact.ADVICE), key=order)),
         policy_file=terms.policy_file,
         suppression_files=terms.suppression_files,
     )
 
 
-def _terms(context: Context, policy: Policy | None, suppressions: Suppressions | None) -> Terms:
+def terms_of(context: Context, policy: Policy | None, suppressions: Suppressions | None) -> Terms:
+    """The terms that a policy and suppressions set, which are meant for these two versions."""
     if policy is None and suppressions is None:
         return Terms()
     from abistore.compare.policies.terms import Ruled  # expressions, conditions: not always needed
@@ -86,11 +101,9 @@ def _terms(context: Context, policy: Policy | None, suppressions: Suppressions |
     return Ruled(context, policy, suppressions)
 
 
-def _findings(
-    context: Context, rules: Mapping[str, Rule], terms: Terms
-) -> tuple[list[Finding], list[Finding], tuple[NotChecked, ...]]:
-    """The findings, what they advise as a whole, and what could not be checked."""
-    tables = {facet: dispatch(rules, facet) for facet in FACETS}
+def _found(context: Context) -> tuple[list[Finding], list[NotChecked]]:
+    """What the rules find, and what could not be checked."""
+    tables = tables_of_rules()
     found: list[Finding] = []
     written: list[Finding] = []
     skipped: list[NotChecked] = []
@@ -102,11 +115,13 @@ def _findings(
         else:
             found += explained(delta, tables[facet], context)
     known = set(found)
-    found += [each for each in written if each not in known]
-    folded = fold(terms.judge(found), rules, context)
-    concluded = terms.judge(_concluded(context, found, folded, tables["symbol"]))
-    folded += [each for each in concluded if each.impact is not Impact.ADVICE]
-    return folded, [each for each in concluded if each.impact is Impact.ADVICE], tuple(skipped)
+    return [*found, *(each for each in written if each not in known)], skipped
+
+
+@cache
+def tables_of_rules() -> Mapping[Facet, Dispatch]:
+    """The rules for what each facet shows."""
+    return {facet: dispatch(load(), facet) for facet in FACETS}
 
 
 def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
@@ -135,23 +150,22 @@ def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
                 yield facet, delta
 
 
-def _concluded(context: Context, found: list[Finding], judged: list[Finding], table: Dispatch) -> list[Finding]:
+def _conclusions(context: Context, worst: Impact | None, effective: Impact | None) -> list[Finding]:
     """What follows from the findings as a whole, advice for the most part.
 
-    It must follow from the rules' own impacts and from the effective ones: a policy invents none.
+    It must follow from the worst of the rules' own impacts and from the worst effective one: a policy invents none.
     """
-    own = _conclusions(context, found, table)
-    effective = _conclusions(context, judged, table) if own else []
-    return [each for each in own if each in effective]
+    own = _conclusion(context, worst)
+    judged = _conclusion(context, effective) if own else []
+    return [each for each in own if each in judged]
 
 
-def _conclusions(context: Context, findings: list[Finding], table: Dispatch) -> list[Finding]:
+def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
     old, new = context.old_library, context.new_library
     if old is None or new is None:
         return []
-    worst = worst_of(findings)
     delta = Changed(Subject(SELF), Outcome(old.soname, worst), Outcome(new.soname, worst))
-    return list(findings_of(delta, table, context))
+    return list(findings_of(delta, tables_of_rules()["symbol"], context))
 
 
 def _side(snapshot: Snapshot) -> Side:

@@ -27,6 +27,13 @@ RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s
 """Libraries for which the standard library's names are their own."""
 
 
+class Renames(NamedTuple):
+    """The records and enums that the sides have under two names: the new name by the old one, and the reverse."""
+
+    targets: Mapping[Name, Name]
+    origins: Mapping[Name, Name]
+
+
 class Known(NamedTuple):
     """What is known of two snapshots before they are compared: their sides, the names that differ, and their cards."""
 
@@ -34,6 +41,7 @@ class Known(NamedTuple):
     new: Side
     differing: Differing
     cards: tuple[Card, Card] | None = None
+    renames: Renames | None = None
 
 
 class Context:
@@ -46,7 +54,9 @@ class Context:
         self.old = old
         self.new = new
         self.old_side, self.new_side = known[:2] if known else (Side(old), Side(new))
+        self.cards = known.cards if known else None
         self._differing = known.differing if known else None
+        self._renames = known.renames if known else None
         self._affected: dict[Name, tuple[Name, ...]] = {}
         self._passed_with: dict[Name, Sequence[Name]] = {}
         self._once: dict[tuple[object, int], tuple[Changed[Any], Any]] = {}
@@ -72,7 +82,7 @@ class Context:
     def equivalence(self) -> Equivalence:
         """Whether a type of the old side is one of the new side."""
         found = Equivalence(self.old_side.types, self.new_side.types)
-        found.renames = find_renames(found, self.differing["layout"])
+        found.renames = self._renames.targets if self._renames else find_renames(found, self.differing["layout"])
         return found
 
     @property
@@ -91,7 +101,7 @@ class Context:
 
     @cached_property
     def _origins(self) -> Mapping[Name, Name]:
-        return {new: old for old, new in self.renames.items()}
+        return self._renames.origins if self._renames else {new: old for old, new in self.renames.items()}
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``: fields, variables, what pointers point to."""

@@ -11,10 +11,11 @@ from abistore.compare.context import Context
 from abistore.compare.entities import entity, scope
 from abistore.compare.equivalence import TypeSide
 from abistore.compare.rule import Rule
+from abistore.compare.watching import Watched
 from abistore.model.demangle import demangle
 from abistore.model.findings import Finding, Impact, order
 from abistore.model.names import Name
-from abistore.model.reach import embedded, references
+from abistore.model.reach import Reach, embedded
 from abistore.model.shapes import AnyShape, Named, Record
 
 OF_CLASS = ("_ZTV", "_ZTI", "_ZTT", "_ZTh", "_ZTv", "_ZTc")
@@ -24,14 +25,18 @@ SECONDARY = ("_ZTI", "_ZTS", "_ZTT", "_ZTC")
 """Prefixes of what the compiler emits beside a class's vtable."""
 
 
-def fold(findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context) -> list[Finding]:
+def fold(
+    findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context, asked: set[Name] | None = None
+) -> list[Finding]:
     """The findings that stand for themselves, each with what follows from it.
 
     An *effect* (a size, an offset) belongs under a cause of the same record that weighs as much, or else under the
     change of a record that this one embeds. A fold never hides weight: a cause that weighs less than its effect
     leaves it alone.
+
+    ``asked`` gets the names of which it depends on the findings.
     """
-    parents = _Parents(findings, rules, context)
+    parents = _Parents(findings, rules, context, set() if asked is None else asked)
     children: dict[int, list[Finding]] = {}
     roots: list[int] = []
     for index in range(len(findings)):
@@ -56,14 +61,17 @@ def _with(cause: Finding, effects: Iterable[Finding]) -> Finding:
 class _Parents:
     """Which finding each finding follows from."""
 
-    def __init__(self, findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context) -> None:
+    def __init__(
+        self, findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context, asked: set[Name]
+    ) -> None:
         self._findings = findings
         self._context = context
         self._rules = rules
         self._effect = [rules[finding.kind].effect for finding in findings]
-        self._of: dict[Name, list[int]] = {}
+        by_name: dict[Name, list[int]] = {}
         for index, finding in enumerate(findings):
-            self._of.setdefault(finding.name, []).append(index)
+            by_name.setdefault(finding.name, []).append(index)
+        self._of = Watched(by_name, asked.add)
         self._inner_causes: dict[tuple[Name, Impact], int | None] = {}
         self._roots: dict[int, int] = {}
 
@@ -108,36 +116,17 @@ class _Parents:
 
         Or else an export that reaches it.
         """
-        finding = self._findings[index]
-        added = self._rules[finding.kind].action == "added"
-        reach, mentions = (
-            (self._context.new_reach, self._new_mentions) if added else (self._context.old_reach, self._old_mentions)
-        )
-        for names in (mentions.get(finding.name, ()), reach.exports_reaching(finding.name)):
+        finding, context = self._findings[index], self._context
+        if self._rules[finding.kind].action == "added":
+            side, reach = context.equivalence.new_side, context.new_reach
+        else:
+            side, reach = context.equivalence.old_side, context.old_reach
+        for names in (_mentioning(finding.name, side, reach), reach.exports_reaching(finding.name)):
             users = (other for name in names for other in self._of.get(name, ()))
             causes = [other for other in users if other != index and self._weighs(other, finding)]
             if causes:
                 return min(causes, key=lambda other: order(self._findings[other]))
         return None
-
-    @cached_property
-    def _old_mentions(self) -> Mapping[Name, list[Name]]:
-        """By each name what mentions it on the old side, of what there are findings about."""
-        return self._mentions(self._context.equivalence.old_side)
-
-    @cached_property
-    def _new_mentions(self) -> Mapping[Name, list[Name]]:
-        """By each name what mentions it on the new side, of what there are findings about."""
-        return self._mentions(self._context.equivalence.new_side)
-
-    def _mentions(self, side: TypeSide) -> Mapping[Name, list[Name]]:
-        found: dict[Name, list[Name]] = {}
-        for user in self._of:
-            for shape in side.snapshot.variants("layout", user):
-                for name, _ in references(shape, user):
-                    for each in {name, side.record_behind(name) or name}:
-                        found.setdefault(each, []).append(user)
-        return found
 
     def _companion(self, finding: Finding) -> int | None:
         """The first of what is emitted for one class or one constructor stands for the others."""
@@ -253,6 +242,19 @@ class _Parents:
         new_name = self._context.renames.get(name, name)
         old, new = self._context.old_shape(name), self._context.new_shape(new_name)
         return _outside(old) != _outside(new)
+
+
+def _mentioning(name: Name, side: TypeSide, reach: Reach) -> set[Name]:
+    """What the debug information says to mention ``name``, or an alias or array of it that has a name."""
+    found, aliases, pending = set[Name](), set[Name](), [name]
+    for each in pending:
+        for user in reach.users(each):
+            if any(each == mentioned for shape in reach.mentions(user) for mentioned, _ in shape):
+                found.add(user)
+            if user.kind == "alias" and user not in aliases and side.record_behind(user) == name:
+                aliases.add(user)
+                pending.append(user)
+    return found
 
 
 def _outside(shape: AnyShape | None) -> tuple[object, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+
+import msgspec
 
 from abistore.compare.carrying import Portraits, take_on
 from abistore.compare.equivalence import TypeSide
@@ -14,10 +16,11 @@ from abistore.compare.standing import Standings
 from abistore.compare.undescribed import may_be_undescribed, undescribed_classes
 from abistore.compare.use import Use, Uses
 from abistore.compare.vtables import Tables
+from abistore.compare.watching import Note, Watched, WatchedNames
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import Foreign
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.snapshot import Location, Snapshot, Variants
 
 
 class Side:
@@ -90,6 +93,19 @@ class Side:
         later._take_on(self, changed)
         return later
 
+    def watched(self, note: Note, *, located: bool) -> Side:
+        """The same, which tells ``note`` of everything that is looked at.
+
+        Where declarations stand is known where it is to be ``located``, and only by the file.
+        """
+        entries = {facet: Watched(held, note) for facet, held in self.snapshot.entries.items()}
+        places = Watched(Places(self.files), note, "place") if located else {}
+        found = Side(msgspec.structs.replace(self.snapshot, entries=entries, locations=places))
+        found.tables = self.tables.watched(found.types, note)
+        found.reach = self.reach.watched(lambda name: note(("reach", name)))
+        found.undescribed = WatchedNames(self.undescribed).watched(note, "undescribed")
+        return found
+
     def _settle(self) -> None:
         """Take on what the release before was asked since this one was made, and let go of it."""
         if self._before is not None:
@@ -139,3 +155,19 @@ class Side:
 
     def _symbols(self, name: Name) -> Variants:
         return self.snapshot.variants("symbol", name)
+
+
+class Places(Mapping[Name, Location]):
+    """Where declarations stand, as far as the file tells."""
+
+    def __init__(self, files: Mapping[Name, str]) -> None:
+        self._files = files
+
+    def __getitem__(self, name: Name) -> Location:
+        return Location(self._files[name], 0)
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from abistore.compare.equivalence import TypeSide
+from abistore.compare.watching import Note, Watched
 from abistore.model.names import Name
 from abistore.model.shapes import Base, Function, Named, Record, VirtualMethod
 from abistore.model.snapshot import Variants
@@ -110,7 +111,7 @@ class Tables:
         return [shape for shapes in self._methods.get(owner, {}).values() for shape in shapes]
 
     @cached_property
-    def _methods(self) -> dict[Name, Members]:
+    def _methods(self) -> Mapping[Name, Members]:
         """By class the member functions, by name."""
         found: dict[Name, Members] = {}
         for name, variants in self.side.snapshot.entries.get("layout", {}).items():
@@ -130,6 +131,12 @@ class Tables:
                 own = found.get(owner, {})
                 found[owner] = {**own, name: [*own.get(name, ()), shape]}
         self._methods = found
+
+    def watched(self, side: TypeSide, note: Note) -> Tables:
+        """The same for the types of ``side``, which tells ``note`` of every class whose members it looks at."""
+        found = Tables(side)
+        found._methods = Watched(self._methods, note, "members")
+        return found
 
     def has_plain(self, owner: Name, method: VirtualMethod) -> bool:
         """Whether ``owner`` exports what ``method`` is called as a function that is not virtual.

@@ -11,10 +11,10 @@ library types, which are not walked into, count as by value, except for the temp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
-from abistore.model.names import Facet, Name
+from abistore.model.names import SELF, Facet, Name
 from abistore.model.normal import last_component
 from abistore.model.shapes import (
     Alias,
@@ -183,6 +183,7 @@ class Reach:
         self._affected: dict[tuple[Name, bool], tuple[Name, ...]] = {}
         self._closures: dict[bool, set[Name]] = {}
         self._met = 0
+        self._note: Callable[[Name], object] | None = None
         self._mentions: dict[Name, Mentions] = {}
         for facet in DECLARING:
             for name, variants in snapshot.entries.get(facet, {}).items():
@@ -193,17 +194,30 @@ class Reach:
 
     def mentions(self, name: Name) -> Mentions:
         """What the debug information's shapes of ``name`` mention, one by one."""
+        if self._note:
+            self._note(name)
         return self._mentions.get(name, ())
 
     def after(self, snapshot: Snapshot, changed: Iterable[Name]) -> Reach:
         """That of ``snapshot``, which differs from this one's in the declarations of the ``changed`` names only."""
-        found = object.__new__(Reach)
-        found._forward = dict(self._forward)
+        found = self._copy()
+        found._forward, found._mentions = dict(self._forward), dict(self._mentions)
         found._backward = None if self._backward is None else dict(self._backward)
-        found._mentions = dict(self._mentions)
-        found._affected, found._closures, found._met = {}, {}, 0
         for name in changed:
             found._replace(name, snapshot)
+        return found
+
+    def watched(self, note: Callable[[Name], object]) -> Reach:
+        """The same, which tells ``note`` of every name whose users or mentions it looks at."""
+        self._users(SELF)
+        found = self._copy()
+        found._note = note
+        return found
+
+    def _copy(self) -> Reach:
+        found = object.__new__(Reach)
+        found._forward, found._backward, found._mentions = self._forward, self._backward, self._mentions
+        found._affected, found._closures, found._met, found._note = {}, {}, 0, None
         return found
 
     def _replace(self, name: Name, snapshot: Snapshot) -> None:
@@ -225,11 +239,21 @@ class Reach:
                 users[name] = after[used]
             self._backward[used] = users
 
+    def met_otherwise(self, before: Reach, changed: Iterable[Name]) -> Iterator[Name]:
+        """The ``changed`` names, and those whose users differ from what they were ``before``."""
+        for name in changed:
+            yield name
+            old, new = before._forward.get(name, {}), self._forward.get(name, {})
+            if old != new:
+                yield from (used for used in old.keys() | new.keys() if old.get(used) != new.get(used))
+
     def users(self, name: Name) -> Iterable[Name]:
         """The declarations that mention ``name``."""
         return self._users(name).keys()
 
     def _users(self, name: Name) -> Edges:
+        if self._note:
+            self._note(name)
         if self._backward is None:
             self._backward = {}
             for user, edges in self._forward.items():
@@ -239,7 +263,7 @@ class Reach:
 
     def reaches(self, name: Name, *, by_value: bool = False) -> bool:
         """Whether an export reaches ``name``; with ``by_value``, along such mentions only."""
-        if by_value not in self._closures and self._met > len(self._forward):
+        if by_value not in self._closures and self._met > len(self._forward) and not self._note:
             self._closures[by_value] = self._closure(by_value)
         closure = self._closures.get(by_value)
         return name in closure if closure is not None else any(map(self._is_export, self._reaching(name, by_value)))

@@ -8,7 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.policies.facts import Facts
 from abistore.compare.policy import STRICT, Policy
 from abistore.compare.rule import load
-from abistore.compare.suppression import NOTHING, Suppression, Suppressions
+from abistore.compare.suppression import NOTHING, Suppressions
 from abistore.compare.terms import Terms
 from abistore.model.findings import Finding
 
@@ -21,13 +21,20 @@ class Ruled(Terms):
         self._context = context
         self._rules = load()
         self._policy = policy or STRICT
-        self._suppressions = (suppressions or NOTHING).between(context.old.version, context.new.version)
-        self._used: set[Suppression] = set()
+        self._suppressions = suppressions or NOTHING
         self.policy = self._policy.name
-        self.policy_digest = self._policy.digest
-        self.suppression_digest = self._suppressions.digest
         self.policy_file = self._policy.file
         self.suppression_files = self._suppressions.files
+
+    @property
+    def policy_digest(self) -> str:
+        """What the policy says."""
+        return self._policy.digest
+
+    @property
+    def suppression_digest(self) -> str:
+        """What the suppressions say."""
+        return self._suppressions.digest
 
     def judge(self, found: Sequence[Finding]) -> list[Finding]:
         """The findings that count, each with its effective impact; the others are kept in ``suppressed``."""
@@ -36,12 +43,12 @@ class Ruled(Terms):
             return judged
         kept, suppressed, used = self._suppressions.split([self._facts(finding) for finding in judged])
         self.suppressed += suppressed
-        self._used |= used
+        self.used |= used
         return kept
 
     def notes(self) -> tuple[str, ...]:
         """Which overrides and suppressions expired, matched nothing or lack a reason."""
-        return (*self._policy.notes(), *self._suppressions.notes(self._used))
+        return (*self._policy.notes(), *self._suppressions.notes(self.used))
 
     def _facts(self, finding: Finding) -> Facts:
         return Facts(finding, self._rules[finding.kind], self._context)
