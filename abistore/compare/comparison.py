@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from abistore.compare.context import Context, Known
-from abistore.compare.declarations import Declarations
-from abistore.compare.evidence import evidence_deltas
-from abistore.compare.exports import EXPORTS, export_deltas
+from abistore.compare.exports import EXPORTS
 from abistore.compare.fold import fold
-from abistore.compare.judge import Dispatch, dispatch, explained, findings_of, verdict_of, worst_of
+from abistore.compare.judge import findings_of, verdict_of, worst_of
+from abistore.compare.judged import Declared, Judged, joined, judge_library, library_deltas, tables
 from abistore.compare.parts import Outcome
 from abistore.compare.rule import load
 from abistore.compare.terms import Terms
 from abistore.compare.undescribed import not_described
-from abistore.compare.unseen import chosen_at_load_time, comparable, marks, observed, unseen
+from abistore.compare.unseen import Marks, chosen_at_load_time, observed, unseen
 from abistore.errors import Incomparable
-from abistore.model.deltas import Changed, Delta, Subject
+from abistore.model.deltas import Changed, Subject
 from abistore.model.digest import snapshot_digest
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, order
-from abistore.model.names import FACETS, SELF, Facet
+from abistore.model.names import SELF, Facet, Name
+from abistore.model.reach import DECLARING
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from abistore.compare.policy import Policy
     from abistore.compare.suppression import Suppressions
-
-DECLARING: tuple[Facet, ...] = ("layout", "source")
 
 JUDGING = ("compare", "model")
 """The folders that decide what a comparison finds: reach, layout and normal forms of types are the model's."""
@@ -59,9 +57,12 @@ def compare(
     context = Context(old, new, known)
     meant = suppressions.between(old.version, new.version) if suppressions is not None else None
     terms = terms_of(context, policy, meant)
-    found, skipped = _found(context)
+    deltas, declared = library_deltas(context), Declared(context)
+    names = {*deltas.exports, *(name for facet in declared.facets for name in context.differing[facet])}
+    judged = {name: declared.judge(name, deltas.exports.get(name, ())) for name in sorted(names)}
+    found = joined([judge_library(context, deltas.own), *judged.values()])
     folded = fold(terms.judge(found), load(), context)
-    return concluded(context, terms, folded, worst_of(found), skipped)
+    return concluded(context, terms, folded, worst_of(found), not_checked(context, declared.facets, judged))
 
 
 def concluded(
@@ -101,53 +102,22 @@ def terms_of(context: Context, policy: Policy | None, suppressions: Suppressions
     return Ruled(context, policy, suppressions)
 
 
-def _found(context: Context) -> tuple[list[Finding], list[NotChecked]]:
-    """What the rules find, and what could not be checked."""
-    tables = tables_of_rules()
-    found: list[Finding] = []
-    written: list[Finding] = []
-    skipped: list[NotChecked] = []
-    for facet, delta in deltas(context):
-        if isinstance(delta, NotChecked):
-            skipped.append(delta)
-        elif facet == "source":
-            written += explained(delta, tables[facet], context)
-        else:
-            found += explained(delta, tables[facet], context)
-    known = set(found)
-    return [*found, *(each for each in written if each not in known)], skipped
-
-
-@cache
-def tables_of_rules() -> Mapping[Facet, Dispatch]:
-    """The rules for what each facet shows."""
-    return {facet: dispatch(load(), facet) for facet in FACETS}
-
-
-def deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any] | NotChecked]]:
-    """What differs where both sides could see, and what they could not see; each with the facet that shows it."""
-    for delta in export_deltas(context):
-        yield "symbol", delta
-    yield from evidence_deltas(context)
+def not_checked(context: Context, facets: Collection[Facet], judged: Mapping[Name, Judged]) -> Iterator[NotChecked]:
+    """What could not be checked, facet by facet."""
     for facet in DECLARING:
         if facet != "layout" and facet not in context.old.entries and facet not in context.new.entries:
             continue
-        for reason in observed(context, facet):
-            yield facet, reason
-        if not comparable(context, facet):
+        yield from observed(context, facet)
+        if facet not in facets:
             continue
         if facet == "layout":
-            for unknown in not_described(context.old_undescribed, context.new_undescribed, facet):
-                yield facet, unknown
-            for chosen in chosen_at_load_time(context, facet):
-                yield facet, chosen
-        names = sorted(context.differing[facet])
-        for missing in unseen(context, facet, ((name, marks(context, facet, name)) for name in names)):
-            yield facet, missing
-        found = Declarations(context, facet)
-        for name in names:
-            for delta in found.deltas(name):
-                yield facet, delta
+            yield from not_described(context.old_undescribed, context.new_undescribed, facet)
+            yield from chosen_at_load_time(context, facet)
+        yield from unseen(context, facet, _marks(facet, judged))
+
+
+def _marks(facet: Facet, judged: Mapping[Name, Judged]) -> Iterator[tuple[Name, Marks]]:
+    return ((name, found) for name, each in judged.items() for own, found in each.marks if own == facet)
 
 
 def _conclusions(context: Context, worst: Impact | None, effective: Impact | None) -> list[Finding]:
@@ -165,7 +135,7 @@ def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
     if old is None or new is None:
         return []
     delta = Changed(Subject(SELF), Outcome(old.soname, worst), Outcome(new.soname, worst))
-    return list(findings_of(delta, tables_of_rules()["symbol"], context))
+    return list(findings_of(delta, tables()["symbol"], context))
 
 
 def _side(snapshot: Snapshot) -> Side:

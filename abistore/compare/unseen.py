@@ -95,7 +95,7 @@ def marks(context: Context, facet: Facet, name: Name) -> Marks:
 
 def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | None:
     described = name in context.old.entries[facet], name in context.new.entries[facet]
-    if all(described) or name.kind in TYPES or not context.exported(name):
+    if described[0] == described[1] or name.kind in TYPES or not context.exported(name):
         return None
     return "new" if described[0] else "old"
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from abistore.compare.comparison import compare, deltas
+from abistore.compare.comparison import compare
 from abistore.compare.context import Context
+from abistore.compare.declarations import Declarations
+from abistore.compare.exports import export_deltas
 from abistore.compare.parts import Definition, InnerField, TagName, Variant
+from abistore.compare.unseen import comparable
 from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
-from abistore.model.findings import NotChecked, Verdict
+from abistore.model.findings import Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import Array, Field, Inline, Library, Named, Opaque, Record, Symbol
 from abistore.model.snapshot import Snapshot
@@ -21,7 +24,11 @@ USE, OTHER, P, Q = function("use"), function("other"), record("P"), record("Q")
 
 def seen(old: Snapshot, new: Snapshot) -> list[Delta[object]]:
     """Deltas of the layout facet, without what only counts exports."""
-    found = (each for _, each in deltas(Context(old, new)) if not isinstance(each, NotChecked))
+    context = Context(old, new)
+    found = [*export_deltas(context)]
+    if comparable(context, "layout"):
+        declarations = Declarations(context, "layout")
+        found += [delta for name in sorted(context.differing["layout"]) for delta in declarations.deltas(name)]
     return [each for each in found if each.subject.name.kind in ("record", "enum", "alias", "function")]
 
 
