@@ -49,11 +49,7 @@ def compare(
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
-    if str(old.target) != str(new.target):
-        raise Incomparable(
-            f"{old.label} is for {old.target} and {new.label} for {new.target}",
-            "compare builds for the same machine, word size and byte order",
-        )
+    refuse_strangers(old, new)
     context = Context(old, new, known)
     meant = suppressions.between(old.version, new.version) if suppressions is not None else None
     terms = terms_of(context, policy, meant)
@@ -63,6 +59,15 @@ def compare(
     found = joined([judge_library(context, deltas.own), *judged.values()])
     folded = fold(terms.judge(found), load(), context)
     return concluded(context, terms, folded, worst_of(found), not_checked(context, declared.facets, judged))
+
+
+def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
+    """Raises :class:`abistore.errors.Incomparable` for snapshots of two targets."""
+    if str(old.target) != str(new.target):
+        raise Incomparable(
+            f"{old.label} is for {old.target} and {new.label} for {new.target}",
+            "compare builds for the same machine, word size and byte order",
+        )
 
 
 def concluded(

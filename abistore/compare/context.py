@@ -97,10 +97,11 @@ class Context:
 
     def renamed_from(self, name: Name) -> Name | None:
         """The record or enum of the old side that the new side has under this ``name``, which is another."""
-        return self._origins.get(name)
+        return self.origins.get(name)
 
     @cached_property
-    def _origins(self) -> Mapping[Name, Name]:
+    def origins(self) -> Mapping[Name, Name]:
+        """The old names of these, by the new ones."""
         return self._renames.origins if self._renames else {new: old for old, new in self.renames.items()}
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
