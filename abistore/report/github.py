@@ -7,7 +7,7 @@ from itertools import islice
 
 from abistore.model.characters import own, spelled
 from abistore.model.counting import counted
-from abistore.report.heading import advice, by_suppression, verdict
+from abistore.report.heading import REQUIRED, advice, by_suppression, verdict
 from abistore.report.modes import fails, stat
 from abistore.report.outline import Change, Report, groups
 from abistore.report.style import Style
@@ -20,12 +20,15 @@ LIMIT = 10
 def render(report: Report, style: Style) -> str:
     """One command a change, worst first, a notice a gap in the evidence, and the counts in a plain line.
 
-    Before them, as warnings, what the verdict does not cover, and advice.
+    Before them what evidence is missing that is required, as an error, and as warnings what the verdict does not cover,
+    and advice.
     """
     return "\n".join((*_lines(report, style), stat(report)))
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
+    if report.error:
+        yield _command("error", report.error, title=REQUIRED)
     if report.evidence_gap:
         yield _command("warning", report.evidence_gap, title=verdict(report))
     yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 CHECKED = "in what could be checked"
 """What qualifies a verdict that was reached with less evidence on one side than on the other."""
 
+REQUIRED = "Evidence is missing that is required"
+"""What begins the sentence that tells why a gate on evidence failed."""
+
 NO_REASON = "no reason given"
 DIGITS = 12
 """Of a file's SHA-256: what ``sha256sum`` prints begins with them."""
@@ -85,7 +88,7 @@ def told_verdict(report: Report) -> str:
 
 def tone(report: Report) -> str:
     """The colour of the verdict: that of its impact; none that looks fine where evidence was missing."""
-    if report.evidence_gap and report.verdict in {"NO_CHANGE", "COMPATIBLE"}:
+    if (report.evidence_gap or report.error) and report.verdict in {"NO_CHANGE", "COMPATIBLE"}:
         return "unchecked"
     return {"NO_CHANGE": "compatible", "COMPATIBLE_WITH_RISK": "risk"}.get(report.verdict, report.verdict.lower())
 

@@ -12,7 +12,7 @@ from abistore.model.counting import counted
 from abistore.model.names import Kind
 from abistore.report.difference import difference
 from abistore.report.drawing import drawing
-from abistore.report.heading import CHECKED, advice, extent, ruled_by, suppression, tone, verdict
+from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, suppression, tone, verdict
 from abistore.report.modes import declarations
 from abistore.report.outline import Change, Declared, Group, KindCard, KindGroup, Report, SideCard, groups
 from abistore.report.style import Style
@@ -99,6 +99,8 @@ def _head(report: Report) -> Iterator[str]:
     name = report.verdict.replace("_", " ").capitalize()
     said = f"{PARTIAL} {name} {CHECKED}" if report.evidence_gap else name
     yield f'<p class="counts"><span class="verdict {tone(report)}">{said}</span> · {counts(report)}</p>'
+    if report.error:
+        yield f'<p class="gap breaking">{REQUIRED}: {escape(report.error)}</p>'
     if report.evidence_gap:
         yield f'<p class="gap unchecked">Not everything could be checked: {escape(report.evidence_gap)}</p>'
     yield from _advice(report)

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from abistore.model.characters import spelled
 from abistore.model.findings import Impact
-from abistore.report.heading import CHECKED, advice, ruled_by, suppression, told_verdict, verdict
+from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
 from abistore.report.modes import fails
 from abistore.report.outline import Change, Report, Unchecked
 from abistore.report.style import Style
@@ -16,12 +16,13 @@ from abistore.report.wording import place, subject, told, unchecked
 def render(report: Report, style: Style) -> str:
     """The report as an XML document: a suite for each impact, for what is suppressed and for what was not checked.
 
-    Where one side showed less than the other, the first suite is ``evidence``, with a skipped case.
+    Where one side showed less than the other, the first suite is ``evidence``, with a skipped case: one that failed
+    where the missing evidence is required.
     """
     root = Element("testsuites", name=spelled(f"{report.old} -> {report.new}: {told_verdict(report)}"))
-    if report.evidence_gap:
+    if report.evidence_gap or report.error:
         case = Element("testcase", classname="abistore.evidence", name=verdict(report))
-        _suite(root, "evidence", [_skipped(case, report.evidence_gap)])
+        _suite(root, "evidence", [_failed(case, report) if report.error else _skipped(case, report.evidence_gap)])
     for impact in sorted(Impact, reverse=True):
         changes = [change for change in report.changes if change.impact == impact.label]
         if changes:
@@ -82,6 +83,12 @@ def _case(change: Change, report: Report) -> Element:
         failure.text = text
     else:
         SubElement(case, "system-out").text = text
+    return case
+
+
+def _failed(case: Element, report: Report) -> Element:
+    failure = SubElement(case, "failure", type=report.code, message=spelled(f"{REQUIRED}: {report.error}"))
+    failure.text = spelled(report.hint)
     return case
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from abistore.model.counting import counted
 from abistore.report.difference import difference
-from abistore.report.heading import advice, by_suppression, ruled_by, verdict
+from abistore.report.heading import REQUIRED, advice, by_suppression, ruled_by, verdict
 from abistore.report.modes import Root, declarations, impacts, roots, stat
 from abistore.report.outline import Change, Declared, KindCard, KindGroup, Report, groups
 from abistore.report.style import Style
@@ -50,6 +50,8 @@ def render(report: Report, style: Style) -> str:
 def _lines(report: Report, style: Style) -> Iterator[str]:
     yield f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(verdict(report))}"
     yield ""
+    if report.error:
+        yield from (f"🔴 **{REQUIRED}:** {plain(report.error)}.", "")
     if report.evidence_gap:
         yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
     said = counts(report)

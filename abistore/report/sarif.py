@@ -12,7 +12,7 @@ import msgspec
 from abistore import __version__
 from abistore.model.findings import RulingFile
 from abistore.report.documentation import page
-from abistore.report.heading import NO_REASON, advice, told_verdict
+from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
 from abistore.report.outline import Change, KindCard, Report, Unchecked
 from abistore.report.style import Style
 from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
@@ -105,7 +105,10 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _headlines(report: Report) -> Iterator[dict[str, Any]]:
-    """Above all: what the verdict does not cover, and advice."""
+    """Above all: what evidence is missing that is required, what the verdict does not cover, and advice."""
+    if report.error:
+        text = f"{REQUIRED}: {report.error}."
+        yield {"level": "error", "descriptor": {"id": report.code}, "message": {"text": text}}
     if report.evidence_gap:
         text = f"{told_verdict(report)}."
         yield {"level": "warning", "descriptor": {"id": "unequal-evidence"}, "message": {"text": text}}
