@@ -27,8 +27,17 @@ def failure(error: Exception, where: str, secrets: Iterable[str] = ()) -> StoreE
     if known is None and isinstance(cause, DataError):
         return StoreError(f"{where}: PostgreSQL cannot hold this snapshot ({text})", "store it in an SQLite file")
     if known is None and isinstance(cause, OperationalError):
-        return _unconnected(text, where)
+        return _operational(getattr(cause, "sqlstate", None), text, where)
     return known
+
+
+def _operational(state: str | None, text: str, where: str) -> StoreError:
+    """Why a server could not do what was asked; without a ``state``, none answered."""
+    if state is None or state.startswith(("08", "28", "3D", "57P")):
+        return _unconnected(text, where)
+    if state.startswith("54"):
+        return StoreError(f"{where}: more than PostgreSQL can hold in one place ({text})", "store it in an SQLite file")
+    return StoreError(f"{where}: the server refuses ({text})", "see the server's log, and run this again")
 
 
 def refused(error: Exception, where: str, secrets: Iterable[str]) -> StoreError:
@@ -69,6 +78,10 @@ def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
             )
         case sqlite3.SQLITE_CORRUPT:
             return damaged(where, str(cause))
+        case sqlite3.SQLITE_CONSTRAINT | sqlite3.SQLITE_MISMATCH:
+            return damaged(where, str(cause))
+        case sqlite3.SQLITE_ERROR if str(cause).startswith("no such "):
+            return damaged(where, f"its schema: {cause}")
         case sqlite3.SQLITE_TOOBIG:
             return StoreError(f"{where}: a value is larger than the database can hold ({cause})")
     return None
@@ -84,4 +97,8 @@ def _postgresql(state: str | None, text: str, where: str) -> StoreError | None:
             return StoreError(f"{where}: no space left for the database", _FULL)
         case "XX001" | "XX002":
             return StoreError(f"{where}: the database is damaged ({text})", "restore a backup")
+        case "42P01" | "42703":
+            return damaged(where, f"its schema: {text}")
+    if state is not None and state.startswith("23"):
+        return damaged(where, text)
     return None
