@@ -53,14 +53,20 @@ def upgrade_command(settings: Settings, /) -> None:
 
 
 @db_command.command("check")
+@click.option("--quick", is_flag=True, help="Only the structure, the indexes, the sums over rows and the audit.")
 @store_option
 @output_options
 @pass_settings
-def check_command(settings: Settings, /) -> int:
-    """Verify the database's structure and every digest. Exits with 74 where something is wrong."""
+def check_command(settings: Settings, /, *, quick: bool) -> int:
+    """Verify the database's structure, every row and every digest. Exits with 74 where something is wrong.
+
+    Whatever a command reads, it verifies too. This finds damage where nobody has looked yet.
+    """
+    from abistore.cli.progress import progress
     from abistore.service.administration import db_check
 
-    problems = db_check(database=settings.database)
+    with progress(settings) as advance:
+        problems = db_check(quick=quick, database=settings.database, progress=advance)
     error = StoreError(f"{counted(len(problems), 'problem')} found", "restore a backup") if problems else None
     status = {"status": "error", "code": error.code, "error": error.message, "hint": error.hint} if error else {}
     answer(settings, {**status, "problems": problems}, lambda: "\n".join(problems) if problems else "sound")

@@ -27,9 +27,7 @@ encode = msgspec.json.Encoder(order="deterministic").encode
 
 def digest(data: bytes) -> bytes:
     """The 16-byte BLAKE2b of ``data`` under this format."""
-    state = _state().copy()  # twice as fast as a new one
-    state.update(data)
-    return state.digest()
+    return begun(data).digest()
 
 
 def name_digest(kind: str, spelling: str) -> bytes:
@@ -48,8 +46,7 @@ def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] =
 
     ``canonical`` gives a shape's canonical bytes; a caller that needs these as well can keep them.
     """
-    state = _state().copy()
-    state.update(encode(snapshot.target))
+    state = begun(encode(snapshot.target))
     update = state.update
     for facet in FACETS:
         if facet in snapshot.entries:
@@ -67,6 +64,13 @@ def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] =
                 begin = b",["
             update(b"]]")
     return state.digest()
+
+
+def begun(data: bytes) -> blake2b:
+    """A digest under this format that has seen ``data``, to go on with."""
+    state = _state().copy()  # twice as fast as a new one
+    state.update(data)
+    return state
 
 
 @cache

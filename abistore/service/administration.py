@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,10 +43,15 @@ def db_upgrade(*, database: str | Path | None = None) -> StoreUpgrade:
     return upgrade(locate(database), busy_seconds())
 
 
-def db_check(*, database: str | Path | None = None) -> tuple[str, ...]:
-    """Everything that is wrong with the store, a sentence each; empty where it is sound."""
+def db_check(
+    *, quick: bool = False, database: str | Path | None = None, progress: Callable[[str, float], None] | None = None
+) -> tuple[str, ...]:
+    """Everything that is wrong with the store, a sentence each; empty where it is sound.
+
+    ``quick`` looks at the database's structure, the sums over its rows and the audit only.
+    """
     with open_store(database) as store:
-        return store.check()
+        return store.check(quick=quick, progress=progress)
 
 
 def db_stats(*, database: str | Path | None = None) -> StoreStats:

@@ -56,3 +56,16 @@ def records(database: Database, limit: int) -> tuple[AuditRecord, ...]:
             raise damaged(database.where, f"the audit was changed, or lacks a row, at {row[0]}")
         expected = before
     return tuple(AuditRecord(datetime.fromisoformat(row[0]), *row[1:5]) for row in kept[:limit])
+
+
+def verify(database: Database) -> None:
+    """Follow the whole chain. Raises :class:`StoreError` where a row was changed or taken away."""
+    statement = "SELECT id, digest, at, actor, action, subject, detail FROM audit WHERE id > ? ORDER BY id LIMIT 5000"
+    before, last = b"", -1
+    while rows := database.rows(statement, (last,)):
+        last = rows[-1][0]
+        for _, found, *said in rows:
+            if link(before, said) != found:
+                raise damaged(database.where, f"the audit was changed, or lacks a row, at {said[0]}")
+            before = found
+    records(database, 1)  # the chain ends where the root says

@@ -115,7 +115,7 @@ def _moves(database: Database, library: str | None) -> list[BaselineMove]:
         f"SELECT {lines.COLUMNS}, {_COLUMNS} FROM {lines.SOURCES} LEFT JOIN baseline_move "
         f"ON baseline_move.line_id = line.id{' WHERE library.name = ?' if library else ''} ORDER BY baseline_move.id"
     )
-    rows = database.rows(statement, (library,) if library else ())
+    rows = lines.named(database, statement, (library,), library) if library else database.rows(statement)
     moves = []
     sums: dict[LineKey, int] = {}
     for row in rows:

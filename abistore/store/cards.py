@@ -65,7 +65,8 @@ def of_library(database: Database, condition: str, meant: tuple[str, str | None,
         f"SELECT {lines.COLUMNS}, {COLUMNS} FROM {lines.SOURCES} LEFT JOIN snapshot "
         f"ON snapshot.line_id = line.id AND {wanted} WHERE library.name = ? ORDER BY snapshot.id"
     )
-    rows = database.rows(statement, (*given.values(), library))  # one statement: others may write meanwhile
+    # one statement: others may write meanwhile
+    rows = lines.named(database, statement, (*given.values(), library), library)
     sums: dict[LineKey, int] = {}
     found = []
     for row in rows:

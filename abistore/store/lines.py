@@ -18,6 +18,7 @@ COLUMNS = (
 WIDTH = COLUMNS.count(",") + 1
 SOURCES = "library LEFT JOIN line ON line.library_id = library.id"
 SUMS = ("releases", "candidates", "moves")
+_UNINDEXED = "name || ''"
 UNCOUNTED = 0
 """The checksum of a line without a snapshot: it is held by a writer that has not stored one yet, and is not counted."""
 
@@ -55,6 +56,21 @@ def verified(database: Database, rows: Iterable[Row]) -> list[Line]:
         if sum_:
             raise damaged(database.where, f"a line of library {name} is missing")
     return found
+
+
+def named(database: Database, statement: str, parameters: tuple[object, ...], library: str) -> Sequence[Row]:
+    """The rows that ``statement`` gives for ``library``, by its name.
+
+    Raises :class:`StoreError` where there are none only because the index of names is damaged.
+    """
+    rows = database.rows(statement, parameters)
+    if not rows:
+        exists = "EXISTS (SELECT 1 FROM library WHERE {} = ?)".format
+        # no index is of what is made of a column
+        ((indexed, stored),) = database.rows(f"SELECT {exists('name')}, {exists(_UNINDEXED)}", (library, library))
+        if indexed != stored:
+            raise damaged(database.where, "the index of libraries")
+    return rows
 
 
 def _line(database: Database, library: str, row: Row) -> Line:
@@ -104,7 +120,7 @@ def new_library(name: str) -> tuple[str, str, int, int]:
 
 def scheme(database: Database, library: str) -> str:
     """The version scheme declared for ``library``: ``auto`` where nobody did. Raises :class:`StoreError`."""
-    rows = database.rows("SELECT scheme, lines, checksum FROM library WHERE name = ?", (library,))
+    rows = named(database, "SELECT scheme, lines, checksum FROM library WHERE name = ?", (library,), library)
     for chosen, lines, seal in rows:
         if checksum(library, chosen, lines) != seal:
             raise damaged(database.where, f"the row of library {library}")
@@ -113,7 +129,8 @@ def scheme(database: Database, library: str) -> str:
 
 def of_library(database: Database, library: str) -> list[Line]:
     """The lines of a library. Raises :class:`StoreError` where a row is damaged or missing."""
-    return verified(database, database.rows(f"SELECT {COLUMNS} FROM {SOURCES} WHERE library.name = ?", (library,)))
+    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE library.name = ?"
+    return verified(database, named(database, statement, (library,), library))
 
 
 def set_scheme(database: Database, library: str, scheme: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +33,7 @@ from abistore.store import (
     audit,
     baselines,
     cards,
+    checking,
     copying,
     forgetting,
     holding,
@@ -261,9 +262,9 @@ class Store:
         """How much the store holds."""
         return maintenance.stats(self.database)
 
-    def check(self) -> tuple[str, ...]:
-        """Everything that is wrong with the store, a sentence each; empty where it is sound."""
-        return maintenance.check(self.database)
+    def check(self, *, quick: bool = False, progress: Callable[[str, float], None] | None = None) -> tuple[str, ...]:
+        """Everything that is wrong with the store, a sentence each; see :func:`abistore.store.checking.check`."""
+        return checking.check(self.database, quick, progress)
 
     def backup(self, destination: str | Path) -> Path:
         """Write a consistent copy of an SQLite store to a new file, while others use it. Raises :class:`StoreError`."""

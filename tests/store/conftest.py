@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -22,13 +22,23 @@ def postgres_server() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def empty_postgres(postgres_server: str) -> Callable[[], str]:
+    """Makes an empty database; its URL."""
+
+    def make() -> str:
+        name = f"store{next(_numbers)}"
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return postgres_server.replace("/postgres?", f"/{name}?")
+
+    return make
+
+
 @pytest.fixture
-def postgres_url(postgres_server: str) -> str:
+def postgres_url(empty_postgres: Callable[[], str]) -> str:
     """The URL of an empty database."""
-    name = f"store{next(_numbers)}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return postgres_server.replace("/postgres?", f"/{name}?")
+    return empty_postgres()
 
 
 @pytest.fixture

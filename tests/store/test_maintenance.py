@@ -38,8 +38,8 @@ def test_stats_count_what_is_there(filled: Path) -> None:
     [
         ("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')", "has another digest"),
         ("UPDATE entry SET first_seq = 2 WHERE first_seq = 1 AND facet = 0", "an entry is missing or was changed"),
-        ("UPDATE shape SET body = '[\"Nothing\"]' WHERE id = 1", "is damaged"),
-        ("UPDATE location SET body = x'00' WHERE snapshot_id = 1", "is damaged"),
+        ("UPDATE shape SET body = '[\"Nothing\"]' WHERE id = 1", "has another digest"),
+        ("UPDATE location SET body = x'00' WHERE snapshot_id = 1", "locations are missing or were changed"),
     ],
 )
 def test_a_check_finds_what_was_changed_behind_its_back(filled: Path, damage: str, problem: str) -> None:

@@ -1,0 +1,128 @@
+"""Whatever is changed behind a store's back: what is read is what was stored, or an error that names what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+from sqlalchemy import Column, LargeBinary, Table, Text
+
+from abistore.errors import StoreError
+from abistore.store.lines import every
+from abistore.store.store import Store
+from abistore.store.tables import metadata
+from tests.store.schemas.build import fill
+
+COLUMNS = [(table, column) for table in metadata.sorted_tables for column in table.columns]
+UNTOUCHED = {"verdict.verdict", "verdict.judged"}
+
+
+class _Undone(Exception):
+    """Ends a transaction that is not to be kept."""
+
+
+@contextmanager
+def changed(store: Store, statement: str, *values: object) -> Iterator[None]:
+    """The database after a statement, for as long as this lasts; nothing where the database itself refuses it."""
+    with suppress(_Undone), store.database.transaction():
+        try:
+            store.database.run(statement, values)
+        except StoreError:
+            raise _Undone from None
+        yield
+        raise _Undone
+
+
+def answer(read: Callable[[], object]) -> object:
+    """What a reader says, or that it says nothing."""
+    try:
+        return read()
+    except StoreError as error:
+        assert error.message
+        return StoreError
+
+
+def answers(opened: Store) -> dict[str, object]:
+    """What a store says about all that it holds."""
+    store = Store(opened.database)
+    said: dict[str, object] = {
+        "lines": answer(store.lines),
+        "baselines": answer(store.baselines),
+        "audit": answer(store.audit),
+    }
+    for library in ("liblarge", "libgeo"):
+        said[f"releases of {library}"] = answer(lambda: store.releases(library))  # noqa: B023
+        said[f"candidates of {library}"] = answer(lambda: store.candidates(library))  # noqa: B023
+        said[f"baselines of {library}"] = answer(lambda: store.baseline_history(library))  # noqa: B023
+        said[f"scheme of {library}"] = answer(lambda: store.scheme(library))  # noqa: B023
+        for version in ("1.0", "1.1", "1.2", "1.3", "R_1", "latest", "prev", "baseline", "candidate:1.4"):
+            reference = f"{library}@{version}"
+            said[reference] = answer(lambda: store.load(store.resolve(reference)))  # noqa: B023
+        for name in ("geo::Shape0", "_ZN3geo0normEv", "geo::norm1", "geo_norm"):
+            said[f"log of {name} in {library}"] = answer(lambda: store.log(library, name))  # noqa: B023
+    return said
+
+
+def others(column: Column[object], value: object, rows: list[object]) -> list[object]:
+    """Values that a column may have in place of its own: near ones, and those of other rows."""
+    found: list[object] = [other for other in dict.fromkeys(rows) if other != value][:3]
+    if isinstance(value, bytes):
+        found += [value[:-1] + bytes([value[-1] ^ 1]), b""] if value else [b"x"]
+    elif isinstance(value, str):
+        found += [f"{value}x", value[:-1], value.swapcase()]
+    elif isinstance(value, int):
+        found += [value + 1, value - 1, 0, 1, 7_000]
+    else:
+        found += [b"x"] if isinstance(column.type, LargeBinary) else ["x"] if isinstance(column.type, Text) else [7]
+    if column.nullable and value is not None:
+        found.append(None)
+    return [other for other in dict.fromkeys(found) if other != value]
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS, ids=str)
+def test_a_value_that_was_changed_is_noticed_by_who_reads_it_and_by_a_check(
+    filled: Store, table: Table, column: Column[object]
+) -> None:
+    expected = answers(filled)
+    rows = filled.database.rows(f"SELECT {column.name}, {', '.join(c.name for c in table.primary_key)} FROM {table}")
+    assert rows
+    where = " AND ".join(f"{key.name} = ?" for key in table.primary_key)
+    tried = 0
+    for value, *key in dict.fromkeys([rows[0], rows[len(rows) // 2], rows[-1]]):
+        for other in others(column, value, [row[0] for row in rows]):
+            with changed(filled, f"UPDATE {table} SET {column.name} = ? WHERE {where}", other, *key):
+                tried += 1
+                for what, said in answers(filled).items():
+                    assert said in (StoreError, expected[what]), f"{what}, where {value!r} of {key} was {other!r}"
+                assert filled.check() != (), f"{value!r} of {key} was {other!r}"
+    assert tried or column.name in {"id", "line_id", "snapshot_id"} or column.foreign_keys
+
+
+@pytest.mark.parametrize("table", metadata.sorted_tables, ids=str)
+def test_a_row_that_is_missing_is_noticed_by_who_reads_it_and_by_a_check(filled: Store, table: Table) -> None:
+    expected = answers(filled)
+    keys = ", ".join(key.name for key in table.primary_key)
+    where = " AND ".join(f"{key.name} = ?" for key in table.primary_key)
+    for key in filled.database.rows(f"SELECT {keys} FROM {table}"):
+        with changed(filled, f"DELETE FROM {table} WHERE {where}", *key):
+            for what, said in answers(filled).items():
+                assert said in (StoreError, expected[what]), f"{what}, without {key}"
+            assert filled.check() != (), f"without {key}"
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store of everything that a store can hold, in which the database lets anybody do anything."""
+    if request.param == "sqlite":
+        address = str(tmp_path_factory.mktemp("damage") / "store.db")
+    else:
+        address = request.getfixturevalue("empty_postgres")()
+    with Store.open(address, write=True) as store:
+        fill(store)
+        assert store.check() == ()
+        assert {line.key.library for line in every(store.database)} == {"libgeo", "liblarge"}
+        if store.database.is_sqlite:
+            store.database.run("PRAGMA foreign_keys = OFF")
+            store.database.run("PRAGMA ignore_check_constraints = ON")
+        yield store
