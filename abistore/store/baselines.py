@@ -115,15 +115,19 @@ def _moves(database: Database, library: str | None) -> list[BaselineMove]:
         f"SELECT {lines.COLUMNS}, {_COLUMNS} FROM {lines.SOURCES} LEFT JOIN baseline_move "
         f"ON baseline_move.line_id = line.id{' WHERE library.name = ?' if library else ''} ORDER BY baseline_move.id"
     )
-    rows = lines.named(database, statement, (library,), library) if library else database.rows(statement)
+    if library:
+        rows = lines.named(database, statement, (library,), library)
+    else:
+        rows = database.rows(statement)
+        lines.every(database)  # tells a missing library
     moves = []
     sums: dict[LineKey, int] = {}
     for row in rows:
         *values, seal = row[lines.WIDTH :]
         if values[0] is not None:
-            moves.append(_move(values))
             if checksum(*values) != seal:
-                raise damaged(database.where, f"a move of baseline {moves[-1].channel} of {moves[-1].line}")
+                raise damaged(database.where, f"a move of baseline {values[4]} of {LineKey(*values[1:4])}")
+            moves.append(_move(values))
             sums[moves[-1].line] = sums.get(moves[-1].line, 0) + seal
     for line in lines.verified(database, rows):
         if line.moves != sums.get(line.key, 0):

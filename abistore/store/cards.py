@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -121,6 +121,24 @@ def columns_of(database: Database, release: Release) -> tuple[int, dict[str, Any
     line_id, *row = rows[0]
     release_of(database, row)
     return line_id, dict(zip(SEALED, row, strict=False))
+
+
+def counts(database: Database, releases: Sequence[Release]) -> tuple[int, dict[int, dict[Facet, int]]]:
+    """The id of the line that ``releases`` are of, and how many names each saw in each facet that it observed.
+
+    Raises :class:`StoreError` where a card is damaged or missing.
+    """
+    line = releases[0].line
+    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
+    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE {condition}"
+    found = {}
+    rows = database.rows(statement, (line.library, line.target, line.profile))
+    for _, *row in rows:
+        sequence = release_of(database, row).sequence
+        found[sequence] = facet_counts(dict(zip(SEALED, row, strict=False))["snapshot.facets"])
+    if not found.keys() >= {release.sequence for release in releases}:
+        raise damaged(database.where, f"a release of {line} is missing")
+    return int(rows[0][0]), found
 
 
 def identifier(database: Database, release: Release) -> int:

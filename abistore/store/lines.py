@@ -61,7 +61,7 @@ def verified(database: Database, rows: Iterable[Row]) -> list[Line]:
 def named(database: Database, statement: str, parameters: tuple[object, ...], library: str) -> Sequence[Row]:
     """The rows that ``statement`` gives for ``library``, by its name.
 
-    Raises :class:`StoreError` where there are none only because the index of names is damaged.
+    Raises :class:`StoreError` where there are none because a library is missing, or the index of their names damaged.
     """
     rows = database.rows(statement, parameters)
     if not rows:
@@ -70,6 +70,7 @@ def named(database: Database, statement: str, parameters: tuple[object, ...], li
         ((indexed, stored),) = database.rows(f"SELECT {exists('name')}, {exists(_UNINDEXED)}", (library, library))
         if indexed != stored:
             raise damaged(database.where, "the index of libraries")
+        every(database)
     return rows
 
 

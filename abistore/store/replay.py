@@ -84,6 +84,9 @@ def _changes(database: Database, line: int) -> tuple[dict[int, list[Change]], li
         if kind is None or body is None:
             missing["the name of an entry is missing" if kind is None else "the shape of an entry is missing"] = None
             continue
+        if facet not in range(len(FACETS)):
+            missing[f"an entry is of facet {facet}"] = None
+            continue
         key, shape = (kind, spelling), body.encode()
         seal = seals.member(facet, seals.key(name_digest(*key)), seals.key(digest(shape)))
         begin[first].append((facet, key, shape, seal, True))

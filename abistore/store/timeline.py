@@ -59,7 +59,7 @@ def log(
 
 
 def _line_events(database: Database, ordered: Sequence[Release], spelling: str, memory: Memory) -> Iterator[LogEvent]:
-    line, counts = _observations(database, ordered[0].line)
+    line, counts = cards.counts(database, ordered)
     spans = _spans(database, line, names_called(database, line, spelling), memory)
     for name in sorted({name for name, _ in spans}):
         of_name = [
@@ -92,16 +92,6 @@ def _events(
             before = after
 
 
-def _observations(database: Database, line: LineKey) -> tuple[int, dict[int, Mapping[Facet, int]]]:
-    """The line's id, and how many names each of its snapshots saw in each facet that it observed."""
-    statement = (
-        f"SELECT line.id, snapshot.sequence, snapshot.facets FROM {cards.SOURCES} "
-        "WHERE library.name = ? AND line.target = ? AND line.profile = ?"
-    )
-    rows = database.rows(statement, (line.library, line.target, line.profile))
-    return rows[0][0], {row[1]: cards.facet_counts(row[2]) for row in rows}
-
-
 def _spans(database: Database, line: int, names: Mapping[int, Name], memory: Memory) -> Spans:
     """The entries of ``names`` in a line. Those in other lines are read too: their sum is that of all.
 
@@ -113,7 +103,7 @@ def _spans(database: Database, line: int, names: Mapping[int, Name], memory: Mem
         "LEFT JOIN entry ON entry.name_id = name.id LEFT JOIN shape ON shape.id = entry.shape_id "
         "WHERE name.id IN ({})"
     )
-    spans: Spans = {}
+    found: list[tuple[int, int, _Span]] = []
     missing: dict[int, int] = {}
     for name_id, total, of_line, facet, shape_id, first, last, key, body in database.within(
         statement, sorted(names), line
@@ -124,8 +114,11 @@ def _spans(database: Database, line: int, names: Mapping[int, Name], memory: Mem
         missing[name_id] -= seals.entry(of_line, facet, seals.key(key), first, last)
         if body is not None:
             span = _Span(first, last, memory.whole_shape(database, shape_id, body, key))
-            spans.setdefault((names[name_id], FACETS[facet]), []).append(span)
+            found.append((name_id, facet, span))
     for name_id in names:
         if missing.get(name_id) != 0:
             raise damaged(database.where, f"an entry of {names[name_id]} is missing or was changed")
+    spans: Spans = {}
+    for name_id, facet, span in found:
+        spans.setdefault((names[name_id], FACETS[facet]), []).append(span)
     return spans

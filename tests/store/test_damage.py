@@ -14,8 +14,12 @@ from abistore.store.store import Store
 from abistore.store.tables import metadata
 from tests.store.schemas.build import fill
 
-COLUMNS = [(table, column) for table in metadata.sorted_tables for column in table.columns]
-UNTOUCHED = {"verdict.verdict", "verdict.judged"}
+REWORKED = {"verdict"}
+TABLES = [table for table in metadata.sorted_tables if table.name not in REWORKED]
+COLUMNS = [(table, column) for table in TABLES for column in table.columns]
+
+ONLY_ORDER = {"audit.id", "root.id"}
+"""Ids that nothing refers to: another one in the same order says the same."""
 
 
 class _Undone(Exception):
@@ -23,14 +27,15 @@ class _Undone(Exception):
 
 
 @contextmanager
-def changed(store: Store, statement: str, *values: object) -> Iterator[None]:
-    """The database after a statement, for as long as this lasts; nothing where the database itself refuses it."""
+def changed(store: Store, statement: str, *values: object) -> Iterator[bool]:
+    """The database after a statement, for as long as this lasts: false where the database itself refuses it."""
     with suppress(_Undone), store.database.transaction():
         try:
             store.database.run(statement, values)
+            done = True
         except StoreError:
-            raise _Undone from None
-        yield
+            done = False
+        yield done
         raise _Undone
 
 
@@ -91,24 +96,30 @@ def test_a_value_that_was_changed_is_noticed_by_who_reads_it_and_by_a_check(
     tried = 0
     for value, *key in dict.fromkeys([rows[0], rows[len(rows) // 2], rows[-1]]):
         for other in others(column, value, [row[0] for row in rows]):
-            with changed(filled, f"UPDATE {table} SET {column.name} = ? WHERE {where}", other, *key):
-                tried += 1
-                for what, said in answers(filled).items():
-                    assert said in (StoreError, expected[what]), f"{what}, where {value!r} of {key} was {other!r}"
-                assert filled.check() != (), f"{value!r} of {key} was {other!r}"
+            with changed(filled, f"UPDATE {table} SET {column.name} = ? WHERE {where}", other, *key) as done:
+                if done:
+                    tried += 1
+                    verify(filled, expected, f"{other!r} for {value!r} in {key}", harmless=str(column) in ONLY_ORDER)
     assert tried or column.name in {"id", "line_id", "snapshot_id"} or column.foreign_keys
 
 
-@pytest.mark.parametrize("table", metadata.sorted_tables, ids=str)
+@pytest.mark.parametrize("table", TABLES, ids=str)
 def test_a_row_that_is_missing_is_noticed_by_who_reads_it_and_by_a_check(filled: Store, table: Table) -> None:
     expected = answers(filled)
     keys = ", ".join(key.name for key in table.primary_key)
     where = " AND ".join(f"{key.name} = ?" for key in table.primary_key)
     for key in filled.database.rows(f"SELECT {keys} FROM {table}"):
-        with changed(filled, f"DELETE FROM {table} WHERE {where}", *key):
-            for what, said in answers(filled).items():
-                assert said in (StoreError, expected[what]), f"{what}, without {key}"
-            assert filled.check() != (), f"without {key}"
+        with changed(filled, f"DELETE FROM {table} WHERE {where}", *key) as done:
+            if done:
+                verify(filled, expected, f"without {key}")
+
+
+def verify(store: Store, expected: dict[str, object], damage: str, *, harmless: bool = False) -> None:
+    """Every answer is as it was, or an error; and a check finds what is wrong, unless that is no harm."""
+    said = answers(store)
+    for what, one in said.items():
+        assert one in (StoreError, expected[what]), f"{what}: {damage}"
+    assert store.check() != () or (harmless and said == expected), damage
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
