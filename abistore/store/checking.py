@@ -1,4 +1,4 @@
-"""Is a store sound: everything that can be verified about it, one part after the other."""
+"""Everything that can be verified about a store, one part after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line's snapshots, one after the other, by the entries that begin and end: does each say what it said?
+"""A line's snapshots, one after the other, by the entries that begin and end: whether each says what it said.
 
 Nothing is decoded: a snapshot's digest is of the canonical bytes of its shapes, which are what is stored.
 """

@@ -1,4 +1,4 @@
-"""Is what the database itself keeps whole: its pages, its indexes, its references?"""
+"""Whether what the database itself keeps is whole: its pages, its indexes, its references."""
 
 from __future__ import annotations
 
