@@ -126,24 +126,20 @@ def ingest_command(
 
 def _gate(words: dict[str, Any]) -> Gate:
     """The gate that the words describe, which are taken out."""
-    from abistore.service.evidence import AS_MUCH, NOTHING, requirement
+    from abistore.service.evidence import requirement
     from abistore.service.gates import Gate
 
-    against, fail_on, require = words.pop("against"), words.pop("fail_on"), words.pop("require")
     channel, first = words.pop("channel"), words.pop("first_channel")
-    if channel and first:
+    if channel is not None and first is not None:
         raise UsageError("--set-baseline moves what --set-baseline-if-none leaves", "pass one of them")
-    required = requirement(require, otherwise=AS_MUCH if against and fail_on != "never" else NOTHING)
-    if required.no_less and not against:
-        raise UsageError(f"--require {require}: nothing is old without --against", "pass --against, or name facets")
     return Gate(
-        against=against,
-        fail_on=fail_on,
-        require=required,
+        against=words.pop("against"),
+        fail_on=words.pop("fail_on"),
+        require=requirement(words.pop("require")),
         by=words.pop("by"),
         keep_failed=words.pop("keep_failed"),
-        channel=channel or first,
-        if_unset=bool(first),
+        channel=channel if first is None else first,
+        if_unset=first is not None,
     )
 
 

@@ -21,7 +21,7 @@ def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*positional: Any, **named: Any) -> Any:
         policy, suppress, strict = named.pop("policy"), named.pop("suppress"), named.pop("strict_suppressions")
         by = None
-        if policy or suppress:
+        if policy is not None or suppress:
             from abistore.service.ruling import ruling
 
             by = ruling(policy, suppress, strict=strict)

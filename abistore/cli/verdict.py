@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
 @click.argument("reference", shell_complete=reference_words)
 @click.option(
     "--against",
-    default="prev",
-    show_default=True,
     metavar="WHAT",
     shell_complete=against_words,
-    help="What to judge against: prev, baseline, baseline:CHANNEL or a version.",
+    help="What to judge against: prev, baseline, baseline:CHANNEL or a version.  [default: prev]",
 )
 @report_options
 @show_only_option
@@ -42,7 +39,7 @@ def verdict_command(
     /,
     *,
     reference: str,
-    against: str,
+    against: str | None,
     rendering: Rendering,
     shown: Filter,
     by: Ruling | None,
@@ -58,10 +55,9 @@ def verdict_command(
     Where --against is given, the release must have been seen no less than what it is judged against, unless --require
     says otherwise: else the exit code is 72.
     """
-    from abistore.service.evidence import AS_MUCH, NOTHING, requirement
+    from abistore.service.evidence import requirement
     from abistore.service.verdicts import verdict
 
-    asked = click.get_current_context().get_parameter_source("against") is ParameterSource.COMMANDLINE
     judgement = verdict(
         reference,
         against=against,
@@ -69,7 +65,7 @@ def verdict_command(
         target=target,
         profile=profile,
         fail_on=fail_on,
-        require=requirement(require, otherwise=AS_MUCH if asked and fail_on != "never" else NOTHING),
+        require=requirement(require),
         by=by,
     )
     return show_report(settings, shown(judgement.report), rendering)

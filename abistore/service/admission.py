@@ -109,7 +109,7 @@ class _Admission:
     def _report(self, old: Release, stored: Release | None) -> Report:
         if (old, stored) not in self._given:
             self._given[old, stored] = self._judged(old, stored)
-        return gated(self._given[old, stored].report, self.gate.fail_on, self.gate.require)
+        return gated(self._given[old, stored].report, self.gate.fail_on, self.gate.required)
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by
@@ -125,7 +125,7 @@ class _Admission:
         side = stored or self.arrival.snapshot
         assert side is not None
         label = f"{self.arrival.line.library} {self.arrival.request.version}"
-        return lacking_alone(label, side.evidence, self.gate.require)
+        return lacking_alone(label, side.evidence, self.gate.required)
 
     def refuses(self, outcome: Outcome, standing: _Standing) -> bool:
         """Whether nothing is to be written."""

@@ -45,13 +45,18 @@ class Lack(NamedTuple):
     hint: str
 
 
-def requirement(text: str | None, *, otherwise: Requirement = NOTHING) -> Requirement:
-    """What ``--require`` means: comma-separated facets and ``old``, or ``none``; ``otherwise`` where it is not given.
+def usual(against: str | None, fail_on: str) -> Requirement:
+    """What is required where nobody says: as much as the old side has, where one is named and something can fail."""
+    return AS_MUCH if against is not None and fail_on != "never" else NOTHING
+
+
+def requirement(text: str | None) -> Requirement | None:
+    """What ``--require`` means: comma-separated facets and ``old``, or ``none``; ``None`` where it is not given.
 
     Raises :class:`UsageError`.
     """
     if text is None:
-        return otherwise
+        return None
     words = [word.strip() for word in text.split(",")]
     unknown = [word for word in words if word not in {*FACETS, NO_LESS, "none"}]
     if unknown or (len(words) > 1 and "none" in words):

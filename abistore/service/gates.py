@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from abistore.errors import EvidenceMissing
+from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.snapshot import Snapshot
-from abistore.service.evidence import NOTHING, Requirement
+from abistore.service.evidence import Requirement, usual
 from abistore.service.ruling import Ruling
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class Gate:
     """What an arrival must pass to become a release, and what becomes of it.
 
-    ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. What fails is not stored, or as a
-    candidate with ``keep_failed``. What passes becomes the baseline ``channel``, with ``if_unset`` only where there is
-    none.
+    ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version; ``require`` is no less than that has seen,
+    unless said otherwise. What fails is not stored, or as a candidate with ``keep_failed``. What passes becomes the
+    baseline ``channel``, with ``if_unset`` only where there is none.
     """
 
     against: str | None = None
     fail_on: FailOn = "api_break"
-    require: Requirement = NOTHING
+    require: Requirement | None = None
     by: Ruling | None = None
     keep_failed: bool = False
     channel: str | None = None
@@ -39,7 +39,22 @@ class Gate:
     @property
     def is_open(self) -> bool:
         """Whether everything passes, and no baseline moves."""
-        return not (self.against or self.channel or self.require.facets)
+        return not (self.against or self.channel or self.required.facets)
+
+    @property
+    def required(self) -> Requirement:
+        """The evidence that it asks for."""
+        return usual(self.against, self.fail_on) if self.require is None else self.require
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` where it could not mean what was meant: an empty word asks for nothing."""
+        for what, word in (("--against", self.against), ("the channel of a baseline", self.channel)):
+            if word == "":
+                raise UsageError(
+                    f"{what} is empty", "is a variable of the script unset? name something, or leave it out"
+                )
+        if self.required.no_less and not self.against:
+            raise UsageError("nothing is old where nothing is judged against", "pass --against, or --require facets")
 
 
 OPEN = Gate()

@@ -119,6 +119,7 @@ def ingest(
     """
     for what in ("library", "version", "profile", "revision", "url", "actor"):
         check_label(what, getattr(plan, what))
+    plan.gate.check()
     if plan.replace_baseline and not plan.replace:
         raise UsageError("a reason to replace a baseline, without --replace", "pass --replace as well")
     options = replace(plan.options, progress=progress)

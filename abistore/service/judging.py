@@ -37,7 +37,7 @@ def compare(
     database: str | Path | None = None,
     selection: Selection | None = None,
     fail_on: FailOn = "api_break",
-    require: Requirement = NOTHING,
+    require: Requirement | None = None,
     by: Ruling | None = None,
 ) -> Report:
     """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
@@ -46,7 +46,7 @@ def compare(
     report = judge(first.snapshot, second.snapshot, by)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
-    return gated(report, fail_on, require)
+    return gated(report, fail_on, require or NOTHING)
 
 
 def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:

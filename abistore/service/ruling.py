@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from abistore.errors import PolicyError
 from abistore.limits import limits_for
 from abistore.model.findings import Comparison, RulingKey
 from abistore.model.history import Release
@@ -51,6 +52,8 @@ def ruling(
     ``today`` decides what has expired, by default the day in UTC. Raises :class:`PolicyError`, in ``strict`` mode for
     suppressions that expired or lack a reason too.
     """
+    if policy == "":
+        raise PolicyError("the policy is empty", "is a variable of the script unset?")
     if policy in {None, DEFAULT} and not suppress:
         return None
     with limits_for(0, "reading the policy and the suppressions"):

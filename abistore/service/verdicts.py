@@ -15,7 +15,7 @@ from abistore.model.history import Release, StoredVerdict
 from abistore.report.outline import Report
 from abistore.service.counterparts import counterpart
 from abistore.service.database import line_target, open_store
-from abistore.service.evidence import NOTHING, Requirement
+from abistore.service.evidence import Requirement, usual
 from abistore.service.judging import FailOn, churn, concluded, gated, report
 from abistore.service.ruling import Ruling, key_of, ruled
 
@@ -35,24 +35,27 @@ class Judgement:
 def verdict(
     reference: str,
     *,
-    against: str = "prev",
+    against: str | None = None,
     database: str | Path | None = None,
     target: str | None = None,
     profile: str | None = None,
     fail_on: FailOn = "api_break",
-    require: Requirement = NOTHING,
+    require: Requirement | None = None,
     by: Ruling | None = None,
 ) -> Judgement:
-    """The verdict about a stored release against ``prev``, ``baseline[:channel]`` or a version of its line.
+    """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
-    Judged now and stored where it was not before. Raises :class:`SnapshotNotFound`.
+    Judged now and stored where it was not before. Where ``against`` is given, the release must have been seen no less
+    than that, unless ``require`` says otherwise. Raises :class:`SnapshotNotFound`.
     """
     with open_store(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        other = counterpart(store, release, against)
+        other = counterpart(store, release, "prev" if against is None else against)
         judgement = judged(store, other, release, by=by)
     remember(database, [judgement])
-    return replace(judgement, report=gated(judgement.report, fail_on, require))
+    return replace(
+        judgement, report=gated(judgement.report, fail_on, usual(against, fail_on) if require is None else require)
+    )
 
 
 class Loader:

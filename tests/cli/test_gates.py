@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from abistore import limits
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
+from tests.endless import endless
 
 WIDER = OLD.replace("int x, y;", "int x, y, z;")
 """A break that only debug information shows."""
@@ -424,6 +426,16 @@ def test_a_requirement_that_means_nothing_is_refused(abistore: Call, old: Path, 
     assert abistore("list").code == 74
 
 
+@pytest.mark.parametrize(
+    "option", ["--against=", "--set-baseline=", "--set-baseline-if-none=", "--require=", "--policy=", "--suppress="]
+)
+def test_an_empty_word_opens_no_gate(based: Call, new: Path, option: str) -> None:
+    """As where a variable of the script is unset."""
+    assert based("ingest", new, "--version", "2.0", option).code == 64
+    assert based("verdict", "libcase@1.0", "--against", "").code != 0
+    assert versions(based) == ["1.0"]
+
+
 @pytest.mark.parametrize("claim", ["full", "nothing-to-describe", "too many"])
 def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
     based: Call, stripped: Path, tmp_path: Path, claim: str
@@ -478,3 +490,11 @@ def test_all_of_a_call_is_one_json_object(based: Call, new: Path, stripped: Path
     done = based("ingest", new, stripped, "--version", "2.0", "--against", "baseline", "--json")
     assert (done.code, done.json["exit_code"], done.json["failed"]) == (72, 72, 0)
     assert [each["exit_code"] for each in done.json["files"]] == [4, 72]
+
+
+def test_what_takes_too_long_to_judge_is_not_stored(based: Call, added: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SECONDS", 0.3)
+    monkeypatch.setattr("abistore.compare.comparison.fold", endless)
+    done = based("ingest", added, "--version", "1.1", "--against", "baseline", "--keep-failed", "--json")
+    assert (done.code, done.json["code"], file_of(done)["status"]) == (65, "limit", "failed")
+    assert versions(based) == ["1.0"]
