@@ -19,7 +19,6 @@ from abistore.cli.words import against_words, channel_words, library_words
 from abistore.errors import UsageError
 from abistore.model.counting import counted
 from abistore.report import draft
-from abistore.report.modes import stat
 from abistore.urls import masked
 
 if TYPE_CHECKING:
@@ -180,6 +179,8 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
 def _lines(settings: Settings, result: Ingested) -> Iterator[str]:
     if settings.verbosity < 0:
         if result.verdict is not None:
+            from abistore.report.modes import stat
+
             yield f"{stat(result.verdict)}{_not_stored(result)}"
         return
     label = _label(result)
