@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from abistore.model.history import CANDIDATE
 from abistore.service.database import open_store
 from abistore.service.listing import channels_of, releases_of
 
@@ -62,3 +63,4 @@ def _labels(store: Store, key: LineKey) -> Iterator[str]:
     yield from (release.version for release in releases_of(store, key))
     yield from LABELS
     yield from (f"baseline:{channel}" for channel in sorted(channels_of(store, key)))
+    yield from (f"{CANDIDATE}{kept.version}" for kept in store.candidates(key.library, key.target, key.profile))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from abistore.model.history import IngestRequest
+from abistore.service.completing import references
 from abistore.service.snapshots import capture
 from abistore.store.store import Store
 from tests.cli.conftest import Call
@@ -51,6 +52,10 @@ def test_a_candidate_is_judged_shown_and_exported_by_its_reference(kept: Call) -
     done = kept("show", "libcase@3.0")
     assert done.code == 67
     assert "candidate:3.0" in done.err
+
+
+def test_a_candidate_completes(kept: Call) -> None:
+    assert references("libcase@c") == ("libcase@candidate:3.0",)
 
 
 def test_no_baseline_stands_at_what_is_no_release(kept: Call, added: Path) -> None:
