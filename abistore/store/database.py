@@ -52,6 +52,13 @@ class Database:
             found: list[Row] = cursor.fetchall()
             return found
 
+    def each(self, statement: str, parameters: tuple[Any, ...] = ()) -> Iterator[Row]:
+        """All rows that ``statement`` gives, some at a time."""
+        with self.translated(), closing(self.driver.cursor()) as cursor:
+            cursor.execute(self._native(statement), parameters)
+            while rows := cursor.fetchmany(CHUNK):
+                yield from rows
+
     def run(self, statement: str, parameters: tuple[Any, ...] = ()) -> None:
         """Execute a statement without a result."""
         with self.translated(), closing(self.driver.cursor()) as cursor:

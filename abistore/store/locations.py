@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
 import msgspec
@@ -34,8 +34,31 @@ def pack(locations: Mapping[Name, Location], identifiers: Mapping[Name, int]) ->
     return zlib.compress(_encode(Packed(files, steps, [index[row[1]] for row in rows], [row[2] for row in rows])), 6)
 
 
+def columns(body: bytes) -> Packed:
+    """The columns in ``body``."""
+    return _decode(zlib.decompress(body))
+
+
 def unpack(body: bytes) -> dict[int, Location]:
     """The locations in ``body``, by name id."""
-    packed = _decode(zlib.decompress(body))
+    packed = columns(body)
     places = zip(accumulate(packed.steps), packed.file, packed.line, strict=True)
     return {identifier: Location(packed.files[file], line) for identifier, file, line in places}
+
+
+class Placed(Mapping[Name, Location]):
+    """Locations, each made when it is looked at; ``rows`` tells where each name's are in the columns."""
+
+    def __init__(self, packed: Packed, rows: Mapping[Name, int]) -> None:
+        self._packed = packed
+        self._rows = rows
+
+    def __getitem__(self, name: Name) -> Location:
+        row = self._rows[name]
+        return Location(self._packed.files[self._packed.file[row]], self._packed.line[row])
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import msgspec
 
@@ -152,18 +153,34 @@ def _variants(shapes: list[AnyShape]) -> Variants:
 
 def places(database: Database, release: Release, memory: Memory) -> dict[Name, Location]:
     """Where a snapshot's declarations stand. Raises :class:`StoreError` where that is damaged."""
-    columns = cards.columns_of(database, release)[1]
-    if columns["snapshot.places"] is None:
+    body = places_body(database, release, cards.columns_of(database, release)[1])
+    if body is None:
         return {}
+    found = unpack(body)
+    names = names_of(database, release, found, memory)
+    return {names[identifier]: location for identifier, location in found.items()}
+
+
+def places_body(database: Database, release: Release, columns: Mapping[str, Any]) -> bytes | None:
+    """The packed locations of a release, of whose card these are the ``columns``.
+
+    Raises :class:`StoreError` where they are damaged.
+    """
+    if columns["snapshot.places"] is None:
+        return None
     rows = database.rows("SELECT body FROM location WHERE snapshot_id = ?", (columns["snapshot.id"],))
     if not rows or seals.of_bytes(rows[0][0]) != columns["snapshot.places"]:
         raise damaged(database.where, f"{release.reference}: its locations")
-    found = unpack(rows[0][0])
-    unmet = sorted(found.keys() - memory.names.keys())
+    return bytes(rows[0][0])
+
+
+def names_of(database: Database, release: Release, identifiers: Iterable[int], memory: Memory) -> Mapping[int, Name]:
+    """The names of located declarations by their ids. Raises :class:`StoreError` where one is damaged or missing."""
+    wanted = set(identifiers)
     statement = "SELECT id, kind, spelling, digest FROM name WHERE id IN ({})"
-    for identifier, kind, spelling, key in database.within(statement, unmet):
+    for identifier, kind, spelling, key in database.within(statement, sorted(wanted - memory.names.keys())):
         checked_name(database, kind, spelling, key)
         memory.name(identifier, kind, spelling)
-    if not found.keys() <= memory.names.keys():
+    if not wanted <= memory.names.keys():
         raise damaged(database.where, f"{release.reference}: the name of a location is missing")
-    return {memory.names[identifier]: location for identifier, location in found.items()}
+    return memory.names

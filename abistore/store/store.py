@@ -53,6 +53,7 @@ from abistore.store.database import Database
 from abistore.store.findings import Written
 from abistore.store.memory import Memory
 from abistore.store.opening import open_store
+from abistore.store.walking import Walk
 from abistore.store.write import Place
 
 
@@ -176,6 +177,10 @@ class Store:
     def load_many(self, wanted: Sequence[Release]) -> tuple[Snapshot, ...]:
         """The snapshots of several releases; equal shapes are the same object, decoded once."""
         return read.load_many(self.database, wanted, self._memory)
+
+    def walk(self) -> Walk:
+        """What goes through the releases of one line, each at the cost of what differs from the one before."""
+        return Walk(self.database)
 
     def resolve(self, reference: str, *, target: str | None = None, profile: str | None = None) -> Release:
         """The one release that a reference names: see :func:`abistore.store.resolve.resolve`.
