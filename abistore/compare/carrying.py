@@ -12,6 +12,28 @@ P = TypeVar("P")
 W = TypeVar("W")
 
 
+class Once(Generic[P]):
+    """A value that is worked out when it is first asked for. Who keeps one of these keeps nothing else alive."""
+
+    def __init__(self, make: Callable[[], P]) -> None:
+        self._make = make
+        self._made: list[P] = []
+
+    def __call__(self) -> P:
+        if not self._made:
+            self._made.append(self._make())
+        return self._made[0]
+
+    def put(self, value: P) -> None:
+        """Take what somebody else worked out."""
+        self._made = [value]
+
+    @property
+    def known(self) -> bool:
+        """Whether it has been worked out."""
+        return bool(self._made)
+
+
 class Portraits(Mapping[Name, P], Generic[P]):
     """Of each declaration the part that some question about the whole library depends on, drawn when it is looked at.
 

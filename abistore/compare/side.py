@@ -7,7 +7,7 @@ from functools import cached_property
 
 import msgspec
 
-from abistore.compare.carrying import Portraits, take_on
+from abistore.compare.carrying import Once, Portraits, take_on
 from abistore.compare.equivalence import TypeSide
 from abistore.compare.export_table import ExportTable
 from abistore.compare.exposure import Exposure
@@ -34,6 +34,7 @@ class Side:
         self.snapshot = snapshot
         self.types = TypeSide(snapshot)
         self.tables = Tables(self.types)
+        self._graph = Once(lambda: Reach(snapshot))
         self._files = files
         self._before: tuple[Side, Collection[Name]] | None = None
 
@@ -44,10 +45,10 @@ class Side:
             self._files = {name: place.file for name, place in self.snapshot.locations.items()}
         return self._files
 
-    @cached_property
+    @property
     def reach(self) -> Reach:
         """Which names the exports reach."""
-        return Reach(self.snapshot)
+        return self._graph()
 
     @cached_property
     def exports(self) -> ExportTable:
@@ -61,7 +62,7 @@ class Side:
 
     @cached_property
     def _standings(self) -> Standings:
-        return Standings(self.snapshot, self.files, lambda: self.reach)
+        return Standings(self.snapshot, self.files, self._graph)
 
     @cached_property
     def internals(self) -> Internals:
@@ -70,7 +71,7 @@ class Side:
 
     @cached_property
     def _uses(self) -> Portraits[Use]:
-        return Portraits(self.snapshot.entries.get("layout", {}), Uses(self.types, lambda: self.reach).of)
+        return Portraits(self.snapshot.entries.get("layout", {}), Uses(self.types, self._graph).of)
 
     @cached_property
     def exposure(self) -> Exposure:
@@ -102,7 +103,7 @@ class Side:
         places = Watched(Places(self.files), note, "place") if located else {}
         found = Side(msgspec.structs.replace(self.snapshot, entries=entries, locations=places))
         found.tables = self.tables.watched(found.types, note)
-        found.reach = self.reach.watched(lambda name: note(("reach", name)))
+        found._graph.put(self.reach.watched(lambda name: note(("reach", name))))
         found.undescribed = WatchedNames(self.undescribed).watched(note, "undescribed")
         return found
 
@@ -113,10 +114,10 @@ class Side:
             self._before = None
 
     def _take_on(self, before: Side, changed: Collection[Name]) -> None:
-        known, own = vars(before), vars(self)
+        known = vars(before)
         self.tables.take_on(before.tables, changed)
-        if "reach" in known and "reach" not in own:
-            self.reach = before.reach.after(self.snapshot, changed)
+        if before._graph.known and not self._graph.known:
+            self._graph.put(before.reach.after(self.snapshot, changed))
         if "exports" in known and not any(before._symbols(name) != self._symbols(name) for name in changed):
             take_on(self.exports, before.exports)
         tells = (may_be_undescribed(each.snapshot, name) for name in changed for each in (before, self))

@@ -64,29 +64,37 @@ class Standings:
 
     def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
         self.files = files
-        self._layout, self._symbols = snapshot.entries.get("layout", {}), snapshot.entries.get("symbol", {})
-        self._reach = reach
-        self.names = Portraits(self._layout, self._standing)
-        self.parts = Portraits(self._layout, self._parts)
+        drawn = _Drawer(snapshot, files, reach)
+        self.names = Portraits(drawn.layout, drawn.standing)
+        self.parts = Portraits(drawn.layout, drawn.parts)
 
     def take_on(self, before: Standings, changed: Collection[Name]) -> bool:
         """Take what a release before has, other than of ``changed`` names; whether those are alike too."""
         return self.names.take_on(before.names, changed) & self.parts.take_on(before.parts, changed)
 
-    def _standing(self, name: Name) -> Standing:
-        shapes = self._layout.get(name, ())
-        owners = tuple(_owner(shape) for shape in shapes if isinstance(shape, Function | Variable))
-        owner = next((each for each in owners if each is not None), None)
-        strong = any(getattr(shape, "binding", "") == "global" for shape in self._symbols.get(name, ()))
-        return Standing(self.files.get(owner or name, ""), strong, owners)
-
-    def _parts(self, name: Name) -> tuple[Part, ...]:
-        pairs = zip(self._layout.get(name, ()), self._reach().mentions(name), strict=True)
-        return tuple(_part(shape, mentions) for shape, mentions in pairs)
-
     def mentioned(self, name: Name) -> Iterator[Name]:
         """What ``name`` mentions, in all its variants."""
         return (other for part in self.parts[name] for other, _ in part.mentions)
+
+
+class _Drawer:
+    """Draws the portraits; apart from what keeps these, so that neither keeps the other alive."""
+
+    def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
+        self.layout, self._symbols = snapshot.entries.get("layout", {}), snapshot.entries.get("symbol", {})
+        self._files = files
+        self._reach = reach
+
+    def standing(self, name: Name) -> Standing:
+        shapes = self.layout.get(name, ())
+        owners = tuple(_owner(shape) for shape in shapes if isinstance(shape, Function | Variable))
+        owner = next((each for each in owners if each is not None), None)
+        strong = any(getattr(shape, "binding", "") == "global" for shape in self._symbols.get(name, ()))
+        return Standing(self._files.get(owner or name, ""), strong, owners)
+
+    def parts(self, name: Name) -> tuple[Part, ...]:
+        pairs = zip(self.layout.get(name, ()), self._reach().mentions(name), strict=True)
+        return tuple(_part(shape, mentions) for shape, mentions in pairs)
 
 
 def _owner(shape: Function | Variable) -> Name | None:
