@@ -20,6 +20,7 @@ class Once(Generic[P]):
         self._made: list[P] = []
 
     def __call__(self) -> P:
+        """The value."""
         if not self._made:
             self._made.append(self._make())
         return self._made[0]

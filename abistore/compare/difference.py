@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
 from abistore.model.names import FACETS, Facet, Name
@@ -12,11 +12,24 @@ Differing: TypeAlias = Mapping[Facet, frozenset[Name]]
 """By facet, the names that only one side has there, or that have other shapes."""
 
 
-def differing(old: Snapshot, new: Snapshot) -> Differing:
-    """The names that differ, facet by facet; in a facet that one side has not observed these are all of the other's."""
-    return {facet: _differing(old.entries.get(facet, {}), new.entries.get(facet, {})) for facet in FACETS}
+def differing(old: Snapshot, new: Snapshot, among: Collection[Name] | None = None) -> Differing:
+    """The names that differ, facet by facet; in a facet that one side has not observed these are all of the other's.
+
+    Where it is known ``among`` which names they are, no others are looked at.
+    """
+    return {facet: _differing(old.entries.get(facet, {}), new.entries.get(facet, {}), among) for facet in FACETS}
 
 
-def _differing(old: Mapping[Name, Variants], new: Mapping[Name, Variants]) -> frozenset[Name]:
+def renewed(known: Differing, old: Snapshot, new: Snapshot, changed: Collection[Name]) -> Differing:
+    """The names that differ, where ``known`` are those that did before ``changed`` ones of the new side did."""
+    fresh = differing(old, new, changed)
+    return {facet: names.difference(changed) | fresh[facet] for facet, names in known.items()}
+
+
+def _differing(
+    old: Mapping[Name, Variants], new: Mapping[Name, Variants], among: Collection[Name] | None
+) -> frozenset[Name]:
+    if among is not None:
+        return frozenset(name for name in among if old.get(name) != new.get(name))
     changed = [name for name, shapes in old.items() if new.get(name) != shapes]
     return frozenset([*changed, *(new.keys() - old.keys())])

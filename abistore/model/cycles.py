@@ -1,10 +1,22 @@
-"""Holding back the collection of reference cycles."""
+"""Holding back the collection of reference cycles, and having it where it is needed."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+@contextmanager
+def with_cycle_collection() -> Iterator[None]:
+    """What goes on for long, making and leaving one thing after another, must leave no circles of objects behind."""
+    enabled = gc.isenabled()
+    gc.enable()
+    try:
+        yield
+    finally:
+        if not enabled:
+            gc.disable()
 
 
 @contextmanager

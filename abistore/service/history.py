@@ -6,22 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from abistore.errors import Incomparable, InputError, SnapshotNotFound
+from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
+from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import Churn, RulingFile, Verdict
-from abistore.model.history import DEFAULT_CHANNEL, LineKey, LogEvent, Release
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, LogEvent, Release, StoredVerdict, VerdictSummary
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified
 from abistore.model.spelling import declaration
-from abistore.report.outline import verdict_of
-from abistore.report.wording import lengthened, notices
+from abistore.report.heading import evidence_gap
+from abistore.report.wording import lengthened
+from abistore.service.consecutive import Consecutive
 from abistore.service.database import open_store
 from abistore.service.listing import channels_of, lines_of, releases_of
-from abistore.service.ruling import DEFAULT, Ruling
+from abistore.service.ruling import DEFAULT, Ruling, key_of
 from abistore.service.spelled import declarations_near, display
-from abistore.service.verdicts import Judgement, Loader, judged, remember
+from abistore.service.verdicts import Keeper
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -104,13 +106,9 @@ def history(
     by: Ruling | None = None,
 ) -> tuple[History, ...]:
     """Every line of a library with its verdicts; those that were never given are given now and stored."""
-    made: list[Judgement] = []
-    with open_store(database) as store:
-        histories = tuple(
-            _history(store, key, channel, made, progress, by=by) for key in lines_of(store, library, target, profile)
-        )
-    remember(database, made)
-    return histories
+    with open_store(database) as store, Keeper(database) as keeper, with_cycle_collection():
+        keys = lines_of(store, library, target, profile)
+        return tuple(_history(store, key, channel, Judging(store, by, keeper, progress)) for key in keys)
 
 
 def log(
@@ -210,53 +208,90 @@ def _stood_for(shape: AnyShape) -> str | None:
     return target.name.spelling if isinstance(target, Named) else None
 
 
-def _history(
-    store: Store, key: LineKey, channel: str, made: list[Judgement], progress: Progress | None, *, by: Ruling | None
-) -> History:
+class Judging(NamedTuple):
+    """How a history is judged: by what, who keeps the verdicts, and who is told how far it is."""
+
+    store: Store
+    by: Ruling | None
+    keeper: Keeper
+    progress: Progress | None
+
+
+def _history(store: Store, key: LineKey, channel: str, judging: Judging) -> History:
     stored = releases_of(store, key)
-    loader = Loader(store)
     baseline_version = channels_of(store, key).get(channel)
     baseline = next((one for one in stored if one.version == baseline_version), None)
     start = stored.index(baseline) if baseline else len(stored)
+    verdicts = _Verdicts(key, judging)
     rows = []
     for number, release in enumerate(stored):
-        if progress:
-            progress(f"{key.library} {release.version}", number / len(stored))
+        if judging.progress:
+            judging.progress(f"{key.library} {release.version}", number / len(stored))
         previous = stored[number - 1] if number else None
-        against_previous = _attempt(store, previous, release, loader, by) if previous else None
-        against_baseline = _attempt(store, baseline, release, loader, by) if baseline and number > start else None
-        made += [each for each in (against_previous, against_baseline) if isinstance(each, Judgement)]
-        rows.append(_row(release, previous, against_previous, against_baseline))
+        beside = verdicts.beside(previous, release) if previous else None
+        against = verdicts.against(baseline, release) if baseline and number > start else None
+        rows.append(_row(release, (previous, beside), (baseline, against)))
     kept = store.candidates(key.library, key.target, key.profile)
-    return History(key, channel, baseline.version if baseline else None, tuple(rows), kept, *_ruled(by))
+    return History(key, channel, baseline.version if baseline else None, tuple(rows), kept, *_ruled(judging.by))
 
 
 def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile, ...]]:
     return (by.policy.name, by.policy.file, by.suppressions.files) if by else (DEFAULT, None, ())
 
 
-def _attempt(store: Store, old: Release, new: Release, loader: Loader, by: Ruling | None) -> Judgement | str:
-    """The judgement of one pair, or why there is none: one release that cannot be judged leaves the others theirs."""
-    try:
-        return judged(store, old, new, loader, by)
-    except (InputError, Incomparable) as error:
-        return error.message
+class _Verdicts:
+    """The verdicts about a line: those that were given before, and others as they are asked for.
+
+    Why there is none is told in its place: one release that cannot be judged leaves the others theirs.
+    """
+
+    def __init__(self, key: LineKey, judging: Judging) -> None:
+        from abistore.compare.comparison import engine_digest
+
+        self._judging = judging
+        self._known = judging.store.verdict_summaries(key, engine_digest())
+        self._judge = Consecutive(judging.store, judging.by)
+
+    def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
+        """The verdict about a release and the one before it."""
+        return self._remembered(previous, release) or self._kept(self._judge.beside(previous, release))
+
+    def against(self, baseline: Release, release: Release) -> VerdictSummary | str:
+        """The verdict about a release and the baseline."""
+        return self._remembered(baseline, release) or self._kept(self._judge.against(baseline, release))
+
+    def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
+        return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))
+
+    def _kept(self, given: StoredVerdict | str) -> VerdictSummary | str:
+        if isinstance(given, str):
+            return given
+        self._judging.keeper.keep(given)
+        return self._judging.store.summary_of(given)
 
 
-def _row(
-    release: Release, previous: Release | None, found: Judgement | str | None, beside_baseline: Judgement | str | None
-) -> HistoryRow:
-    report = found.report if isinstance(found, Judgement) else None
-    baseline = beside_baseline.report if isinstance(beside_baseline, Judgement) else None
+Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]
+"""Another release, and the verdict against it, why there is none, or nothing where none was sought."""
+
+
+def _row(release: Release, beside: Told, against: Told) -> HistoryRow:
+    previous, found = beside
+    verdict = found if isinstance(found, VerdictSummary) else None
+    baseline = against[1] if isinstance(against[1], VerdictSummary) else None
     return HistoryRow(
         release=release,
         previous=previous.version if previous else None,
-        churn=report.churn if report else None,
-        verdict=verdict_of(report) if report else None,
-        against_baseline=verdict_of(baseline) if baseline else None,
-        notices=notices(report.summary) if report else 0,
+        churn=verdict.churn if verdict else None,
+        verdict=verdict.verdict if verdict else None,
+        against_baseline=baseline.verdict if baseline else None,
+        notices=verdict.notices if verdict else 0,
         unjudged=found if isinstance(found, str) else "",
-        unjudged_baseline=beside_baseline if isinstance(beside_baseline, str) else "",
-        evidence_gap=report.evidence_gap if report else "",
-        evidence_gap_baseline=baseline.evidence_gap if baseline else "",
+        unjudged_baseline=against[1] if isinstance(against[1], str) else "",
+        evidence_gap=_gap(release, beside),
+        evidence_gap_baseline=_gap(release, against),
     )
+
+
+def _gap(release: Release, told: Told) -> str:
+    other, verdict = told
+    return evidence_gap(other.evidence, release.evidence) if other and isinstance(verdict, VerdictSummary) else ""

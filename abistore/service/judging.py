@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -9,8 +10,8 @@ import msgspec
 
 from abistore.limits import limits_for
 from abistore.model.findings import Churn, Comparison, Verdict
-from abistore.model.names import Name
-from abistore.model.snapshot import Snapshot
+from abistore.model.names import Facet, Name
+from abistore.model.snapshot import Snapshot, Variants
 from abistore.report.outline import Report, outline, verdict_of
 from abistore.service.evidence import NOTHING, Requirement, lacking
 from abistore.service.kinship import strangers
@@ -100,18 +101,26 @@ def exit_code(verdict: Verdict, fail_on: FailOn) -> int:
     return verdict.exit_code or RISK_EXIT_CODE
 
 
-def churn(old: Snapshot, new: Snapshot) -> Churn:
-    """Exported names that came and went, and names that differ in a facet which saw them on both sides."""
-    before, after = exported(old), exported(new)
+def churn(old: Snapshot, new: Snapshot, differing: Mapping[Facet, Collection[Name]] | None = None) -> Churn:
+    """Exported names that came and went, and names that differ in a facet which saw them on both sides.
+
+    Where it is known which names are ``differing``, no others are looked at.
+    """
+    before, after = old.entries.get("symbol", {}), new.entries.get("symbol", {})
+    names = differing["symbol"] if differing else before.keys() | after.keys()
+    exported = [name for name in names if name.kind in {"function", "variable"}]
     changed = {
         name
         for facet in old.entries.keys() & new.entries.keys()
-        for name, shapes in old.entries[facet].items()
-        if name.kind != "import" and shapes != new.entries[facet].get(name, shapes)
+        for name in (differing[facet] if differing else old.entries[facet])
+        if name.kind != "import" and _differs(name, old.entries[facet], new.entries[facet])
     }
-    return Churn(added=len(after - before), removed=len(before - after), changed=len(changed))
+    return Churn(
+        added=sum(name not in before for name in exported),
+        removed=sum(name not in after for name in exported),
+        changed=len(changed),
+    )
 
 
-def exported(snapshot: Snapshot) -> set[Name]:
-    """The functions and variables that the binary's tables export."""
-    return {name for name in snapshot.entries.get("symbol", ()) if name.kind in {"function", "variable"}}
+def _differs(name: Name, old: Mapping[Name, Variants], new: Mapping[Name, Variants]) -> bool:
+    return name in old and name in new and old[name] != new[name]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
+from time import monotonic
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from abistore.errors import StoreError
@@ -58,21 +60,12 @@ def verdict(
     )
 
 
-class Loader:
-    """Loads snapshots from a store, and keeps the last few: histories need each release twice."""
-
-    def __init__(self, store: Store) -> None:
-        self.load = lru_cache(maxsize=3)(store.load)
-
-
-def judged(
-    store: Store, old: Release, new: Release, loader: Loader | None = None, by: Ruling | None = None
-) -> Judgement:
+def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -> Judgement:
     """The verdict about two stored releases by the rules of today and a ruling, from the store where it has it."""
     from abistore.compare.comparison import engine_digest
 
     found = store.find_verdict(old, new, key_of(by, old, new), engine_digest())
-    before, after = (loader.load(old), loader.load(new)) if loader else store.load_many([old, new])
+    before, after = store.load_many([old, new])
     given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
     shown = ruled(given.comparison, by)
     return Judgement(report(shown, given.churn, (before, after)), given, found is not None)
@@ -99,3 +92,49 @@ def save(store: Store, judgements: Sequence[Judgement]) -> None:
     """Store the judgements that were made now."""
     if made := [judgement.given for judgement in judgements if not judgement.remembered]:
         store.save_verdicts(made)
+
+
+class Keeper:
+    """Stores verdicts as they are given, a few at a time, so that little is lost whatever ends this process.
+
+    Where the database cannot be written, none is stored; that is no failure.
+    """
+
+    def __init__(self, database: str | Path | None) -> None:
+        self._database = database
+        self._pending: list[StoredVerdict] = []
+        self._since = monotonic()
+        self._stack = ExitStack()
+        self._store: Store | None = None
+        self._refused = False
+
+    def __enter__(self) -> Keeper:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._stack:
+            self._flush()
+
+    def keep(self, given: StoredVerdict) -> None:
+        """Store ``given``, now or a moment later."""
+        self._pending.append(given)
+        if len(self._pending) >= MOST_PENDING or monotonic() - self._since >= SECONDS_PENDING:
+            self._flush()
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, []
+        self._since = monotonic()
+        if self._refused or not pending:
+            return
+        try:
+            if self._store is None:
+                self._store = self._stack.enter_context(open_store(self._database, write=True))
+            self._store.save_verdicts(pending)
+        except StoreError:
+            self._refused = True
+
+
+MOST_PENDING, SECONDS_PENDING = 50, 0.5
+"""So many verdicts are stored in one transaction, or those of so much time."""

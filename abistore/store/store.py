@@ -225,6 +225,10 @@ class Store:
         """The latest judgement of these two releases under this ruling by this engine."""
         return verdicts.find(self.database, (old, new), ruling, engine, self._memory)
 
+    def summary_of(self, given: StoredVerdict) -> VerdictSummary:
+        """What a timeline shows of a judgement."""
+        return verdicts.summary(given)
+
     def save_verdicts(self, given: Sequence[StoredVerdict], actor: str = "") -> None:
         """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
         verdicts.save(self.database, given, actor, self._written)
