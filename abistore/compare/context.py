@@ -59,6 +59,7 @@ class Context:
         self._renames = known.renames if known else None
         self._affected: dict[Name, tuple[Name, ...]] = {}
         self._passed_with: dict[Name, Sequence[Name]] = {}
+        self._between: dict[tuple[object, TypeRef, TypeRef], Any] = {}
         self._once: dict[tuple[object, int], tuple[Changed[Any], Any]] = {}
 
     @property
@@ -138,6 +139,14 @@ class Context:
         if key not in self._once:
             self._once[key] = whole, work_out(whole, self)
         found: T = self._once[key][1]
+        return found
+
+    def between(self, old: TypeRef, new: TypeRef, work_out: Callable[[TypeRef, TypeRef, Context], T]) -> T:
+        """What is worked out of two types for all who ask."""
+        key = (work_out, old, new)
+        if key not in self._between:
+            self._between[key] = work_out(old, new, self)
+        found: T = self._between[key]
         return found
 
     def old_shape(self, name: Name, facet: Facet = "layout") -> AnyShape | None:

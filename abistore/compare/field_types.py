@@ -30,6 +30,10 @@ class FieldType(Enum):
 
 def field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
     """How memory that was the old field can be used as the new one."""
+    return context.once(field, _field_type)
+
+
+def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
     old, new = plain(field.old), plain(field.new)
     if old.type == new.type or is_reserved(old) or told_by_parts(old, new):
         return FieldType.NONE

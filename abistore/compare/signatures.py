@@ -30,8 +30,10 @@ class Difference(Enum):
 
 def difference(old: TypeRef, new: TypeRef, context: Context) -> Difference:
     """How a value passed or returned as ``old`` differs from one as ``new``."""
-    if old == new:
-        return Difference.NONE
+    return Difference.NONE if old == new else context.between(old, new, _difference)
+
+
+def _difference(old: TypeRef, new: TypeRef, context: Context) -> Difference:
     lists = is_va_list(old, context, new=False), is_va_list(new, context, new=True)
     if lists == (False, True):
         return Difference.VA_LIST_GAINED

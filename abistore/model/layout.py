@@ -6,7 +6,7 @@ described. A packed record whose members happen to lie naturally cannot be told 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
 import msgspec
@@ -75,6 +75,7 @@ class Layouts:
         self._known: dict[Name, bool] = {}
         self._inlines: dict[int, tuple[Record, int]] = {}
         self._depth = 0
+        self._last: tuple[Record, Sequence[tuple[int | None, int]]] | None = None
 
     def _shape(self, name: Name) -> AnyShape | None:
         found: Iterable[Mapping[Name, tuple[AnyShape, ...]]] = self._entries
@@ -238,8 +239,13 @@ class Layouts:
     def _has_pointer(self, record: Record) -> bool:
         return record.has_vptr or any(base.virtual for base in record.bases)
 
-    def _parts(self, record: Record) -> Iterator[tuple[int | None, int]]:
+    def _parts(self, record: Record) -> Sequence[tuple[int | None, int]]:
         """(Offset in bits or ``None``, alignment in bytes) of each member and base that is described."""
+        if self._last is None or self._last[0] is not record:  # several questions are asked of one record
+            self._last = record, list(self._aligned_parts(record))
+        return self._last[1]
+
+    def _aligned_parts(self, record: Record) -> Iterator[tuple[int | None, int]]:
         for field in record.fields:
             found = self.alignment(field.type)
             if found is not None:
