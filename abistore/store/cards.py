@@ -141,6 +141,14 @@ def counts(database: Database, releases: Sequence[Release]) -> tuple[int, dict[i
     return int(rows[0][0]), found
 
 
+def by_identifier(database: Database, line: LineKey) -> dict[int, Release]:
+    """Every snapshot of a line, replaced ones too, by its row's id. Raises :class:`StoreError`."""
+    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
+    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition}"
+    rows = database.rows(statement, (line.library, line.target, line.profile))
+    return {row[0]: release_of(database, row) for row in rows}
+
+
 def identifier(database: Database, release: Release) -> int:
     """The id of a release's row. Raises :class:`SnapshotNotFound` where it is not in this store."""
     return int(columns_of(database, release)[1]["snapshot.id"])

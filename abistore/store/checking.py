@@ -13,7 +13,7 @@ import msgspec
 from abistore.errors import StoreError
 from abistore.model.digest import digest, name_digest
 from abistore.model.history import LineKey
-from abistore.store import audit, baselines, cards, lines, seals
+from abistore.store import audit, baselines, cards, findings, lines, seals, verdicts
 from abistore.store.database import Database
 from abistore.store.locations import unpack
 from abistore.store.replay import line_problems
@@ -139,4 +139,10 @@ _QUICK: tuple[Part, ...] = (
     ("releases and baselines", _sums),
     ("the audit", _audit),
 )
-_LONG: tuple[Part, ...] = (("names", _names), ("shapes", _shapes), ("locations", _locations))
+_LONG: tuple[Part, ...] = (
+    ("names", _names),
+    ("shapes", _shapes),
+    ("locations", _locations),
+    ("verdicts", verdicts.problems),
+    ("findings", findings.problems),
+)

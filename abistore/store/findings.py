@@ -16,6 +16,8 @@ from abistore.model.names import Name
 from abistore.model.snapshot import Location
 from abistore.store.common_words import COMMON_WORDS
 from abistore.store.database import Database
+from abistore.store.failures import damaged
+from abistore.store.seals import checksum
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(Finding).decode
@@ -73,8 +75,9 @@ def look_up(database: Database, findings: Sequence[Finding], written: Written) -
 def write(database: Database, findings: Sequence[Finding], found: Rows, verdict: int) -> list[int]:
     """Write what is missing, as first had by ``verdict``: the row of each finding."""
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
-    statement = "INSERT INTO finding (key, verdict_id, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-    database.many(statement, [(key, verdict, _deflated(body)) for key, body in found.bodies.items()])
+    statement = "INSERT INTO finding (key, verdict_id, body, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    new = [(key, verdict, _deflated(body), checksum(key, verdict)) for key, body in found.bodies.items()]
+    database.many(statement, new)
     added = _ids(database, list(found.bodies))
     rows = [*found.rows]
     nested: set[tuple[bytes, int]] = set()
@@ -89,25 +92,65 @@ def write(database: Database, findings: Sequence[Finding], found: Rows, verdict:
 def read(database: Database, identifiers: Iterable[int]) -> dict[int, Finding]:
     """The findings of these rows, without places. Raises :class:`StoreError` where one is damaged or missing."""
     wanted = sorted(set(identifiers))
-    rows = database.within("SELECT id, key, body FROM finding WHERE id IN ({})", wanted)
-    found = {row: _finding(key, body) for row, key, body in rows}
+    rows = database.within("SELECT id, key, body, verdict_id, checksum FROM finding WHERE id IN ({})", wanted)
+    found = {row: _finding(database, *columns) for row, *columns in rows}
     if len(found) < len(wanted):
-        raise StoreError("a finding of a stored verdict is missing", "restore a backup")
+        raise damaged(database.where, "a finding of a stored verdict is missing")
     return found
 
 
+def exist(database: Database, identifiers: Iterable[int]) -> None:
+    """Raise :class:`StoreError` where one of these rows does not exist."""
+    wanted = set(identifiers)
+    found = {row[0] for row in database.within("SELECT id FROM finding WHERE id IN ({})", sorted(wanted))}
+    if wanted != found:
+        raise damaged(database.where, "a finding of a stored verdict is missing")
+
+
+def problems(database: Database) -> Iterator[str]:
+    """What is wrong with the stored findings, a sentence each."""
+    told = {tuple(row) for row in database.rows("SELECT identity, finding_id FROM consequence")}
+    last = -1
+    while rows := database.rows("SELECT id FROM finding WHERE id > ? ORDER BY id LIMIT 500", (last,)):
+        last = rows[-1][0]
+        for (row,) in rows:
+            try:
+                (finding,) = read(database, [row]).values()
+            except StoreError as error:
+                yield error.message
+                continue
+            nested = {(identity(each), row) for each in _every(finding.consequences)}
+            if not nested <= told:
+                yield f"finding {row}: what says where a consequence is told is missing"
+            told -= nested
+    if told:
+        yield f"{len(told)} rows of consequence say what no finding does"
+
+
 def called(database: Database, beginning: str) -> list[int]:
-    """The rows that hold a finding or consequence whose identity begins with these hexadecimal digits, newest first."""
+    """The rows that hold a finding or consequence whose identity begins with these hexadecimal digits, newest first.
+
+    Raises :class:`StoreError` where the index of findings is damaged.
+    """
+    own = identified_by(database, beginning)
+    # once more without the index
+    within = "coalesce(sum(CASE WHEN key >= ? AND key <= ? THEN 1 ELSE 0 END), 0)"
+    if database.rows(f"SELECT {within} FROM finding", _keys(beginning))[0][0] != len(own):
+        raise damaged(database.where, "the index of findings")
     statement = "SELECT finding_id FROM consequence WHERE identity >= ? AND identity <= ?"
-    within = [row[0] for row in database.rows(statement, _range(beginning))]
-    return sorted({*identified_by(database, beginning), *within}, reverse=True)
+    nested = [row[0] for row in database.rows(statement, _range(beginning))]
+    return sorted({*own, *nested}, reverse=True)
 
 
 def identified_by(database: Database, beginning: str) -> list[int]:
     """The rows of the findings whose own identity begins with these hexadecimal digits."""
+    statement = "SELECT id FROM finding WHERE key >= ? AND key <= ?"
+    return [row[0] for row in database.rows(statement, _keys(beginning))]
+
+
+def _keys(beginning: str) -> tuple[bytes, bytes]:
     low, high = _range(beginning)
-    keys = (low.ljust(KEY_SIZE, b"\0"), high.ljust(KEY_SIZE, b"\xff"))
-    return [row[0] for row in database.rows("SELECT id FROM finding WHERE key >= ? AND key <= ?", keys)]
+    return low.ljust(KEY_SIZE, b"\0"), high.ljust(KEY_SIZE, b"\xff")
 
 
 def _range(beginning: str) -> tuple[bytes, bytes]:
@@ -153,14 +196,14 @@ def _row(finding: Finding) -> tuple[bytes, bytes]:
     return identity(finding) + digest(body)[: KEY_SIZE - IDENTITY_SIZE], body
 
 
-def _finding(key: bytes, body: bytes) -> Finding:
+def _finding(database: Database, key: bytes, body: bytes, verdict: int, seal: int) -> Finding:
     try:
         text = zlib.decompressobj(-zlib.MAX_WBITS, COMMON_WORDS).decompress(body)
-        if digest(text)[: KEY_SIZE - IDENTITY_SIZE] == key[IDENTITY_SIZE:]:
+        if digest(text)[: KEY_SIZE - IDENTITY_SIZE] == key[IDENTITY_SIZE:] and checksum(key, verdict) == seal:
             return _decode(text)
     except (zlib.error, msgspec.MsgspecError) as error:
-        raise StoreError("a stored finding is damaged", "restore a backup") from error
-    raise StoreError(f"the stored finding {key.hex()} has another body", "restore a backup")
+        raise damaged(database.where, "a stored finding") from error
+    raise damaged(database.where, f"the stored finding {key.hex()}")
 
 
 def _deflated(body: bytes) -> bytes:

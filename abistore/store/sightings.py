@@ -9,9 +9,10 @@ from functools import cache
 from msgspec.structs import replace
 
 from abistore.model.findings import IDENTITY_SIZE, Finding, identified, order
-from abistore.model.history import StoredFinding
+from abistore.model.history import Release, StoredFinding
 from abistore.store import cards, findings
 from abistore.store.database import Database
+from abistore.store.failures import damaged
 from abistore.store.memory import Memory
 from abistore.store.read import places
 from abistore.store.verdicts import LISTS, parts_of
@@ -49,13 +50,24 @@ def _sighted(database: Database, row: int) -> Iterator[StoredFinding]:
         "SELECT verdict.id, verdict.old_id, verdict.new_id, verdict.judged, finding.key FROM finding "
         "JOIN verdict ON verdict.id = finding.verdict_id WHERE finding.id = ?"
     )
-    for verdict, *sides, judged, key in database.rows(statement, (row,)):
-        old, new = (cards.find(database, "snapshot.id = ?", (side,))[0] for side in sides)
-        namesakes = findings.read(database, _namesakes(database, verdict, row, key))
-        same = sorted(namesakes.values(), key=order)
-        own = [(identity, each) for identity, each in identified(same) if each is namesakes[row]]
-        for identity, finding in (*own, *_nested(namesakes[row].consequences)):
-            yield StoredFinding(old, new, datetime.fromisoformat(judged), identity, finding)
+    rows = database.rows(statement, (row,))
+    if not rows:
+        raise damaged(database.where, f"finding {row}, or its verdict, is missing")
+    verdict, *sides, judged, key = rows[0]
+    namesakes = findings.read(database, _namesakes(database, verdict, row, key))
+    old, new = (_release(database, side) for side in sides)
+    if row not in namesakes:
+        raise damaged(database.where, f"verdict {verdict} does not have finding {row}")
+    same = sorted(namesakes.values(), key=order)
+    own = [(identity, each) for identity, each in identified(same) if each is namesakes[row]]
+    for identity, finding in (*own, *_nested(namesakes[row].consequences)):
+        yield StoredFinding(old, new, datetime.fromisoformat(judged), identity, finding)
+
+
+def _release(database: Database, identifier: int) -> Release:
+    for release in cards.find(database, "snapshot.id = ?", (identifier,)):
+        return release
+    raise damaged(database.where, f"release {identifier} of a verdict is missing")
 
 
 def _namesakes(database: Database, verdict: int, row: int, key: bytes) -> Iterator[int]:

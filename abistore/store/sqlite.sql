@@ -172,6 +172,8 @@ CREATE TABLE verdict (
 	removed INTEGER NOT NULL, 
 	changed INTEGER NOT NULL, 
 	judged TEXT NOT NULL, 
+	parts INTEGER NOT NULL, 
+	checksum INTEGER NOT NULL, 
 	CONSTRAINT pk_verdict PRIMARY KEY (id), 
 	CONSTRAINT fk_verdict_old_id FOREIGN KEY(old_id) REFERENCES snapshot (id), 
 	CONSTRAINT fk_verdict_new_id FOREIGN KEY(new_id) REFERENCES snapshot (id)
@@ -185,6 +187,7 @@ CREATE TABLE finding (
 	"key" BLOB NOT NULL, 
 	verdict_id INTEGER NOT NULL, 
 	body BLOB NOT NULL, 
+	checksum INTEGER NOT NULL, 
 	CONSTRAINT pk_finding PRIMARY KEY (id), 
 	CONSTRAINT uq_finding_key UNIQUE ("key"), 
 	CONSTRAINT fk_finding_verdict_id FOREIGN KEY(verdict_id) REFERENCES verdict (id)

@@ -213,6 +213,8 @@ verdict = Table(
     Column("removed", Integer, nullable=False),
     Column("changed", Integer, nullable=False),
     Column("judged", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("parts", Checksum, nullable=False, comment="Of its parts"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
     Index("ix_verdict_new_id_old_id", "new_id", "old_id"),
     comment="Append-only judgements: what a timeline shows of them",
     sqlite_strict=True,
@@ -225,6 +227,7 @@ finding = Table(
     Column("key", LargeBinary, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
     Column("verdict_id", Identifier, ForeignKey("verdict.id"), nullable=False, comment="The first that had it"),
     Column("body", LargeBinary, nullable=False, comment="JSON, deflated with a dictionary"),
+    Column("checksum", Checksum, nullable=False, comment="Of its key and its first verdict; the key is of its body"),
     comment="Content-addressed and append-only, shared by all verdicts: facts, and nothing that the releases tell",
     sqlite_strict=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 
@@ -28,21 +28,23 @@ from abistore.model.snapshot import Evidence
 from abistore.store import cards, findings
 from abistore.store.audit import record, stamp
 from abistore.store.database import Database, Row
+from abistore.store.failures import damaged
 from abistore.store.findings import Written
 from abistore.store.memory import Memory
 from abistore.store.read import places
+from abistore.store.seals import checksum, of_bytes
 
 SUMMARY = (
     "verdict.verdict, verdict.breaking, verdict.api_breaks, verdict.risk_changes, verdict.compatible, verdict.notices, "
     "verdict.suppressed, verdict.not_checked, verdict.added, verdict.removed, verdict.changed, "
     "verdict.policy, verdict.policy_digest, verdict.suppression_digest, verdict.engine, verdict.judged"
 )
+_SEALED = f"verdict.id, verdict.old_id, verdict.new_id, {SUMMARY}, verdict.parts, verdict.checksum"
+"""What a row's checksum is of, and that."""
+
 _KEY = "old_id = ? AND new_id = ? AND policy = ? AND policy_digest = ? AND suppression_digest = ? AND engine = ?"
-_SIDES = "verdict JOIN snapshot AS old ON old.id = verdict.old_id JOIN snapshot AS new ON new.id = verdict.new_id"
 LISTS = ("findings", "suppressed", "advice")
 """The parts of a judgement that are lists of findings."""
-
-_evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode
 
 
 class _Remarks(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -69,15 +71,20 @@ def find(
 def summaries(database: Database, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
     """The latest judgements between releases of ``line``, by their sequence numbers and ruling."""
     statement = (
-        f"SELECT old.sequence, new.sequence, old.evidence, new.evidence, {SUMMARY} FROM {_SIDES} "
-        "JOIN line ON line.id = new.line_id JOIN library ON library.id = line.library_id "
-        "WHERE library.name = ? AND line.target = ? AND line.profile = ? AND old.line_id = new.line_id "
-        "AND verdict.engine = ? ORDER BY verdict.id"
+        f"SELECT {_SEALED} FROM verdict JOIN snapshot ON snapshot.id = verdict.new_id "
+        "JOIN line ON line.id = snapshot.line_id JOIN library ON library.id = line.library_id "
+        "WHERE library.name = ? AND line.target = ? AND line.profile = ? AND verdict.engine = ? ORDER BY verdict.id"
     )
     rows = database.rows(statement, (line.library, line.target, line.profile, engine))
-    seen = {text: _evidence(text) for row in rows for text in row[2:4]}
-    told = ((row[0], row[1], _summary(row[4:], (seen[row[2]], seen[row[3]]))) for row in rows)
-    return {(old, new, summary.ruling): summary for old, new, summary in told}
+    _check(database, rows)
+    releases = cards.by_identifier(database, line) if rows else {}
+    found = {}
+    for _, old_id, new_id, *row in rows:
+        old, new = releases.get(old_id), releases.get(new_id)
+        if old and new:  # releases of two lines are compared too
+            told = _summary(row[:-2], (old.evidence, new.evidence))
+            found[old.sequence, new.sequence, told.ruling] = told
+    return found
 
 
 def summary(given: StoredVerdict) -> VerdictSummary:
@@ -119,17 +126,51 @@ def _save(database: Database, given: StoredVerdict, actor: str, written: Written
         return
     verdict = _insert(database, sides, told)
     rows = findings.write(database, every, found, verdict)
+    parts = _packed(comparison, rows)
     statement = "INSERT INTO verdict_part (verdict_id, part, body) VALUES (?, ?, ?)"
-    database.many(statement, [(verdict, part, body) for part, body in _packed(comparison, rows).items()])
+    database.many(statement, [(verdict, part, body) for part, body in parts.items()])
+    seals = (_seal_of(parts), checksum(verdict, *sides, *_values(told), _seal_of(parts)))
+    database.run("UPDATE verdict SET parts = ?, checksum = ? WHERE id = ?", (*seals, verdict))
     written.keep(every, rows)
     detail = f"{told.verdict.name} under {' '.join(filter(None, told.ruling))} by {told.engine}"
     record(database, actor, "verdict", f"{given.old.digest} {given.new.digest}", detail)
 
 
 def parts_of(database: Database, verdict: int) -> dict[str, bytes]:
-    """What a judgement consists of beside its row: packed lists of findings, and remarks."""
+    """What a judgement consists of beside its row: packed lists of findings, and remarks.
+
+    Raises :class:`StoreError` where a part, or the row, is damaged or missing.
+    """
+    rows = database.rows(f"SELECT {_SEALED} FROM verdict WHERE id = ?", (verdict,))
+    _check(database, rows)
     statement = "SELECT part, body FROM verdict_part WHERE verdict_id = ?"
-    return {part: bytes(body) for part, body in database.rows(statement, (verdict,))}
+    parts = {part: bytes(body) for part, body in database.rows(statement, (verdict,))}
+    if not rows or _seal_of(parts) != rows[0][-2]:
+        raise damaged(database.where, f"what verdict {verdict} consists of")
+    return parts
+
+
+def _seal_of(parts: Mapping[str, bytes]) -> int:
+    return checksum(*((part, of_bytes(body)) for part, body in sorted(parts.items())))
+
+
+def _check(database: Database, rows: Iterable[Row]) -> None:
+    for *row, seal in rows:
+        if checksum(*row) != seal:
+            raise damaged(database.where, f"the row of verdict {row[0]}")
+
+
+def problems(database: Database) -> Iterator[str]:
+    """What is wrong with the stored judgements, a sentence each."""
+    for (identifier,) in database.rows("SELECT id FROM verdict ORDER BY id"):
+        try:
+            parts = parts_of(database, identifier)
+            lists = (findings.unpack(parts[part]) for part in LISTS if part in parts)
+            findings.exist(database, [row for part in lists for row in part])
+            if "remarks" in parts:
+                _read_remarks(parts["remarks"])
+        except StoreError as error:
+            yield error.message
 
 
 def _packed(comparison: Comparison, rows: Sequence[int]) -> dict[str, bytes]:
@@ -145,8 +186,10 @@ def _packed(comparison: Comparison, rows: Sequence[int]) -> dict[str, bytes]:
 
 def _latest(database: Database, key: tuple[object, ...]) -> Row | None:
     """The id and the summary of the latest judgement of a key."""
-    statement = f"SELECT id, {SUMMARY} FROM verdict WHERE {_KEY} ORDER BY id DESC LIMIT 1"
-    return next(iter(database.rows(statement, key)), None)
+    statement = f"SELECT {_SEALED} FROM verdict WHERE {_KEY} ORDER BY id DESC LIMIT 1"
+    rows = database.rows(statement, key)
+    _check(database, rows)
+    return (rows[0][0], *rows[0][3:-2]) if rows else None
 
 
 def _loaded(database: Database, row: Row, sides: tuple[Release, Release], memory: Memory) -> StoredVerdict:
@@ -184,7 +227,9 @@ def _insert(database: Database, sides: tuple[int, int], told: VerdictSummary) ->
     columns = SUMMARY.replace("verdict.", "")
     values = (*sides, *_values(told))
     places = ", ".join("?" * len(values))
-    return database.insert(f"INSERT INTO verdict (old_id, new_id, {columns}) VALUES ({places})", values)
+    return database.insert(
+        f"INSERT INTO verdict (old_id, new_id, {columns}, parts, checksum) VALUES ({places}, 0, 0)", values
+    )
 
 
 def _values(told: VerdictSummary) -> tuple[object, ...]:
