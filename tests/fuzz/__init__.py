@@ -1,0 +1,1 @@
+"""Damaged libraries and snapshots, compared with the intact ones in every format."""
