@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from examples.obtain import Missing
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
@@ -28,12 +32,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where ABISTORE_TEST_ALL is set, a test that cannot run fails: everything that tests need can be installed.
+    """A test that needs a program which is not installed is skipped, and says which.
 
-    Not so what a container forbids.
+    Where ABISTORE_TEST_ALL is set, a test that cannot run fails: everything that tests need can be installed. Not so
+    what a container forbids.
     """
     report = yield
+    if call.excinfo is not None and (missing := _missing_program(call.excinfo.value)):
+        path, line, _ = item.location
+        report.outcome = "skipped"
+        report.longrepr = (path, line or 0, f"Skipped: {missing} is not installed")
     if report.skipped and os.environ.get("ABISTORE_TEST_ALL") and "not permitted here" not in str(report.longrepr):
         report.outcome = "failed"
         report.longrepr = f"skipped, where no test may be: {report.longrepr}"
     return report
+
+
+def _missing_program(error: BaseException | None) -> str | None:
+    """The program for want of which a test failed: what it, or a helper of it, tried to start and did not find."""
+    while error is not None:
+        if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+            program = error.filename
+            if "/" not in program and not Path(program).exists() and shutil.which(program) is None:
+                return program
+        if isinstance(error, Missing):
+            return str(error).partition(" is not installed")[0]
+        error = error.__cause__ or error.__context__
+    return None
