@@ -7,12 +7,13 @@ fields of a row that have their default value are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from abistore.errors import SnapshotError
+from abistore.model.budget import fitted, weakened
 from abistore.model.characters import json_bytes
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, Facet, Name, by_name
@@ -211,12 +212,15 @@ def _file(data: bytes) -> File:
 
 
 def _snapshot(file: File) -> Snapshot:
-    shapes = _shapes(file)
-    entries = {
-        facet: dict(_entry(facet, row, file.names, shapes) for row in file.entries[facet])
-        for facet in FACETS
-        if facet in file.entries
-    }
+    shapes, refused = _shapes(file)
+    told: dict[Facet, int] = {}
+    entries: dict[Facet, Mapping[Name, Variants]] = {}
+    for facet in FACETS:
+        if facet in file.entries:
+            found = {resolve(file.names, row[0]): _shapes_of(row, shapes) for row in map(_checked, file.entries[facet])}
+            fitting, more = (found, 0) if facet == "symbol" else fitted(found)
+            entries[facet] = {name: _variants(facet, name, each) for name, each in fitting.items()}
+            told[facet] = refused + more if facet != "symbol" else 0
     locations = {
         resolve(file.names, name): Location(resolve(file.files, place), line) for name, place, line in file.locations
     }
@@ -225,26 +229,34 @@ def _snapshot(file: File) -> Snapshot:
         version=file.release,
         target=file.target,
         entries=entries,
-        evidence=file.evidence,
+        evidence=tuple(weakened(seen, told.get(seen.facet, 0)) for seen in file.evidence),
         provenance=file.provenance,
         locations=locations,
         exported=file.exported,
     )
 
 
-def _shapes(file: File) -> list[AnyShape]:
+def _shapes(file: File) -> tuple[list[AnyShape], int]:
+    """The table of shapes, and how many types were too large for them."""
     reader = RowReader(file.names)
     for row in file.types:
         reader.add_type(row)
-    return [reader.shape(row) for row in file.shapes]
+    return [reader.shape(row) for row in file.shapes], reader.budget.refused
 
 
-def _entry(facet: Facet, row: list[int], names: Sequence[Name], shapes: Sequence[AnyShape]) -> tuple[Name, Variants]:
+def _checked(row: list[int]) -> list[int]:
     if len(row) < 2:
         raise SnapshotError(f"malformed snapshot: an entry without a shape: {row}")
-    name: Name = resolve(names, row[0])
-    variants = sort_variants(resolve(shapes, number) for number in row[1:])
+    return row
+
+
+def _shapes_of(row: list[int], shapes: Sequence[AnyShape]) -> tuple[AnyShape, ...]:
+    return tuple(resolve(shapes, number) for number in row[1:])
+
+
+def _variants(facet: Facet, name: Name, shapes: Sequence[AnyShape]) -> Variants:
+    variants = sort_variants(shapes)
     for shape in variants:
         if (facet == "symbol", name.kind, type(shape)) not in ALLOWED:
             raise SnapshotError(f"malformed snapshot: a {type(shape).__name__} as the {facet} of {name}")
-    return name, variants
+    return variants

@@ -13,6 +13,7 @@ from msgspec.structs import astuple
 
 from abistore.errors import SnapshotError
 from abistore.model import shapes
+from abistore.model.budget import Budget
 from abistore.model.names import Name
 
 TYPE_CLASSES: Final[tuple[type[shapes.Node], ...]] = typing.get_args(shapes.TypeRef)
@@ -126,21 +127,19 @@ class RowReader:
     def __init__(self, names: Sequence[Name]) -> None:
         self._names = names
         self._types: list[shapes.TypeRef] = []
-        self._depths: list[int] = []
-        self._deepest = 0
+        self.budget = Budget()
 
     def shape(self, row: list[Any]) -> shapes.AnyShape:
         """The shape of a tagged row; raises :class:`SnapshotError` or msgspec's ``ValidationError``."""
         return msgspec.convert(self._tagged(row, SHAPE_CLASSES, 0), shapes.AnyShape)  # type: ignore[no-any-return]
 
     def add_type(self, row: list[Any]) -> None:
-        """Read the next row of the table of types; raises :class:`SnapshotError` or msgspec's ``ValidationError``."""
-        self._deepest = 0
-        values = self._tagged(row, TYPE_CLASSES, 0)
-        if self._deepest >= MAX_DEPTH:
-            raise SnapshotError("a type nests too deeply")
-        self._types.append(msgspec.convert(values, shapes.TypeRef))
-        self._depths.append(self._deepest + 1)
+        """Read the next row of the table of types; raises :class:`SnapshotError` or msgspec's ``ValidationError``.
+
+        What is too large is replaced: see :class:`abistore.model.budget.Budget`.
+        """
+        found = msgspec.convert(self._tagged(row, TYPE_CLASSES, 0), shapes.TypeRef)
+        self._types.append(self.budget.within(found))
 
     def _tagged(self, row: Any, classes: tuple[type[msgspec.Struct], ...], depth: int) -> list[Any]:
         struct = _by_tag(classes).get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
@@ -163,9 +162,7 @@ class RowReader:
 
     def _read(self, value: Any, slot: Slot, depth: int) -> Any:
         if slot.form == "type":
-            found = resolve(self._types, value)
-            self._deepest = max(self._deepest, self._depths[value])
-            return found
+            return resolve(self._types, value)
         if slot.form == "name":
             return resolve(self._names, value)
         if slot.form == "tagged row":

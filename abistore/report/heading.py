@@ -34,6 +34,7 @@ LACKS = {
     "split-debug-missing": "lacks its split debug files",
     "types-not-recorded": "has debug information without types",
     "corrupt-debug-info": "has damaged debug information",
+    "type-too-large": "has types that are too large to be spelled out",
 }
 UNASKED: dict[Facet, str] = {
     "symbol": "was read without its symbols",

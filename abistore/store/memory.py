@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from abistore.model.budget import Budget
 from abistore.model.digest import digest, name_digest
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import AnyShape
@@ -16,6 +17,10 @@ from abistore.store.failures import damaged
 
 decode = msgspec.json.Decoder(AnyShape).decode
 """A shape of its canonical JSON."""
+
+
+SPELLED_OUT = 1 << 18
+"""Letters of a shape beyond which a type in it may be too large."""
 
 
 @dataclass(slots=True)
@@ -29,6 +34,8 @@ class Memory:
     shapes: dict[int, AnyShape] = field(default_factory=dict)
     name_keys: dict[int, int] = field(default_factory=dict)
     shape_keys: dict[int, int] = field(default_factory=dict)
+    refused: dict[int, int] = field(default_factory=dict)
+    """How many types were replaced in a shape, by its identity."""
 
     def name(self, identifier: int, kind: Kind, spelling: str) -> Name:
         """The name of a row."""
@@ -42,8 +49,20 @@ class Memory:
         """The shape of a row."""
         found = self.shapes.get(identifier)
         if found is None:
-            found = self.shapes[identifier] = decode(body)
+            found = decode(body)
+            if len(body) > SPELLED_OUT:
+                found = self._within(found)
+            self.shapes[identifier] = found
             self.shape_keys[identifier] = seals.key(digest(body.encode()))
+        return found
+
+    def _within(self, shape: AnyShape) -> AnyShape:
+        """``shape`` without types that are too large, which earlier versions stored."""
+        budget = Budget()
+        found = budget.shape(shape)
+        if not budget.refused:
+            return shape
+        self.refused[id(found)] = budget.refused
         return found
 
     def whole_shape(self, database: Database, identifier: int, body: str, expected: bytes) -> AnyShape:

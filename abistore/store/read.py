@@ -13,12 +13,13 @@ import msgspec
 
 from abistore.errors import StoreError
 from abistore.limits import limits_for
+from abistore.model.budget import weakened
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.history import Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
-from abistore.model.snapshot import Location, Snapshot, Variants
+from abistore.model.snapshot import Evidence, Location, Snapshot, Variants
 from abistore.store import cards, seals
 from abistore.store.database import Database, Row
 from abistore.store.failures import damaged
@@ -141,10 +142,17 @@ def _snapshot(database: Database, release: Release, card: _Card, table: _Table, 
         version=release.version,
         target=release.target,
         entries=entries,
-        evidence=release.evidence,
+        evidence=tuple(_weakened(seen, entries, memory) for seen in release.evidence),
         provenance=release.provenance,
         locations=places(database, release, memory),
     )
+
+
+def _weakened(seen: Evidence, entries: Mapping[Facet, Mapping[Name, Variants]], memory: Memory) -> Evidence:
+    if not memory.refused:
+        return seen
+    shapes = chain.from_iterable(entries.get(seen.facet, {}).values())
+    return weakened(seen, sum(memory.refused.get(id(shape), 0) for shape in shapes))
 
 
 def _variants(shapes: list[AnyShape]) -> Variants:

@@ -146,7 +146,7 @@ def test_a_shape_under_a_name_of_another_kind_is_an_error():
         from_json(to_json(wrong))
 
 
-def test_types_nested_too_deeply_are_refused_on_both_ways():
+def test_types_nested_too_deeply_are_not_written_and_replaced_when_read():
     deep = INT
     for _ in range(MAX_DEPTH + 1):
         deep = Pointer(deep)
@@ -154,5 +154,4 @@ def test_types_nested_too_deeply_are_refused_on_both_ways():
         to_json(msgspec.structs.replace(SMALL, entries={"layout": {Name("alias", "a"): (Alias(deep),)}}))
     chain = json.loads(to_json(SMALL))
     chain["types"] += [["*", len(chain["types"]) - 1 + i] for i in range(100_000)]
-    with pytest.raises(SnapshotError, match="deep"):
-        from_json(json.dumps(chain).encode())
+    assert from_json(json.dumps(chain).encode()) == SMALL

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from abistore.extract.dwarf.functions import ASSEMBLY
+from abistore.model.budget import HINT, REASON
 from abistore.model.counting import counted
 from abistore.model.evidence import is_expected
 from abistore.model.snapshot import Evidence
@@ -21,6 +22,7 @@ HINTS: Final = {
     "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",
     "types-not-recorded": "build with -g, and not with -g1 or -gline-tables-only",
     "corrupt-debug-info": "rebuild the library, or its debug file",
+    REASON: HINT,
 }
 
 LANGUAGES: Final = {

@@ -19,6 +19,7 @@ from abistore.extract.dwarf.joins import Joins
 from abistore.extract.dwarf.records import read_enum, read_record
 from abistore.extract.dwarf.special_members import settle_passing
 from abistore.extract.dwarf.types import Types
+from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.evidence import is_expected
@@ -64,10 +65,13 @@ def read_layout(
         place_destructors(types.entries)
         locate_declarations(types)
         settle_passing(types.entries, compilers(info.units))
+        entries, refused = fitted(types.entries)
+        if refused := refused + types.references.budget.refused:
+            info.problem(REASON, told(refused))
         evidence = coverage(exports, described, info)
         refuse_useless(debug.path.name, evidence)
         layout = Layout(
-            entries={name: sort_variants(shapes) for name, shapes in sorted(types.entries.items(), key=by_name)},
+            entries={name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
             locations=types.locations,
             evidence=evidence,
             compilers=compilers(info.units),

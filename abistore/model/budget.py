@@ -1,0 +1,247 @@
+"""How large types without a name may be: they are spelled out wherever they are mentioned.
+
+Each of forty such types may mention the one before twice. In memory that is forty objects; compared, encoded or stored
+it would be a million million parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias, assert_never
+
+from msgspec.structs import replace
+
+from abistore.model.counting import counted
+from abistore.model.names import Name
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Array,
+    Declared,
+    Enum,
+    Foreign,
+    Function,
+    Import,
+    Inline,
+    Library,
+    MemberPointer,
+    Named,
+    Opaque,
+    Pointer,
+    Primitive,
+    Procedure,
+    Qualified,
+    Record,
+    Special,
+    Symbol,
+    TypeRef,
+    Variable,
+)
+from abistore.model.snapshot import Evidence
+
+MOST_PARTS: Final = 1 << 14
+"""Parts of one type, each mention and member one; the largest seen in real libraries has 97 (``yaml_event_t``)."""
+
+MOST_DEPTH: Final = 100
+"""How deep a type may nest in itself; real ones stay below 20."""
+
+SPARE_PARTS: Final = 1 << 16
+PARTS_PER_MENTION: Final = 16
+"""What all declarations together may spell out, for each member and each mention of a type; real ones do with 3."""
+
+TOO_LARGE: Final = Special("type too large")
+
+REASON: Final = "type-too-large"
+HINT: Final = "give the types that are nested in each other names"
+
+Size: TypeAlias = tuple[int, int]
+"""How many parts something has, and how deep they nest."""
+
+LEAVES: Final = frozenset({Named, Primitive, Special})
+LEAF: Final[Size] = (1, 1)
+
+Entries: TypeAlias = Mapping[Name, Sequence[AnyShape]]
+
+
+class Budget:
+    """Replaces types of more than ``most`` parts. Objects are known by their identity, and kept while this lives.
+
+    ``refused`` is how many were replaced; what mentions one of them is that much smaller.
+    """
+
+    def __init__(self, most: int = MOST_PARTS) -> None:
+        self._most = most
+        self._sizes: dict[int, tuple[TypeRef, Size]] = {}
+        self._replaced: dict[int, tuple[TypeRef, TypeRef]] = {}
+        self.refused = 0
+
+    # measuring
+
+    def within(self, type: TypeRef) -> TypeRef:
+        """``type`` itself, or what stands for types that are too large. What it mentions was asked about before."""
+        parts, depth = self._size(type)
+        if parts <= self._most and depth <= MOST_DEPTH:
+            return type
+        self.refused += 1
+        return TOO_LARGE
+
+    def parts(self, shape: AnyShape) -> int:
+        """How many parts a declaration has, with what it spells out."""
+        return self.own(shape) + sum(self._size(each)[0] for each in mentioned(shape))
+
+    def _size(self, type: TypeRef) -> Size:
+        if type.__class__ in LEAVES:
+            return LEAF
+        known = self._sizes.get(id(type))
+        if known is not None:
+            return known[1]
+        inner = _inner(type)
+        if len(inner) == 1 and inner[0].__class__ in LEAVES and not isinstance(type, Inline):
+            return 2, 2  # nearly all are so, and are measured sooner than remembered
+        sizes = [self._size(each) for each in inner]
+        own = 1 + (self.own(type.shape) if isinstance(type, Inline) else 0)
+        found = own + sum(parts for parts, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
+        self._sizes[id(type)] = type, found
+        return found
+
+    def own(self, shape: AnyShape) -> int:
+        """How many parts a declaration has without the types that it mentions."""
+        match shape:
+            case Record():
+                return 1 + len(shape.fields) + len(shape.bases) + len(shape.virtuals)
+            case Enum():
+                return 1 + len(shape.enumerators)
+        return 1
+
+    # replacing
+
+    def shape(self, shape: AnyShape) -> AnyShape:
+        """``shape`` with what is too large in it replaced."""
+        match shape:
+            case Function():
+                return replace(shape, result=self.type(shape.result), parameters=self._all(shape.parameters))
+            case Variable():
+                return replace(shape, type=self.type(shape.type))
+            case Record():
+                return self._record(shape)
+            case Enum() if shape.underlying is not None:
+                return replace(shape, underlying=self.type(shape.underlying))
+            case Alias():
+                return replace(shape, target=self.type(shape.target))
+            case Foreign():
+                return replace(shape, arguments=self._all(shape.arguments))
+        return shape
+
+    def type(self, type: TypeRef) -> TypeRef:
+        """``type`` with what is too large in it replaced, or what stands for such types."""
+        known = self._replaced.get(id(type))
+        if known is None:
+            known = self._replaced[id(type)] = type, self.within(self._rebuilt(type))
+        return known[1]
+
+    def _rebuilt(self, type: TypeRef) -> TypeRef:
+        match type:
+            case Named() | Primitive() | Special():
+                return type
+            case Pointer() | Qualified():
+                return replace(type, target=self.type(type.target))
+            case Array():
+                return replace(type, element=self.type(type.element))
+            case Procedure():
+                return replace(type, result=self.type(type.result), parameters=self._all(type.parameters))
+            case MemberPointer():
+                return MemberPointer(self.type(type.owner), self.type(type.target))
+            case Inline(shape=Record() as record):
+                return Inline(self._record(record))
+            case Inline():
+                return type
+            case _:
+                assert_never(type)
+
+    def _all(self, types: Sequence[TypeRef]) -> tuple[TypeRef, ...]:
+        return tuple(map(self.type, types))
+
+    def _record(self, record: Record) -> Record:
+        return replace(
+            record,
+            fields=tuple(replace(each, type=self.type(each.type)) for each in record.fields),
+            bases=tuple(replace(each, type=self.type(each.type)) for each in record.bases),
+            virtuals=tuple(
+                replace(each, result=self.type(each.result), parameters=self._all(each.parameters))
+                for each in record.virtuals
+            ),
+            arguments=self._all(record.arguments),
+        )
+
+
+def fitted(entries: Entries) -> tuple[Entries, int]:
+    """``entries``, and how many types were replaced in them, the largest first.
+
+    None are where all declarations together have no more parts than their members and mentions let expect.
+    """
+    most, refused = MOST_PARTS, 0
+    while True:
+        budget = Budget(most)
+        every = [shape for shapes in entries.values() for shape in shapes]
+        written = sum(budget.own(shape) + len(mentioned(shape)) for shape in every)
+        if sum(map(budget.parts, every)) <= SPARE_PARTS + PARTS_PER_MENTION * written or most <= 4:
+            return entries, refused
+        most //= 2
+        budget = Budget(most)
+        entries = {name: tuple(map(budget.shape, shapes)) for name, shapes in entries.items()}
+        refused = max(refused, budget.refused)
+
+
+def weakened(evidence: Evidence, refused: int) -> Evidence:
+    """``evidence`` of a facet in which so many types were replaced: partial, with the reason."""
+    if not refused:
+        return evidence
+    state = "missing" if evidence.state == "missing" else "partial"
+    detail = "; ".join([*([evidence.detail] if evidence.detail else []), told(refused)])
+    return replace(evidence, state=state, reason=evidence.reason or REASON, detail=detail, hint=evidence.hint or HINT)
+
+
+def told(refused: int) -> str:
+    """What is said of replaced types."""
+    return f"{counted(refused, 'type without a name is', 'types without a name are')} too large to be spelled out"
+
+
+def mentioned(shape: AnyShape) -> tuple[TypeRef, ...]:
+    """The types that ``shape`` is made of, each as it is written there."""
+    match shape:
+        case Function():
+            return shape.result, *shape.parameters
+        case Variable():
+            return (shape.type,)
+        case Alias():
+            return (shape.target,)
+        case Record():
+            virtuals = (type for each in shape.virtuals for type in (each.result, *each.parameters))
+            types = (*(each.type for each in shape.fields), *(each.type for each in shape.bases))
+            return *types, *virtuals, *shape.arguments
+        case Foreign():
+            return shape.arguments
+        case Enum():
+            return () if shape.underlying is None else (shape.underlying,)
+        case Symbol() | Import() | Library() | Opaque() | Declared():
+            return ()
+        case _:
+            assert_never(shape)
+
+
+def _inner(type: TypeRef) -> tuple[TypeRef, ...]:
+    match type:
+        case Pointer() | Qualified():
+            return (type.target,)
+        case Array():
+            return (type.element,)
+        case Procedure():
+            return type.result, *type.parameters
+        case MemberPointer():
+            return type.owner, type.target
+        case Inline():
+            return mentioned(type.shape)
+        case Named() | Primitive() | Special():
+            return ()
+        case _:
+            assert_never(type)
