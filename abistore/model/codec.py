@@ -2,7 +2,8 @@
 
 A file is one object. ``names``, ``types`` and ``shapes`` are tables, one row a line; rows mention rows by their number,
 types only earlier ones. ``entries`` lists, for each facet, rows of a name's number and its shapes' numbers. Trailing
-fields of a row that have their default value are left out.
+fields of a row that have their default value are left out. ``digest`` is of all the rest, however it is laid out; files
+of older versions have none.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 from abistore.errors import SnapshotError
 from abistore.model.budget import fitted, weakened
 from abistore.model.characters import json_bytes
-from abistore.model.digest import sort_variants
+from abistore.model.digest import digest, sort_variants
 from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import (
     Alias,
@@ -39,6 +40,9 @@ FORMAT_NAME: Final = "abistore-snapshot"
 FORMAT_VERSION: Final = 1
 
 HINT: Final = "write it again with `abistore dump`"
+CHANGED: Final = (
+    "fetch it again; if it was edited on purpose, take its digest out and write it anew with `abistore dump`"
+)
 
 ALLOWED: Final[frozenset[tuple[bool, str, type]]] = frozenset(
     [
@@ -80,6 +84,7 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     files: list[str]
     locations: list[tuple[int, int, int]]
     exported: Exported | None = None
+    digest: str | None = None
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -150,8 +155,6 @@ def to_json(snapshot: Snapshot) -> bytes:
         for name, place in sorted(snapshot.locations.items(), key=by_name)
     ]
     parts = [
-        ("format", encode(FORMAT_NAME)),
-        ("version", encode(FORMAT_VERSION)),
         ("library", encode(snapshot.library)),
         ("release", encode(snapshot.version)),
         ("target", encode(snapshot.target)),
@@ -165,7 +168,9 @@ def to_json(snapshot: Snapshot) -> bytes:
         ("types", _lines(writer.types)),
         ("shapes", _lines(writer.shapes)),
     ]
-    return json_bytes(b"{%b}\n" % b",\n".join(b'"%b":%b' % (key.encode(), value) for key, value in parts))
+    said = digest(b"".join(value.replace(b"\n", b"") for _, value in parts)).hex()
+    head = [("format", encode(FORMAT_NAME)), ("version", encode(FORMAT_VERSION)), ("digest", encode(said))]
+    return json_bytes(b"{%b}\n" % b",\n".join(b'"%b":%b' % (key.encode(), value) for key, value in (*head, *parts)))
 
 
 def _entry_rows(writer: _Writer, snapshot: Snapshot, facet: Facet) -> bytes:
@@ -208,7 +213,22 @@ def _file(data: bytes) -> File:
             f"snapshot format {header.version} is not known here (this abistore reads {FORMAT_VERSION})",
             "upgrade abistore, or write the snapshot again with this version",
         )
-    return msgspec.json.decode(data, type=File)
+    file = msgspec.json.decode(data, type=File)
+    if file.digest is not None and file.digest != _digest(file):
+        raise SnapshotError("the snapshot was changed since it was written: its digest is of something else", CHANGED)
+    return file
+
+
+def _digest(file: File) -> str:
+    """The digest of what a file says, as :func:`to_json` would lay it out."""
+    encode = msgspec.json.Encoder(order="deterministic").encode
+    entries = [b'"%b":%b' % (facet.encode(), encode(file.entries[facet])) for facet in FACETS if facet in file.entries]
+    before = (file.library, file.release, file.target, file.evidence, file.provenance)
+    after = (file.locations, file.files, file.names, file.types, file.shapes)
+    parts = [*map(encode, before), b"{%b}" % b",".join(entries), *map(encode, after)]
+    if file.exported:
+        parts.insert(len(before), encode(file.exported))
+    return digest(b"".join(parts)).hex()
 
 
 def _snapshot(file: File) -> Snapshot:

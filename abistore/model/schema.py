@@ -29,6 +29,10 @@ def schema() -> dict[str, Any]:
     properties: dict[str, Any] = {
         "format": {"const": FORMAT_NAME},
         "version": {"const": FORMAT_VERSION},
+        "digest": {
+            "type": ["string", "null"],
+            "description": "Of all the rest: 16 bytes of BLAKE2b in hexadecimal. Files of older versions have none.",
+        },
         "library": {"type": "string"},
         "release": {"type": ["string", "null"], "description": "The version label of the library."},
         "target": target,
@@ -55,7 +59,7 @@ def schema() -> dict[str, Any]:
         "description": "Rows of a table are mentioned by their number, from 0. Trailing defaults are left out of rows.",
         "type": "object",
         "properties": properties,
-        "required": [name for name in properties if name != "exported"],
+        "required": [name for name in properties if name not in {"digest", "exported"}],
         "additionalProperties": False,
         "$defs": {**objects, **rows},
     }

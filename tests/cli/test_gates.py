@@ -13,6 +13,7 @@ import pytest
 from abistore import limits
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
+from tests.editing import undigested
 from tests.endless import endless
 
 WIDER = OLD.replace("int x, y;", "int x, y, z;")
@@ -442,7 +443,7 @@ def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
 ) -> None:
     path = tmp_path / "claims.json"
     assert based("dump", stripped, "-o", path).code == 0
-    document = json.loads(path.read_text())
+    document = json.loads(undigested(path.read_text()))
     (layout,) = (seen for seen in document["evidence"] if seen["facet"] == "layout")
     layout |= {
         "full": {"state": "full", "reason": "", "described": 2},

@@ -13,6 +13,7 @@ from abistore.model.characters import UNSEEN
 from abistore.report import formats
 from tests.cli.commands import calls
 from tests.cli.conftest import Call, Done
+from tests.editing import undigested
 
 NAME = "x\x1b[31m\x1b]0;t\x07\x7f\x9b1m\u202e\u200b\u2028\n::error::owned\n::add-mask::y ##[error]z ##vso[a]b`|<b>"
 LABEL = "::error::x`$(id)`<b>|##[error]y"
@@ -43,7 +44,7 @@ def hostile(text: str) -> str:
 def values(abistore: Call, old: Path, new: Path, tmp_path: Path) -> dict[str, str | Path]:
     """Hostile snapshots, stored as two releases, and hostile files of policies."""
     for name, library in (("old", old), ("new", new)):
-        text = hostile(abistore("dump", library).out)
+        text = hostile(undigested(abistore("dump", library).out))
         (tmp_path / f"{name}::error::.json").write_text(text)
         assert abistore("import", tmp_path / f"{name}::error::.json", "--version", f"{LABEL}-{name}").code == 0
     quoted = json.dumps(NAME.replace("\x7f", "").replace("\x9b", ""))

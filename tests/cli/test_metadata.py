@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call
+from tests.editing import undigested
 
 SAID = ("--released", "2024-05-06", "--revision", "abc123", "--url", "https://ci.example/7")
 
@@ -136,7 +137,7 @@ def test_a_snapshot_that_says_what_no_store_says_is_refused(
 ) -> None:
     file = tmp_path / "libcase.json"
     stored("export", "libcase@1.0", "-o", file)
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"exported": exported}))
+    file.write_text(json.dumps(json.loads(undigested(file.read_text())) | {"exported": exported}))
     done = stored("--db", tmp_path / "other.db", "import", file)
     assert done.code >= 64
     assert message in done.err

@@ -23,6 +23,7 @@ from abistore.extract.reader import ExtractOptions
 from abistore.model.codec import from_json, to_json
 from abistore.service.snapshots import capture
 from tests.build import build_library
+from tests.editing import undigested
 from tests.fuzz.mutations import damaged_library, damaged_snapshot, places_of
 from tests.fuzz.trial import BYTES, SECONDS, Outcome, prepare, trial
 
@@ -89,7 +90,7 @@ def intact(build: str) -> Path:
 
 @cache
 def _document(build: str) -> str:
-    return to_json(capture(intact(build), options=ExtractOptions(version="1"))).decode()
+    return undigested(to_json(capture(intact(build), options=ExtractOptions(version="1"))).decode())
 
 
 @cache

@@ -29,6 +29,7 @@ from abistore.model.shapes import (
 from abistore.model.snapshot import Snapshot
 from tests.bounds import abistore
 from tests.build import build_library
+from tests.editing import undigested
 from tests.effort import steps
 
 INT = Primitive("int", 4)
@@ -110,7 +111,8 @@ def test_a_chain_is_read_as_deep_as_it_can_be_walked() -> None:
 
 @pytest.mark.parametrize("row", [["i", ["Record", "struct", 8, [["a", -1, 0], ["b", -1, 32]]]], ["f", -1, [-1, -1]]])
 def test_a_fan_in_a_snapshot_is_replaced_too(row: object) -> None:
-    document = json.loads(to_json(read(build_library("int v0;"), ExtractOptions())))
+    written = to_json(read(build_library("int v0;"), ExtractOptions())).decode()
+    document = json.loads(undigested(written))
     for _ in range(60):
         document["types"].append(json.loads(json.dumps(row).replace("-1", str(len(document["types"]) - 1))))
     variable = next(shape for shape in document["shapes"] if shape[0] == "Variable")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from abistore.model.shapes import Alias, Function, Library, Pointer, Primitive, 
 from abistore.model.snapshot import Location, Snapshot, Target
 from abistore.model.wire import MAX_DEPTH
 from tests.build import build_library
+from tests.editing import undigested
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "snapshot-schema.json"
 
@@ -66,7 +68,7 @@ def test_the_published_schema_is_current():
 
 
 def test_the_schema_refuses_what_the_reader_refuses():
-    broken = json.loads(to_json(SMALL))
+    broken = json.loads(undigested(to_json(SMALL).decode()))
     broken["types"].append(["*"])
     validator = jsonschema.Draft202012Validator(schema())
     assert not validator.is_valid(broken)
@@ -125,7 +127,7 @@ def test_a_newer_format_says_to_upgrade():
     ],
 )
 def test_a_row_that_makes_no_sense_is_an_error(table, row):
-    broken = json.loads(to_json(SMALL))
+    broken = json.loads(undigested(to_json(SMALL).decode()))
     broken[table].append(row)
     with pytest.raises(SnapshotError) as caught:
         from_json(json.dumps(broken).encode())
@@ -134,7 +136,7 @@ def test_a_row_that_makes_no_sense_is_an_error(table, row):
 
 @pytest.mark.parametrize("row", [[0], [99, 0], [0, 99], [0, -1]])
 def test_an_entry_that_points_nowhere_is_an_error(row):
-    broken = json.loads(to_json(SMALL))
+    broken = json.loads(undigested(to_json(SMALL).decode()))
     broken["entries"]["layout"].append(row)
     with pytest.raises(SnapshotError):
         from_json(json.dumps(broken).encode())
@@ -152,6 +154,40 @@ def test_types_nested_too_deeply_are_not_written_and_replaced_when_read():
         deep = Pointer(deep)
     with pytest.raises(SnapshotError):
         to_json(msgspec.structs.replace(SMALL, entries={"layout": {Name("alias", "a"): (Alias(deep),)}}))
-    chain = json.loads(to_json(SMALL))
+    chain = json.loads(undigested(to_json(SMALL).decode()))
     chain["types"] += [["*", len(chain["types"]) - 1 + i] for i in range(100_000)]
     assert from_json(json.dumps(chain).encode()) == SMALL
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("libsmall", "libsmell"), ('"x86_64"', '"i386"'), ('"int",4', '"int",8'), ('["Symbol"', '["Symbol" ')],
+)
+def test_a_snapshot_that_was_edited_is_refused_with_what_to_do(old, new):
+    written = to_json(SMALL).decode()
+    edited = written.replace(old, new)
+    assert edited != written
+    if edited.replace(" ", "") == written.replace(" ", ""):
+        assert from_json(edited.encode()) == SMALL
+        return
+    with pytest.raises(SnapshotError, match="was changed") as caught:
+        from_json(edited.encode())
+    assert "take its digest out and write it anew with `abistore dump`" in caught.value.hint
+    assert from_json(undigested(edited).encode()) != SMALL
+
+
+def test_a_snapshot_may_be_laid_out_anew_and_be_without_a_digest():
+    written = to_json(SMALL)
+    for said in (json.loads(written), dict(reversed(json.loads(written).items()))):
+        assert from_json(json.dumps(said, indent=3).encode()) == SMALL
+    assert from_json(undigested(written.decode()).encode()) == SMALL
+
+
+def test_every_byte_of_a_snapshot_counts():
+    written = to_json(SMALL)
+    for place in range(len(written)):
+        for bit in (1, 32):
+            flipped = bytearray(written)
+            flipped[place] ^= bit
+            with contextlib.suppress(SnapshotError):
+                assert from_json(bytes(flipped)) == SMALL, place
