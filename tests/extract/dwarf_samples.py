@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from abistore.extract.dwarf import codes as dw
-from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.reader import read_tables
 from abistore.extract.reader import ExtractOptions

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.extract.dwarf import codes as dw
-from abistore.extract.dwarf import leb
-from abistore.extract.dwarf.abbreviations import UNDECLARED, Abbreviation
-from abistore.extract.dwarf.faults import Malformed
-from abistore.extract.dwarf.forms import Format
-from abistore.extract.dwarf.tables import read_table
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, Abbreviation
+from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.forms import Format
+from abistore.extract.dwarf.bytes.tables import read_table
 
 FORMAT = Format(True, 4, 8, 4)
 Declared = tuple[int, bool, list[tuple[int, int, int]]]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.dwarf.info import DebugInfo
-from abistore.extract.dwarf.records import read_record
-from abistore.extract.dwarf.types import Types
+from abistore.extract.dwarf.entries.info import DebugInfo
+from abistore.extract.dwarf.shapes.records import read_record
+from abistore.extract.dwarf.shapes.types import Types
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions

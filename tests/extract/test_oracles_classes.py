@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.dwarf import codes as dw
-from abistore.extract.dwarf.info import DebugInfo
-from abistore.extract.dwarf.records import read_record
-from abistore.extract.dwarf.types import Types
-from abistore.extract.dwarf.walk import children
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.entries.info import DebugInfo
+from abistore.extract.dwarf.entries.walk import children
+from abistore.extract.dwarf.shapes.records import read_record
+from abistore.extract.dwarf.shapes.types import Types
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Named

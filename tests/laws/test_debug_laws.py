@@ -7,7 +7,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.extract.dwarf.closures import number_closure
+from abistore.extract.dwarf.names.closures import number_closure
 from abistore.extract.elf.supplement import Supplement, read_supplement
 from abistore.model.normal import normal_name
 from abistore.model.spelling import spell

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from abistore.extract.dwarf.functions import ASSEMBLY
+from abistore.extract.dwarf.shapes.functions import ASSEMBLY
 from abistore.model.budget import HINT, REASON
 from abistore.model.counting import counted
 from abistore.model.evidence import is_expected
 from abistore.model.snapshot import Evidence
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.info import DebugInfo
-    from abistore.extract.dwarf.units import Unit
+    from abistore.extract.dwarf.entries.info import DebugInfo
+    from abistore.extract.dwarf.entries.units import Unit
     from abistore.extract.elf.symbols import Exports
 
 HINTS: Final = {

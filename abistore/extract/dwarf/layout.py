@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.extract.dwarf.alias_templates import resolve_alias_templates
+from abistore.extract.dwarf.bytes.faults import malformed_is_an_error, refuse_useless
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types
-from abistore.extract.dwarf.declared import locate_declarations
-from abistore.extract.dwarf.destructors import place_destructors
-from abistore.extract.dwarf.faults import malformed_is_an_error, refuse_useless
-from abistore.extract.dwarf.footprints import Footprints
-from abistore.extract.dwarf.foreign import is_runtime
-from abistore.extract.dwarf.functions import ASSEMBLY, Declarations, Shapes, alias, own
-from abistore.extract.dwarf.info import DebugInfo
-from abistore.extract.dwarf.joins import Joins
-from abistore.extract.dwarf.records import read_enum, read_record
-from abistore.extract.dwarf.special_members import settle_passing
-from abistore.extract.dwarf.types import Types
+from abistore.extract.dwarf.entries.info import DebugInfo
+from abistore.extract.dwarf.names.alias_templates import resolve_alias_templates
+from abistore.extract.dwarf.names.foreign import is_runtime
+from abistore.extract.dwarf.shapes.declared import locate_declarations
+from abistore.extract.dwarf.shapes.destructors import place_destructors
+from abistore.extract.dwarf.shapes.footprints import Footprints
+from abistore.extract.dwarf.shapes.functions import ASSEMBLY, Declarations, Shapes, alias, own
+from abistore.extract.dwarf.shapes.joins import Joins
+from abistore.extract.dwarf.shapes.records import read_enum, read_record
+from abistore.extract.dwarf.shapes.special_members import settle_passing
+from abistore.extract.dwarf.shapes.types import Types
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants

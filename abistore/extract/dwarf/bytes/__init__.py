@@ -1,0 +1,1 @@
+"""The bytes of debug sections: numbers, strings, attribute forms, and abbreviation tables."""

@@ -1,0 +1,90 @@
+"""The debug sections of one file, read when first needed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from abistore.extract.dwarf.bytes.strings import StringTable
+from abistore.extract.dwarf.bytes.tables import read_table
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
+    from abistore.extract.dwarf.bytes.forms import Format
+    from abistore.extract.elf.container import ElfFile
+
+
+class Sections:
+    """The debug sections of ``elf``; with ``suffix`` ``.dwo`` those of a split DWARF file."""
+
+    def __init__(self, elf: ElfFile, suffix: Literal["", ".dwo"] = "") -> None:
+        self.elf = elf
+        self.suffix = suffix
+        self.prefix = "<" if elf.little else ">"
+        self.order: Literal["little", "big"] = "little" if elf.little else "big"
+        self._bytes: dict[str, bytes] = {}
+        self._tables: dict[tuple[int, Format], list[Abbreviation]] = {}
+
+    def read(self, name: str) -> bytes:
+        """The bytes of ``.debug_<name>``, empty where absent; in split files, of all sections of that name."""
+        data = self._bytes.get(name)
+        if data is None:
+            full = f".debug_{name}{self.suffix}"
+            data = b"".join(self.elf.sections_named(full)) if self.suffix else self.elf.section(full)
+            self._bytes[name] = data
+        return data
+
+    def close(self) -> None:
+        """Forgets what was read."""
+        self._bytes.clear()
+        for name in ("strings", "line_strings"):
+            if name in vars(self):
+                vars(self)[name].close()
+
+    @property
+    def info(self) -> bytes:
+        """The units."""
+        return self.read("info")
+
+    @property
+    def types(self) -> bytes:
+        """The type units of DWARF 4."""
+        return self.read("types")
+
+    def is_types(self, data: bytes) -> bool:
+        """Whether ``data`` is .debug_types."""
+        return data is self.types and bool(data)
+
+    @cached_property
+    def strings(self) -> StringTable:
+        """The strings of .debug_str."""
+        return StringTable(self.read("str"))
+
+    @cached_property
+    def line_strings(self) -> StringTable:
+        """The strings of .debug_line_str, which split files share with none."""
+        return StringTable(self.read("line_str"))
+
+    def addresses(self) -> bytes:
+        """.debug_addr."""
+        return self.read("addr")
+
+    def string_offsets(self) -> bytes:
+        """.debug_str_offsets."""
+        return self.read("str_offsets")
+
+    def range_lists(self) -> bytes:
+        """.debug_rnglists."""
+        return self.read("rnglists")
+
+    def ranges(self) -> bytes:
+        """.debug_ranges, the range lists before DWARF 5."""
+        return self.read("ranges")
+
+    def table(self, offset: int, format: Format) -> list[Abbreviation]:
+        """The abbreviation table at ``offset``."""
+        key = (offset, format)
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = read_table(self.read("abbrev"), offset, format)
+        return table

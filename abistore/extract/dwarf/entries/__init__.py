@@ -1,0 +1,1 @@
+"""Units and their entries (DIEs), found and decoded on demand."""

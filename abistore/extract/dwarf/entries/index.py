@@ -1,0 +1,47 @@
+"""Where each record and enum is defined, by its plain name, over all units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.abbreviations import Attributes
+from abistore.extract.dwarf.bytes.faults import MALFORMED, describe
+from abistore.extract.dwarf.entries.peek import name_at
+from abistore.extract.dwarf.entries.units import Unit
+
+
+def index_definitions(
+    units: Iterable[Unit], attributes: Callable[[int], Attributes], fault: Callable[[str], None]
+) -> dict[str, list[int]]:
+    """The handles of the definitions at namespace scope of scanned units, by DW_AT_name, in the order of the units.
+
+    A definition that carries only DW_AT_specification is listed under the name of its declaration.
+    """
+    index: dict[str, list[int]] = {}
+    for unit in units:
+        try:
+            _add_unit(unit, attributes, index)
+        except MALFORMED as error:
+            fault(f"the unit at {unit.handle:#x}: {describe(error)}")
+    return index
+
+
+def _add_unit(unit: Unit, attributes: Callable[[int], Attributes], index: dict[str, list[int]]) -> None:
+    data, base, offset, strings = unit.data, unit.base, unit.offset, unit.strings
+    for start in unit.classes:
+        code = data[start]
+        position = start + 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        abbreviation = unit.table[code]
+        if abbreviation.name_place >= 0:
+            name = strings[offset(data, position + abbreviation.name_place)[0]]
+        else:
+            name = name_at(unit, abbreviation, position)
+        if not name and dw.AT_SPECIFICATION in abbreviation.attributes:
+            declaration = abbreviation.decode(data, position, unit)[1][dw.AT_SPECIFICATION]
+            name = attributes(declaration).get(dw.AT_NAME, "")
+        if name:
+            index.setdefault(name, []).append(base + start)

@@ -1,0 +1,380 @@
+"""The debug information of one library, entry by entry, on demand.
+
+``DebugInfo`` knows the units, finds those that describe exported places, and decodes the entries that its caller asks
+for. What an entry means for the ABI is not known here.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.abbreviations import Abbreviation, Attributes
+from abistore.extract.dwarf.bytes.faults import MALFORMED, Malformed, describe
+from abistore.extract.dwarf.bytes.sections import Sections
+from abistore.extract.dwarf.bytes.strings import NoStrings
+from abistore.extract.dwarf.entries.index import index_definitions
+from abistore.extract.dwarf.entries.lines import Files, file_names
+from abistore.extract.dwarf.entries.ranges import read_aranges, unit_ranges
+from abistore.extract.dwarf.entries.scan import Found, scan_namespaces
+from abistore.extract.dwarf.entries.scopes import Scope, Scopes
+from abistore.extract.dwarf.entries.split import SplitFiles, is_skeleton
+from abistore.extract.dwarf.entries.units import Context, Unit, read_units
+from abistore.extract.dwarf.entries.unplaced import MEMBER, folded_functions, members
+
+if TYPE_CHECKING:
+    from abistore.extract.elf.container import ElfFile
+    from abistore.extract.reader import ExtractOptions
+
+BASE_STEP = 1 << 40
+"""Handles of each section start at a multiple of this; no section is that large."""
+
+ALTERNATE_BASE = 1 * BASE_STEP
+
+
+SEGMENT_TLS = 7
+
+LONGEST_CHAIN = 8
+"""Bound on references from an entry to the one that it completes."""
+
+
+class DebugInfo:
+    """The units of ``elf``, of its supplementary (dwz) file and of its split files.
+
+    ``addresses`` and ``tls_offsets`` name the exported symbols at each place: entries there are collected in ``found``.
+    ``problems`` pairs reason codes with details for people: what could not be read, while the rest could.
+
+    Entries are named by handles: whole numbers that are comparable within one section, -1 for what cannot be resolved.
+    Methods that decode raise what ``bytes.faults.MALFORMED`` lists where a file is corrupt. The outermost reader wraps
+    itself in ``bytes.faults.malformed_is_an_error``.
+    """
+
+    def __init__(
+        self,
+        elf: ElfFile,
+        *,
+        alternate: ElfFile | None,
+        options: ExtractOptions,
+        addresses: Mapping[int, Sequence[str]],
+        tls_offsets: Mapping[int, Sequence[str]],
+    ) -> None:
+        self.problems: list[tuple[str, str]] = []
+        self.found: list[Found] = []
+        self._units: list[Unit] = []
+        self._split_units: dict[int, Unit] = {}
+        self._elf = elf
+        self._progress = options.progress
+        self._addresses = addresses
+        self._tls_offsets = tls_offsets
+        self._scopes = Scopes()
+        self._starts: dict[int, tuple[list[int], list[Unit]]] = {}
+        self._next_base = 2 * BASE_STEP
+        self._definitions: dict[str, list[int]] | None = None
+        self._files: dict[tuple[int, int], Files] = {}
+        self._last: Unit | None = None
+        self._code: list[tuple[int, int, Unit]] = []
+        self._sections = Sections(elf)
+        self._split_files = SplitFiles(elf, options, self._add_split, self.problem)
+        other = Sections(alternate) if alternate is not None else None
+        self.context = Context(other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, _tls(elf))
+        self._add(self._sections, self._sections.info, 0)
+        if other is not None:
+            self._add(other, other.info, ALTERNATE_BASE)
+        elif elf.alternate_link is not None:
+            self.problem("alternate-file-missing", elf.alternate_link[0])
+        if elf.has(".debug_types"):
+            self._add(self._sections, self._sections.types, self._new_base())
+
+    @property
+    def units(self) -> list[Unit]:
+        """All units, type units included; split units stand in place of their skeletons once these were asked for."""
+        split = self._split_units
+        return [split.get(unit.handle, unit) for unit in self._units]
+
+    def _new_base(self) -> int:
+        base = self._next_base
+        self._next_base += BASE_STEP
+        return base
+
+    def _add_split(self, sections: Sections, data: bytes) -> list[Unit]:
+        return self._add(sections, data, self._new_base()) if data else []
+
+    def _full(self, unit: Unit) -> Unit:
+        """The unit itself, or the split one that a skeleton stands for."""
+        unit.load()
+        if not is_skeleton(unit):
+            return unit
+        full = self._split_units.get(unit.handle)
+        if full is None:
+            full = self._split_units[unit.handle] = self._split_files.unit_of(unit) or unit
+        return full
+
+    def problem(self, reason: str, detail: str) -> None:
+        """Records once that something could not be read."""
+        if (reason, detail) not in self.problems:
+            self.problems.append((reason, detail))
+
+    def _add(self, sections: Sections, data: bytes, base: int) -> list[Unit]:
+        def fault(detail: str) -> None:
+            self.problem("corrupt-debug-info", f"{sections.elf.path.name}: {detail}")
+
+        units = list(read_units(sections, data, base, self.context, fault))
+        for unit in units:
+            if unit.signature is not None:
+                self.context.signatures.setdefault(unit.signature, base + unit.type_position)
+        self._units += [unit for unit in units if not sections.suffix or unit.is_type_unit]
+        self._starts[base // BASE_STEP] = ([unit.handle for unit in units], units)
+        return units
+
+    # --- choosing units -------------------------------------------------------------------------------------------
+
+    def units_for(self, addresses: Iterable[int]) -> list[Unit]:
+        """The units that say that they cover one of ``addresses``, by .debug_aranges, or else by their own ranges.
+
+        Both cover code, and rarely data: see :meth:`locate`.
+        """
+        wanted = sorted(addresses)
+        starts, units = self._starts[0]
+        positions = dict(zip(starts, units, strict=True))
+        ranges = [
+            (first, end, positions[offset])
+            for first, end, offset in read_aranges(self._sections.read("aranges"), self._sections.prefix, self._fault)
+            if offset in positions
+        ]
+        covered = {unit.handle for _, _, unit in ranges}
+        chosen: dict[int, Unit] = {}
+        for unit in units:
+            if unit.handle not in covered and not unit.is_type_unit:
+                ranges += [(first, end, unit) for first, end in self._ranges(unit)]
+        self._code = ranges
+        for first, end, unit in ranges:
+            if unit.handle not in chosen:
+                index = bisect_right(wanted, first - 1)
+                if index < len(wanted) and wanted[index] < end:
+                    chosen[unit.handle] = unit
+        return [self._try_full(chosen[handle]) for handle in sorted(chosen)]
+
+    def _try_full(self, unit: Unit) -> Unit:
+        try:
+            return self._full(unit)
+        except MALFORMED as fault:
+            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+            return unit
+
+    def _ranges(self, unit: Unit) -> list[tuple[int, int]]:
+        try:
+            unit.load()
+            return list(unit_ranges(unit))
+        except MALFORMED as fault:
+            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+            return []
+
+    def _fault(self, detail: str) -> None:
+        self.problem("corrupt-debug-info", f"{self._elf.path.name}: {detail}")
+
+    def locate(self, addresses: Collection[int], tls_offsets: Collection[int]) -> None:
+        """Scans units until ``found`` has an entry at all of these places, or no unit is left.
+
+        ``addresses`` are those that ought to be described; the units that claim them come first, the remaining ones
+        only for what these did not describe.
+        """
+        chosen = self.units_for(addresses)
+        for number, unit in enumerate(chosen):
+            if self._progress:
+                self._progress(self._elf.path.name, number / len(chosen))
+            self.scan(unit)
+        if not (set(addresses) <= self._found_at("function", "variable") and set(tls_offsets) <= self._found_at("tls")):
+            for unit in self.units:
+                self.scan(unit)
+            self._find_thread_locals(set(tls_offsets) - self._found_at("tls"))
+
+    def _found_at(self, *kinds: str) -> set[int]:
+        return {place for kind, place, _ in self.found if kind in kinds}
+
+    def named(self, symbols: Set[str]) -> dict[str, int]:
+        """The entries that describe some of ``symbols`` without saying where they lie."""
+        found: dict[str, int] = {}
+        for unit in self.units if symbols else ():
+            if unit.is_scanned:
+                try:
+                    for symbol, handle in folded_functions(unit, symbols):
+                        found.setdefault(symbol, handle)
+                except MALFORMED as fault:
+                    self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+        left = [symbol for symbol in sorted(symbols) if symbol.startswith(MEMBER) and symbol not in found]
+        try:
+            found.update(members(self._index(), self.die, left) if left else ())
+        except MALFORMED as fault:
+            self._fault(f"a class with members that are exported: {describe(fault)}")
+        return found
+
+    def without_functions(self, addresses: Iterable[int]) -> Iterator[Unit]:
+        """The units that hold code at some of ``addresses`` and place no function of theirs in a source file."""
+        wanted = sorted(addresses)
+        held = {}
+        for first, end, unit in self._code if wanted else ():
+            index = bisect_right(wanted, first - 1)
+            if index < len(wanted) and wanted[index] < end:
+                held[unit.handle] = unit
+        for unit in map(self._try_full, held.values()):
+            if not any(each.tag == dw.TAG_SUBPROGRAM and dw.AT_DECL_FILE in each.attributes for each in unit.table):
+                yield unit
+
+    def covers(self, address: int) -> bool:
+        """Whether some unit says that it holds the code at ``address``."""
+        index = bisect_right(self._extents, (address, sys.maxsize)) - 1
+        return index >= 0 and address < self._extents[index][1]
+
+    @cached_property
+    def _extents(self) -> list[tuple[int, int]]:
+        """The ranges of code that units claim, sorted and joined."""
+        joined: list[tuple[int, int]] = []
+        for first, end, _ in sorted(self._code, key=itemgetter(0)):
+            if joined and first <= joined[-1][1]:
+                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+            else:
+                joined.append((first, end))
+        return joined
+
+    def _find_thread_locals(self, tls_offsets: set[int]) -> None:
+        """Finds thread-local variables by symbol name, where the debug information does not place them."""
+        places = {name: offset for offset in tls_offsets for name in self._tls_offsets[offset]}
+        for unit in self.units if places else ():
+            try:
+                for handle in [unit.base + position for position in unit.unplaced]:
+                    offset = places.get(self._symbol(handle))
+                    if offset is not None:
+                        self.found.append(("tls", offset, handle))
+            except MALFORMED as fault:
+                self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+
+    def _symbol(self, handle: int) -> str:
+        """The linkage name of a variable, or the name where it has none."""
+        for _ in range(LONGEST_CHAIN):
+            attributes = self.attributes(handle)
+            if dw.AT_LINKAGE_NAME in attributes:
+                return str(attributes[dw.AT_LINKAGE_NAME])
+            outer: int = attributes.get(dw.AT_SPECIFICATION) or attributes.get(dw.AT_ABSTRACT_ORIGIN) or -1
+            if outer < 0:
+                return str(attributes.get(dw.AT_NAME, ""))
+            handle = outer
+        return ""
+
+    def close(self) -> None:
+        """Lets go of everything: sections are most of the memory, and units and their parts hold each other."""
+        for unit in chain(*(units for _, units in self._starts.values())):
+            unit.close()
+        vars(self).clear()
+
+    # --- scanning -------------------------------------------------------------------------------------------------
+
+    def scan(self, unit: Unit) -> None:
+        """Reads the namespace scope of ``unit``, once: its scopes and classes, and ``found`` grows.
+
+        A fault is recorded in ``problems``, and what was read before it holds.
+        """
+        if unit.is_scanned:
+            return
+        full = self._try_full(unit)
+        if full is not unit:
+            self.scan(full)
+            return
+        unit.is_scanned = True
+        unit.starts, unit.scopes = [unit.position], [None]
+        unit.classes, unit.containers, unit.declared, unit.nameable, unit.unplaced = [], [], [], [], []
+        try:
+            unit.load()
+            scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)
+        except MALFORMED as fault:
+            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
+
+    def definitions(self, name: str) -> Sequence[int]:
+        """The records and enums of this name at namespace scope, in any unit, that are not mere declarations."""
+        return self._index().get(name, ())
+
+    def _index(self) -> dict[str, list[int]]:
+        if self._definitions is None:
+            for unit in self.units:
+                self.scan(unit)
+            self._definitions = index_definitions(self.units, self.attributes, self._fault)
+        return self._definitions
+
+    def scope(self, handle: int) -> Scope:
+        """What encloses an entry, outermost first: namespaces by name, records and functions by handle."""
+        unit = self.unit(handle)
+        self.scan(unit)
+        return self._scopes.of(unit, handle - unit.base)
+
+    # --- entries --------------------------------------------------------------------------------------------------
+
+    def unit(self, handle: int) -> Unit:
+        """The unit that holds an entry."""
+        last = self._last
+        if last is not None and last.position <= handle - last.base < last.limit:
+            return last
+        section = self._starts.get(handle // BASE_STEP) if handle >= 0 else None
+        if section is not None:
+            starts, units = section
+            index = bisect_right(starts, handle) - 1
+            if index >= 0:
+                unit = units[index]
+                position = handle - unit.base
+                if unit.position <= position < unit.limit:
+                    self._last = unit
+                    return unit
+        raise Malformed(f"a reference to {handle:#x} leads to no entry")
+
+    def entry(self, handle: int) -> tuple[Unit, Abbreviation, int]:
+        """An entry without its attributes: its unit, its abbreviation, the position after its code."""
+        unit = self._last
+        if unit is None or not unit.position <= handle - unit.base < unit.limit:
+            unit = self.unit(handle)
+        if not unit.is_loaded:
+            unit.load()
+        data = unit.data
+        position = handle - unit.base
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, position - 1)
+        return unit, unit.table[code], position
+
+    def die(self, handle: int) -> tuple[Unit, Abbreviation, int, Attributes]:
+        """An entry: its unit, its abbreviation, the position after its attributes, and its attributes."""
+        unit, abbreviation, position = self.entry(handle)
+        position, attributes = abbreviation.decode(unit.data, position, unit)
+        return unit, abbreviation, position, attributes
+
+    def attributes(self, handle: int) -> Attributes:
+        """The attributes of an entry."""
+        return self.die(handle)[3]
+
+    def file(self, unit: Unit, index: int) -> str:
+        """The file that ``DW_AT_decl_file`` means, relative to the compilation folder where below it; else empty."""
+        unit.load()
+        if unit.stmt_list is None:
+            unit = unit.line_unit
+        if unit.stmt_list is None:
+            return ""
+        key = (unit.base, unit.line_base + unit.stmt_list)
+        try:
+            if key not in self._files:
+                self._files[key] = file_names(unit, unit.line_base + unit.stmt_list)
+            return self._files[key][index]
+        except MALFORMED as fault:
+            self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
+            self._files[key] = Files(unit, (), ())
+            return ""
+
+
+def _tls(elf: ElfFile) -> range:
+    """The addresses of the TLS segment."""
+    segments = [segment for segment in elf.segments if segment.type == SEGMENT_TLS]
+    return range(segments[0].address, segments[0].address + segments[0].memory_size) if segments else range(0)

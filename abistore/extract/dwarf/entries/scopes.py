@@ -1,0 +1,79 @@
+"""What encloses an entry: namespaces by name, records and functions by handle."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any, NamedTuple, TypeAlias
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.entries.units import Unit
+from abistore.extract.dwarf.entries.walk import children, skip
+
+Scope: TypeAlias = tuple[str | int, ...]
+"""Outermost first: the name of a namespace, or the handle of a record or function."""
+
+CONTAINERS = frozenset({*dw.RECORD_TAGS, dw.TAG_SUBPROGRAM, dw.TAG_NAMESPACE})
+SCOPES = CONTAINERS | {dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE}
+"""These and what may hold types inside a function without being a scope by name."""
+
+
+class Container(NamedTuple):
+    """A record or function: the scope inside of it, and where the containers and blocks directly in it begin."""
+
+    scope: Scope
+    starts: list[int]
+
+
+class Scopes:
+    """The enclosing scopes of entries in scanned units, remembered."""
+
+    def __init__(self) -> None:
+        self._namespaces: dict[tuple[int, int], Scope] = {}
+        self._containers: dict[int, Container] = {}
+        self._ends: dict[int, int] = {}
+
+    def of(self, unit: Unit, position: int) -> Scope:
+        """The scope of the entry at ``position``."""
+        index = bisect_right(unit.starts, position) - 1
+        scope = self._namespaces.get((unit.handle, index))
+        if scope is None:
+            scope = self._namespaces[unit.handle, index] = _flatten(unit.scopes[index])
+        starts, first = unit.containers, unit.starts[index]
+        while True:
+            nearest = bisect_right(starts, position) - 1
+            if nearest < 0 or not first <= starts[nearest] < position < self._end(unit, starts[nearest]):
+                return scope
+            scope, starts = self._container(unit, starts[nearest], scope)
+
+    def _end(self, unit: Unit, start: int) -> int:
+        """The position after the entry at ``start``."""
+        handle = unit.base + start
+        end = self._ends.get(handle)
+        if end is None:
+            code, position = leb.unsigned(unit.data, start)
+            end = self._ends[handle] = skip(unit.table[code], position, unit)
+        return end
+
+    def _container(self, unit: Unit, start: int, outer: Scope) -> Container:
+        """The entry at ``start``, which is inside of ``outer``."""
+        handle = unit.base + start
+        found = self._containers.get(handle)
+        if found is None:
+            code, position = leb.unsigned(unit.data, start)
+            abbreviation = unit.table[code]
+            inside = children(unit, abbreviation.decode(unit.data, position, unit)[0])
+            found = self._containers[handle] = Container(
+                (*outer, handle) if abbreviation.tag in CONTAINERS else outer,
+                [inner - unit.base for inner, child, _ in inside if child.has_children and child.tag in SCOPES],
+            )
+        return found
+
+
+def _flatten(link: Any) -> Scope:
+    names: list[str] = []
+    while link is not None:
+        link, name = link
+        names.append(name)
+    names.reverse()
+    return tuple(names)

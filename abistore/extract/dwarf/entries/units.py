@@ -1,0 +1,360 @@
+"""Units: their headers, their root entries, and what decoding an entry of theirs needs (DWARF 5, section 7.5.1)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.classes import ADDRESS
+from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.forms import EMPTY, SIZE_CODES, Format, fixed_forms, meaning, read_raw
+from abistore.extract.dwarf.bytes.sections import Sections
+from abistore.extract.dwarf.bytes.strings import IndexedStrings, StringTable
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.bytes.abbreviations import Abbreviation, Specification
+
+Unpacking: TypeAlias = Callable[[bytes, int], tuple[int, ...]]
+
+TYPE_UNITS = frozenset({dw.UT_TYPE, dw.UT_SPLIT_TYPE})
+SPLIT_UNITS = frozenset({dw.UT_SPLIT_COMPILE, dw.UT_SPLIT_TYPE})
+WIDE_LENGTH = 0xFFFFFFFF
+"""The escape that announces 64-bit DWARF."""
+
+
+class Context:
+    """What all units of one session share: type signatures and the supplementary (dwz) file.
+
+    ``alternate_base`` is the base of the handles of the supplementary file, -1 where that file is missing. ``tls`` are
+    the addresses of the library's TLS segment.
+    """
+
+    def __init__(self, alternate_strings: StringTable, alternate_base: int, tls: range) -> None:
+        self.signatures: dict[int, int] = {}
+        self.alternate_strings = alternate_strings
+        self.alternate_base = alternate_base
+        self.tls = tls
+
+
+class Unit:
+    """One unit: a compiled source file, a type unit, or a part shared by several units.
+
+    ``handle`` is that of its header, ``base`` the first handle of its section: a handle is ``base`` plus a position in
+    ``data``. Entries lie from ``position`` up to ``limit``; ``top`` is the position of the root's first child.
+    ``ends`` remembers where entries with children end that do not tell, by the position after their code; ``steps`` the
+    sizes of leaves of one size, by the first byte, once one was met (empty until such an end is looked for).
+    ``line_unit`` is the one whose line table names the files.
+    ``name``, ``producer``, ``language``, ``comp_dir`` and ``low_pc`` are those of the root entry.
+    """
+
+    __slots__ = (
+        "_context", "_indexed", "abbreviation_offset", "addr_base", "address", "addresses", "base", "classes",
+        "comp_dir", "containers", "data", "declared", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc",
+        "is_loaded", "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable",
+        "offset", "order", "position", "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root",
+        "scopes", "sections", "signature", "signatures", "starts", "steps", "stmt_list", "str_base", "strings", "table",
+        "top", "type_position", "unplaced", "version", "word",
+    )  # fmt: skip
+
+    table: list[Abbreviation]
+    starts: list[int]
+    scopes: list[Any]
+    classes: list[int]
+    containers: list[int]
+    declared: list[int]
+    nameable: list[int]
+    unplaced: list[int]
+
+    def __init__(self, sections: Sections, data: bytes, base: int, context: Context) -> None:
+        self._context = context
+        self.sections = sections
+        self.data = data
+        self.base = base
+        self.signatures = context.signatures
+        self.strings = sections.strings
+        self.order = sections.order
+        self.is_loaded = self.is_scanned = False
+        self.language: int | None = None
+        self.name: str | None = None
+        self.producer: str | None = None
+        self.comp_dir = ""
+        self.dwo_name: str | None = None
+        self.dwo_id: int | None = None
+        self.stmt_list: int | None = None
+        self.low_pc = self.high_pc = 0
+        self.ranges_offset = 0
+        self.line_base = 0
+        self.line_unit = self
+        self.root: Mapping[int, Any] = {}
+        self.table = []
+        self.ends: dict[int, int] = {}
+        self.steps: list[int] = []
+        self.addresses: Callable[[], bytes] = sections.addresses
+        self.ranges: Callable[[], bytes] = sections.ranges
+        self.range_lists: Callable[[], bytes] = sections.range_lists
+
+    # Set by read_units, from the header.
+    handle: int
+    position: int
+    limit: int
+    version: int
+    kind: int
+    format: Format
+    word: Unpacking
+    offset: Unpacking
+    address: Unpacking
+    abbreviation_offset: int
+    signature: int | None
+    type_position: int
+    dwo_id: int | None
+    str_base: int
+    addr_base: int
+    range_base: int
+    top: int
+
+    @property
+    def end(self) -> int:
+        """The handle after the unit's last entry."""
+        return self.base + self.limit
+
+    @property
+    def bits(self) -> int:
+        """32 or 64: the DWARF format, not the machine's word."""
+        return self.format.offset_size * 8
+
+    @property
+    def address_size(self) -> int:
+        """Size of an address in bytes."""
+        return self.format.address_size
+
+    @property
+    def is_type_unit(self) -> bool:
+        """Whether the unit describes one type for others to refer to by signature."""
+        return self.kind in TYPE_UNITS
+
+    @property
+    def line_strings(self) -> StringTable:
+        """The strings of .debug_line_str."""
+        return self.sections.line_strings
+
+    @property
+    def alternate_strings(self) -> StringTable:
+        """The strings of the supplementary file."""
+        return self._context.alternate_strings
+
+    @property
+    def indexed_strings(self) -> IndexedStrings:
+        """The strings that DW_FORM_strx indexes."""
+        return self._indexed
+
+    def alternate_reference(self, offset: int) -> int:
+        """The handle of an entry in the supplementary file, -1 where that file is missing."""
+        base = self._context.alternate_base
+        return base + offset if base >= 0 else -1
+
+    def indexed_address(self, index: int) -> int:
+        """The address that DW_FORM_addrx gives by ``index``."""
+        size = self.format.address_size
+        data = self.addresses()
+        position = self.addr_base + index * size
+        if not 0 <= position <= len(data) - size:
+            raise Malformed(f"address index {index} lies outside .debug_addr")
+        return int.from_bytes(data[position : position + size], self.order)
+
+    def indexed_tls_offset(self, value: int) -> int:
+        """The TLS offset that an indexed constant means: GCC stores the address in the TLS segment instead."""
+        tls = self._context.tls
+        return value - tls.start if value in tls else value
+
+    def indexed_range_list(self, index: int) -> int:
+        """The offset in the range lists section that DW_FORM_rnglistx gives by ``index``."""
+        return self.range_base + self._offset_at(self.range_lists(), self.range_base, index)
+
+    def _string_offset(self, index: int) -> int:
+        return self._offset_at(self.sections.string_offsets(), self.str_base, index)
+
+    def _offset_at(self, data: bytes, base: int, index: int) -> int:
+        size = self.format.offset_size
+        position = base + index * size
+        if not 0 <= position <= len(data) - size:
+            raise Malformed(f"index {index} lies outside its table")
+        return int.from_bytes(data[position : position + size], self.order)
+
+    def forward(self, handle: int, position: int) -> int:
+        """The position of the sibling ``handle`` of the entry at ``position``."""
+        target = handle - self.base
+        if not position < target <= self.limit:
+            raise Malformed(f"the entry before {position:#x} has a sibling outside its unit")
+        return target
+
+    def load(self) -> None:
+        """Reads the abbreviation table and the root entry, once."""
+        if self.is_loaded:
+            return
+        sections = self.sections
+        self.table = sections.table(self.abbreviation_offset, self.format)
+        self._indexed = IndexedStrings(self.strings, self._string_offset)
+        code, position = leb.unsigned(self.data, self.position)
+        abbreviation = self.table[code]
+        plan = _root_plan(abbreviation.specifications, self.format)
+        root, position = plan.read(self, position)
+        self.top = position if abbreviation.has_children else self.limit
+        self._take_bases(root)
+        for attribute, interpret in plan.interpreted:
+            root[attribute] = interpret(root[attribute], self)
+        self._take_root(root)
+        if dw.AT_HIGH_PC in root:
+            self.high_pc = root[dw.AT_HIGH_PC] + (0 if plan.high_is_address else self.low_pc)
+        self.is_loaded = True
+
+    def _take_bases(self, root: dict[int, int]) -> None:
+        self.str_base = root.get(dw.AT_STR_OFFSETS_BASE, self.str_base)
+        self.addr_base = root.get(dw.AT_ADDR_BASE, root.get(dw.AT_GNU_ADDR_BASE, self.addr_base))
+        self.range_base = root.get(dw.AT_RNGLISTS_BASE, self.range_base)
+
+    def _take_root(self, root: dict[int, Any]) -> None:
+        self.root = root
+        self.language = root.get(dw.AT_LANGUAGE)
+        self.name = root.get(dw.AT_NAME)
+        self.producer = root.get(dw.AT_PRODUCER)
+        self.comp_dir = root.get(dw.AT_COMP_DIR, self.comp_dir)
+        self.low_pc = root.get(dw.AT_LOW_PC, self.low_pc)
+        self.stmt_list = root.get(dw.AT_STMT_LIST)
+        self.dwo_name = root.get(dw.AT_DWO_NAME, root.get(dw.AT_GNU_DWO_NAME))
+        self.dwo_id = root.get(dw.AT_GNU_DWO_ID, self.dwo_id)
+
+    def inherit(self, skeleton: Unit) -> None:
+        """Takes what a split unit leaves to its skeleton: addresses, its own first address, folder and line table."""
+        self.addresses = skeleton.addresses
+        self.addr_base = skeleton.addr_base
+        self.low_pc = skeleton.low_pc
+        self.comp_dir = skeleton.comp_dir
+        self.line_unit = skeleton
+        if self.version < 5:
+            self.ranges_offset = skeleton.root.get(dw.AT_GNU_RANGES_BASE, 0)
+            self.ranges = skeleton.ranges
+
+    def close(self) -> None:
+        """Lets go of its section and of itself; it cannot be used any more."""
+        self.data = b""
+        self.sections.close()
+        del self.line_unit
+        if self.is_loaded:
+            del self._indexed
+
+
+class _RootPlan:
+    """How to read the root entries of one abbreviation: nearly all units of a compiler have the same."""
+
+    def __init__(self, specifications: tuple[Specification, ...], format: Format) -> None:
+        # What an indirect form says in each unit is of no attribute that is needed here.
+        told = {attribute: form for attribute, form, _ in specifications if form != dw.FORM_INDIRECT}
+        meanings = ((attribute, meaning(form)) for attribute, form in told.items())
+        self.interpreted = tuple((attribute, interpret) for attribute, interpret in meanings if interpret is not None)
+        self.high_is_address = told.get(dw.AT_HIGH_PC) in ADDRESS
+        self._specifications = specifications
+        fixed = fixed_forms(format)
+        self._is_fixed = all(form in fixed or form in EMPTY for _, form, _ in specifications)
+        self._attributes = [attribute for attribute, form, _ in specifications if form in fixed]
+        self._layout = struct.Struct(
+            format.prefix + "".join(fixed[form] for _, form, _ in specifications if form in fixed)
+        )
+        self._constants = {attribute: value for attribute, form, value in specifications if form in EMPTY}
+
+    def read(self, unit: Unit, position: int) -> tuple[dict[int, Any], int]:
+        """The attributes at ``position``, uninterpreted, and the position after them."""
+        if self._is_fixed:
+            values = self._layout.unpack_from(unit.data, position)
+            return {**dict(zip(self._attributes, values, strict=True)), **self._constants}, position + self._layout.size
+        raw: dict[int, Any] = {}
+        for attribute, form, value in self._specifications:
+            if form not in EMPTY:
+                value, position = read_raw(form, unit.data, position, unit, unit.format)
+            if form != dw.FORM_INDIRECT:
+                raw[attribute] = value
+        return raw, position
+
+
+_root_plan = lru_cache(1 << 12)(_RootPlan)
+
+
+def read_units(
+    sections: Sections, data: bytes, base: int, context: Context, fault: Callable[[str], None]
+) -> Iterator[Unit]:
+    """The units of one section, headers only. What is wrong with a unit goes to ``fault``, and the unit is left out."""
+    position = 0
+    is_types = sections.is_types(data)
+    while position < len(data):
+        try:
+            offset_size, start, limit = _extent(data, position, sections.prefix)
+            unit = Unit(sections, data, base, context)
+            unit.handle = base + position
+            unit.limit = limit
+        except (struct.error, Malformed) as error:
+            fault(f"the unit at {position:#x} ends outside its section ({error})")
+            return
+        try:
+            _read_header(unit, start, offset_size, is_types)
+        except (struct.error, Malformed) as error:
+            fault(f"the unit at {position:#x} has a bad header ({error})")
+        else:
+            yield unit
+        position = limit
+
+
+@cache
+def _readers(
+    prefix: str, offset_size: int, address_size: int, reference_size: int
+) -> tuple[Format, Unpacking, Unpacking, Unpacking]:
+    """The format of a unit, and what unpacks a word of four bytes, an offset and an address of it."""
+    codes = ("I", SIZE_CODES[offset_size], SIZE_CODES[address_size])
+    word, offset, address = (struct.Struct(prefix + code).unpack_from for code in codes)
+    return Format(prefix == "<", offset_size, address_size, reference_size), word, offset, address
+
+
+def _extent(data: bytes, position: int, prefix: str) -> tuple[int, int, int]:
+    (length,) = struct.unpack_from(prefix + "I", data, position)
+    offset_size, start = 4, position + 4
+    if length == WIDE_LENGTH:
+        (length,) = struct.unpack_from(prefix + "Q", data, start)
+        offset_size, start = 8, start + 8
+    limit = start + length
+    if not start < limit <= len(data):
+        raise Malformed(f"length {length:#x}")
+    return offset_size, start, limit
+
+
+def _read_header(unit: Unit, position: int, offset_size: int, is_types: bool) -> None:
+    data, prefix = unit.data, unit.sections.prefix
+    offset = SIZE_CODES[offset_size]
+    (version,) = struct.unpack_from(prefix + "H", data, position)
+    if not 2 <= version <= 5:
+        raise Malformed(f"DWARF version {version}")
+    if version >= 5:
+        kind, address_size, abbreviation_offset = struct.unpack_from(f"{prefix}BB{offset}", data, position + 2)
+    else:
+        kind = dw.UT_TYPE if is_types else dw.UT_COMPILE
+        abbreviation_offset, address_size = struct.unpack_from(f"{prefix}{offset}B", data, position + 2)
+    position += 4 + offset_size if version >= 5 else 3 + offset_size
+    if address_size not in SIZE_CODES:
+        raise Malformed(f"addresses of {address_size} bytes")
+    unit.signature, unit.dwo_id, unit.type_position = None, None, 0
+    if kind in TYPE_UNITS:
+        unit.signature, type_offset = struct.unpack_from(f"{prefix}Q{offset}", data, position)
+        unit.type_position = unit.handle - unit.base + type_offset
+        position += 8 + offset_size
+    elif kind in (dw.UT_SKELETON, dw.UT_SPLIT_COMPILE):
+        (unit.dwo_id,) = struct.unpack_from(prefix + "Q", data, position)
+        position += 8
+    reference_size = address_size if version == 2 else offset_size
+    unit.format, unit.word, unit.offset, unit.address = _readers(prefix, offset_size, address_size, reference_size)
+    unit.version, unit.kind, unit.abbreviation_offset, unit.position = version, kind, abbreviation_offset, position
+    wide = offset_size == 8
+    unit.str_base = 0 if version < 5 else 16 if wide else 8
+    unit.addr_base = unit.str_base
+    unit.top = unit.limit
+    unit.range_base = 0 if version < 5 else 20 if wide else 12

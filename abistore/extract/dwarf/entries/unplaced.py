@@ -1,0 +1,91 @@
+"""Exports whose place is not recorded: they are found by the name of their symbol instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import TypeAlias
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.abbreviations import Abbreviation, Attributes
+from abistore.extract.dwarf.entries.peek import symbol_at
+from abistore.extract.dwarf.entries.units import Unit
+from abistore.extract.dwarf.entries.walk import children
+
+Entry: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
+
+MEMBERS = frozenset({dw.TAG_VARIABLE, dw.TAG_MEMBER, dw.TAG_SUBPROGRAM})
+
+MOST_COPIES = 4
+"""Copies of one class that are searched: each unit that uses a class describes all of its static members."""
+
+MEMBER = "_ZN"
+"""How the mangled name of whatever belongs to a class begins, unless an abbreviation stands for the class."""
+DEEPEST = 20
+"""Bound on classes inside one another."""
+
+VARIANT = re.compile("(?<=[CD])[0-5]")
+"""What tells the variants of a constructor or destructor apart (Itanium C++ ABI, 5.1.4.3)."""
+NUMBER = re.compile(r"(?=([1-9][0-9]{0,3}))")
+"""Every place where the length of an identifier may begin: an identifier itself may end in digits (``_V2``)."""
+
+
+def folded_functions(unit: Unit, symbols: Set[str]) -> Iterator[tuple[str, int]]:
+    """Functions of a scanned unit with these symbols that have no code there: symbol and handle.
+
+    GCC leaves out the code of a function that does exactly what another does.
+    """
+    for start in (*unit.nameable, *unit.unplaced):
+        code, position = leb.unsigned(unit.data, start)
+        abbreviation = unit.table[code]
+        if abbreviation.is_nameable:
+            symbol = symbol_at(unit, abbreviation, position)
+            if symbol in symbols:
+                yield symbol, unit.base + start
+
+
+def members(
+    index: Mapping[str, Sequence[int]], die: Callable[[int], Entry], symbols: Iterable[str]
+) -> Iterator[tuple[str, int]]:
+    """Static members and methods with these symbols, by the declaration in their class: symbol and handle.
+
+    GCC writes no other entry for a constant whose value it has put in place of every use, nor for a folded method.
+    """
+    wanted: dict[str, list[str]] = {}
+    for symbol in symbols:
+        for spelled in {symbol, *_declared(symbol)}:
+            wanted.setdefault(spelled, []).append(symbol)
+    owners = {name for symbol in wanted for name in _identifiers(symbol)}
+    for name, handles in index.items():
+        if not wanted:
+            return
+        if name.partition("<")[0] in owners:
+            for handle in handles[:MOST_COPIES]:
+                for declared, member in _members(die, handle):
+                    for symbol in wanted.pop(declared, ()):
+                        yield symbol, member
+
+
+def _declared(symbol: str) -> Iterator[str]:
+    """How GCC writes the symbol of a constructor or destructor in its class: as that of a variant 4."""
+    for variant in VARIANT.finditer(symbol):
+        yield f"{symbol[: variant.start()]}4{symbol[variant.end() :]}"
+
+
+def _members(die: Callable[[int], Entry], handle: int, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """The members of a class that have symbols, those of the classes inside it included."""
+    unit, abbreviation, position, _ = die(handle)
+    if abbreviation.has_children:
+        for member, child, after in children(unit, position):
+            if child.tag in MEMBERS and dw.AT_LINKAGE_NAME in child.attributes:
+                yield symbol_at(unit, child, after), member
+            elif child.tag in dw.RECORD_TAGS and child.has_children and depth < DEEPEST:
+                yield from _members(die, member, depth + 1)
+
+
+def _identifiers(symbol: str) -> Iterator[str]:
+    """All that may be an identifier in a mangled name: a superset of the names of the classes in it."""
+    for length in NUMBER.finditer(symbol):
+        start = length.end(1)
+        yield symbol[start : start + int(length[1])]

@@ -1,0 +1,117 @@
+"""Stepping from entry to entry of a loaded unit without decoding what is stepped over."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
+from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.entries.units import Unit
+
+
+def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
+    """The position of the next sibling of the entry whose code ends at ``position``."""
+    data = unit.data
+    if abbreviation.size >= 0:
+        return position + abbreviation.size
+    place = abbreviation.sibling_place
+    if place >= 0:
+        sibling = unit.handle - unit.base + unit.word(data, position + place)[0]
+        return sibling if position < sibling <= unit.limit else unit.forward(unit.base + sibling, position)
+    if not abbreviation.has_children or abbreviation.leads:
+        return abbreviation.next(data, position, unit)
+    end = unit.ends.get(position)
+    if end is None:
+        end = unit.ends[position] = _end(abbreviation.next(data, position, unit), unit)
+    return end
+
+
+def _end(position: int, unit: Unit) -> int:
+    """The position after the list of entries at ``position``, which says nowhere how long it is."""
+    if not unit.steps:
+        unit.steps = [0] * 256
+    data, table, steps = unit.data, unit.table, unit.steps
+    depth = 1
+    while depth:
+        code = data[position]
+        while step := steps[code]:
+            position += step
+            code = data[position]
+        position += 1
+        if not code:
+            depth -= 1
+            continue
+        if code > 127:
+            more = data[position]
+            if more > 127:
+                code, position = leb.unsigned(data, position - 1)
+            else:
+                code += (more << 7) - 128
+                position += 1
+        abbreviation = table[code]
+        if abbreviation.size >= 0:
+            if code < 128:
+                steps[code] = 1 + abbreviation.size
+            position += abbreviation.size
+            continue
+        position = abbreviation.next(data, position, unit)
+        if abbreviation.opens:
+            depth += 1
+    if position > unit.limit:
+        raise Malformed("an entry ends outside its unit")
+    return position
+
+
+def tagged(unit: Unit, position: int, tags: Container[int]) -> Iterator[tuple[int, Abbreviation, int]]:
+    """Those of the :func:`children` that have one of ``tags``: other leaves are stepped over in no time."""
+    data, table, base, limit, word = unit.data, unit.table, unit.base, unit.limit, unit.word
+    offset = unit.handle - base
+    steps = [0] * 256  # by first byte: the size of an entry that is such a leaf, once one was met
+    while True:
+        code = data[position]
+        while step := steps[code]:
+            position += step
+            code = data[position]
+        start, position = position, position + 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        if not code:
+            return
+        if start >= limit:
+            raise Malformed("a list of entries ends outside its unit")
+        abbreviation = table[code]
+        if abbreviation.tag in tags:
+            yield base + start, abbreviation, position
+        elif abbreviation.size >= 0 and code < 128:
+            steps[code] = 1 + abbreviation.size
+        if abbreviation.sibling_place >= 0:
+            sibling = offset + word(data, position + abbreviation.sibling_place)[0]
+            position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
+        else:
+            position = skip(abbreviation, position, unit)
+
+
+def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
+    """The entries from ``position`` to the end of their list: handle, abbreviation, position after the code."""
+    data, table, base, limit, word = unit.data, unit.table, unit.base, unit.limit, unit.word
+    offset = unit.handle - base
+    while True:
+        start = position
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        if not code:
+            return
+        if start >= limit:
+            raise Malformed("a list of entries ends outside its unit")
+        abbreviation = table[code]
+        yield base + start, abbreviation, position
+        if abbreviation.size >= 0:
+            position += abbreviation.size
+        elif abbreviation.sibling_place >= 0:
+            sibling = offset + word(data, position + abbreviation.sibling_place)[0]
+            position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
+        else:
+            position = skip(abbreviation, position, unit)

@@ -1,0 +1,1 @@
+"""The names of entries: qualified, and spelled as every compiler would spell them."""

@@ -1,0 +1,1 @@
+"""From entries to the shapes of declarations, and the references between them."""

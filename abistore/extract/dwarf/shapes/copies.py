@@ -1,0 +1,58 @@
+"""Which copies of a definition are read: units repeat what their headers define, and macros may make copies differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.entries.walk import skip
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.shapes.types import Die
+
+Key: TypeAlias = tuple[Name, tuple[str, int], int | None]
+"""What copies have in common: name, place of declaration, size in bytes."""
+
+MOST: Final = 3
+"""How many copies are read in any case; of a template's instance one, as its arguments say all."""
+
+
+class Copies:
+    """Chooses among copies. Those that are as long as one that was read are kept for when copies turn out to differ."""
+
+    def __init__(self) -> None:
+        self._handles: dict[Key, set[int]] = {}
+        self._lengths: dict[Key, set[int]] = {}
+        self._left: dict[Name, list[int]] = {}
+
+    def wants(self, key: Key, handle: int, die: Die) -> bool:
+        """Whether the definition ``handle`` is to be read now."""
+        handles = self._handles.setdefault(key, set())
+        if handle in handles:
+            return False
+        handles.add(handle)
+        if "<" in key[0].spelling:
+            return len(handles) == 1
+        lengths = self._lengths.setdefault(key, set())
+        length = _length(handle, die)
+        if len(handles) > MOST and length in lengths:
+            self._left.setdefault(key[0], []).append(handle)
+            return False
+        lengths.add(length)
+        return True
+
+    def doubtful(self, entries: Mapping[Name, Sequence[AnyShape]]) -> Iterator[tuple[Name, int]]:
+        """The copies that were not read of what has more than one shape, each once: name and handle."""
+        for name in [name for name in self._left if len(entries.get(name, ())) > 1]:
+            for handle in self._left.pop(name):
+                yield name, handle
+
+
+def _length(handle: int, die: Die) -> int:
+    """The size of an entry with all that it holds, in bytes: a member more or less shows in it."""
+    unit, abbreviation, _, _ = die
+    start = handle - unit.base
+    return skip(abbreviation, leb.unsigned(unit.data, start)[1], unit) - start

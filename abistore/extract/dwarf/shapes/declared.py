@@ -1,0 +1,65 @@
+"""Where headers declare exported functions: units that call a function describe its declaration, and so its file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.faults import MALFORMED
+from abistore.extract.dwarf.entries.peek import symbol_at
+from abistore.model.files import include_root, is_own_header, is_source
+from abistore.model.snapshot import Location
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.entries.units import Unit
+    from abistore.extract.dwarf.shapes.types import Types
+
+
+def locate_declarations(types: Types) -> None:
+    """Moves the places of functions that a source file defines to a header that declares them, where one is known.
+
+    Of several headers it is one in an ``include`` folder, else the first by path. Headers tell something only where the
+    library has such a folder: nothing is looked for in any other, nor in the C++ runtime, all of which is public.
+    """
+    places = types.locations
+    if types.runtime or all(include_root(place.file) is None for place in places.values()):
+        return
+    wanted = {
+        name.spelling: name for name, place in places.items() if name.kind == "function" and is_source(place.file)
+    }
+    found: dict[str, set[tuple[str, int]]] = {}
+    for symbol, location in _declared(types, [unit for unit in types.info.units if unit.is_scanned], wanted):
+        found.setdefault(symbol, set()).add(location)
+    for symbol, locations in found.items():
+        place = min(locations, key=lambda each: (include_root(each[0]) is None, each))
+        places[wanted[symbol]] = Location(*place)
+
+
+def _declared(types: Types, units: Iterable[Unit], wanted: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
+    for unit in units:
+        try:
+            for symbol, values in _declarations(unit, wanted):
+                location = types.locate(unit, values)
+                if is_own_header(location[0]):
+                    yield symbol, location
+        except MALFORMED:  # the scan of this unit has recorded what is wrong with it
+            continue
+
+
+def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, dict[int, int]]]:
+    data, table = unit.data, unit.table
+    for start in (*unit.declared, *unit.unplaced):
+        code, position = data[start], start + 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        abbreviation = table[code]
+        if (
+            abbreviation.is_declaration
+            and abbreviation.tag == dw.TAG_SUBPROGRAM
+            and dw.AT_DECL_FILE in abbreviation.attributes
+        ):
+            symbol = symbol_at(unit, abbreviation, position)
+            if symbol in wanted:
+                yield symbol, abbreviation.decode(data, position, unit)[1]

@@ -1,0 +1,102 @@
+"""Enumerators by their qualified names, for template arguments that a compiler spells by name and others by value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.shapes.records import read_enum
+from abistore.extract.dwarf.shapes.signatures import parts
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.shapes.types import Attributes, Types
+
+ARGUMENT: Final = re.compile(r"(?<=[<,])\s?((?:\w+::)*\w+)(?=[,>])")
+"""A template argument that may be an enumerator."""
+
+
+class Enumerators(Mapping[str, str]):
+    """Gives ``(geo::Color)1`` for ``geo::Color::red``, and nothing for whatever is no known enumerator."""
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._known: dict[str, str | None] = {}
+
+    def within(self, name: str) -> bool:
+        """Whether an enumerator is among the template arguments in ``name``."""
+        return any(self._find(text) is not None for text in ARGUMENT.findall(name))
+
+    def __getitem__(self, text: str) -> str:
+        found = self._find(text)
+        if found is None:
+            raise KeyError(text)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _find(self, text: str) -> str | None:
+        if text not in self._known:
+            self._known[text] = self._value(text) if text.replace("::", "").isidentifier() else None
+        return self._known[text]
+
+    def _value(self, text: str) -> str | None:
+        """The value that stands for the enumerator ``text``, cast to its type."""
+        scope, _, name = text.rpartition("::")
+        for holder in self._named(scope) if scope else ():
+            if self._types.info.die(holder)[1].tag == dw.TAG_ENUMERATION_TYPE:
+                enums = [holder]
+            else:
+                enums = [part for part, tag, _ in self._inside(holder) if tag == dw.TAG_ENUMERATION_TYPE]
+            for enum in enums:
+                if (value := self._of(enum).get(name)) is not None:
+                    return value
+        return self._unscoped.get(text)
+
+    def _named(self, spelling: str) -> Iterator[int]:
+        """The classes and enumerations of this qualified name, at namespace scope or in a class."""
+        types = self._types
+        outer, _, last = spelling.rpartition("::")
+        for handle in types.info.definitions(last):
+            if types.spellings.of(handle, types.info.attributes(handle)) == spelling:
+                yield handle
+        for holder in self._named(outer) if outer else ():
+            for part, _, attributes in self._inside(holder):
+                named = attributes.get(dw.AT_NAME) == last and dw.AT_DECLARATION not in attributes
+                if named:
+                    yield part
+
+    def _inside(self, holder: int) -> Iterator[tuple[int, int, Attributes]]:
+        """The classes and enumerations in a class, as :func:`parts` gives them, or from units of their own."""
+        info = self._types.info
+        for part, tag, attributes in parts(info.die(holder), dw.COMPOSITE_TAGS):
+            signature: int = attributes.get(dw.AT_SIGNATURE, -1)
+            yield (part, tag, attributes) if signature < 0 else (signature, tag, info.attributes(signature))
+
+    def _of(self, handle: int) -> dict[str, str]:
+        """The enumerators of an enumeration with their values; empty for one without a name."""
+        types = self._types
+        die = types.info.die(handle)
+        type = types.spellings.of(handle, die[3])
+        return {each.name: f"({type}){each.value}" for each in read_enum(types, die).enumerators} if type else {}
+
+    @cached_property
+    def _unscoped(self) -> dict[str, str]:
+        """The enumerators at namespace scope that are used without the name of their enumeration."""
+        types, found = self._types, dict[str, str]()
+        types.info.definitions("")  # every unit has its classes listed once it is asked for one
+        for unit in types.info.units:
+            for start in unit.classes if unit.is_scanned else ():
+                if unit.table[leb.unsigned(unit.data, start)[0]].tag == dw.TAG_ENUMERATION_TYPE:
+                    handle = unit.base + start
+                    if dw.AT_ENUM_CLASS not in types.info.attributes(handle):
+                        for name, value in self._of(handle).items():
+                            found.setdefault(types.spellings.qualify(handle, name), value)
+        return found

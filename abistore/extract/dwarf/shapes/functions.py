@@ -1,0 +1,253 @@
+"""Exported functions and variables as their users were compiled against them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.shapes.records import ACCESS, PURE, vtable_slot
+from abistore.extract.dwarf.shapes.signatures import NOTHING, Signature, read_signature
+from abistore.model.names import Name
+from abistore.model.normal import last_component
+from abistore.model.shapes import Access, Function, Method, Variable
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.entries.scopes import Scope
+    from abistore.extract.dwarf.shapes.types import Die, Types
+
+C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
+"""DW_LANG_C89, C, C99, C11, C17 and C23: where a function may be declared without a prototype."""
+
+ASSEMBLY: Final = 0x8001
+"""DW_LANG_Mips_Assembler, which all assemblers use."""
+
+RUST: Final = 0x1C
+
+PER_VARIANT: Final = frozenset(
+    {dw.AT_LOW_PC, dw.AT_RANGES, dw.AT_ABSTRACT_ORIGIN, dw.AT_SPECIFICATION, dw.AT_LINKAGE_NAME, dw.AT_OBJECT_POINTER,
+     dw.AT_DECL_FILE, dw.AT_DECL_LINE, dw.AT_EXTERNAL, dw.AT_INLINE}
+)  # fmt: skip
+"""The attributes of an instance that say nothing about how it is called."""
+
+LEAST: Final = re.compile(r" -g(?:gdb|dwarf)?1(?= (?!.*-g(?:gdb|dwarf)?[23]?(?: |$))|$)")
+"""GCC's own word for the least debug information, unless a later one asks for more."""
+
+PLACED: Final = frozenset({dw.AT_EXTERNAL, dw.AT_DECL_FILE})
+
+VARIANT: Final = re.compile("[CD](?=[0-5])")
+"""Before the digit that tells the variants of a constructor or destructor apart (Itanium C++ ABI, 5.1.4.3)."""
+
+CONVENTIONS: Final = {
+    0x01: None, 0x02: "program", 0x03: "nocall",
+    0x40: "gnu_renesas_sh", 0x41: "gnu_borland_fastcall",
+    0xB0: "fastcall", 0xB1: "thiscall", 0xB2: "pascal", 0xB3: "stdcall",
+    0xC0: "vectorcall", 0xC1: "ms_abi", 0xC2: "sysv_abi", 0xC3: "aapcs", 0xC4: "aapcs_vfp", 0xC5: "intel_ocl_bicc",
+    0xC6: "spir_function", 0xC7: "opencl_kernel", 0xC8: "swiftcall", 0xC9: "preserve_most", 0xCA: "preserve_all",
+    0xCB: "regcall", 0xCC: "m68k_rtd", 0xCD: "preserve_none", 0xCE: "riscv_vector_call", 0xCF: "swifttail",
+    0xFF: "gdb_ibm_opencl",
+}  # fmt: skip
+"""DW_CC_* codes by the name of the attribute that asks for them; ``None`` is the platform's own convention."""
+
+
+@cache
+def is_least(producer: str | None) -> bool:
+    """Whether a compiler was asked for the least debug information."""
+    return LEAST.search(producer or "") is not None
+
+
+class Declarations:
+    """A function's or variable's DIE, and those it completes: abstract instance and declaration, nearest first."""
+
+    __slots__ = ("_scope", "attributes", "dies", "handles", "types")
+
+    def __init__(self, types: Types, handle: int, die: Die, declared: Declarations | None) -> None:
+        self.types = types
+        self.handles = [handle]
+        self.dies = [die]
+        self.attributes = die[3]
+        self._scope: Scope | None = None
+        if declared is not None:
+            self.handles += declared.handles
+            self.dies += declared.dies
+            self.attributes = {**declared.attributes, **die[3]}
+
+    @property
+    def symbol(self) -> str:
+        """The name that the linker is to see: mangled where recorded, else the source name."""
+        found: str = self.attributes.get(dw.AT_LINKAGE_NAME) or self.attributes.get(dw.AT_NAME, "")
+        return found
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it describes code."""
+        return self.dies[0][1].tag == dw.TAG_SUBPROGRAM
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it tells a name and an address and no types: an assembler made it, or ``-g1`` was asked for.
+
+        GCC and rustc then still say where a function is declared, and Clang not even whether other units see it.
+        """
+        unit = self.dies[0][0]
+        if unit.language == ASSEMBLY or is_least(unit.producer):
+            return True
+        if not self.is_function:
+            return dw.AT_TYPE not in self.attributes
+        if unit.language == RUST:
+            return all(each.tag != dw.TAG_BASE_TYPE for each in unit.table)
+        return PLACED.isdisjoint(self.attributes)
+
+    @property
+    def scope(self) -> Scope:
+        """What encloses the declaration."""
+        if self._scope is None:
+            self._scope = self.types.info.scope(self.handles[-1])
+        return self._scope
+
+    def stands_for(self, symbol: str) -> bool:
+        """Whether ``symbol`` is its own name: exactly, or as another variant of its constructor or destructor."""
+        own = self.symbol
+        if own == symbol:
+            return True
+        places = [match.end() for match in VARIANT.finditer(own)]
+        if not any(own[:place] == symbol[:place] and own[place + 1 :] == symbol[place + 1 :] for place in places):
+            return False
+        name = self.attributes.get(dw.AT_NAME, "")
+        return bool(name.startswith("~")) or last_component(self.types.spellings.spell(self.scope)) == name
+
+    def display(self) -> str:
+        """The qualified source name."""
+        spellings = self.types.spellings
+        for handle, die in zip(self.handles, self.dies, strict=True):
+            if dw.AT_NAME in die[3]:
+                return spellings.join(self.scope, spellings.complete(handle, die[3][dw.AT_NAME]))
+        return spellings.join(self.scope, "")
+
+    def owner(self) -> tuple[Name, Access] | None:
+        """The class that it is a member of, and its access there; ``None`` at namespace scope."""
+        if not self.scope or not isinstance(self.scope[-1], int):
+            return None
+        owner = self.types.owner(self.scope[-1])
+        if owner is None:
+            return None
+        return owner[0], ACCESS.get(self.attributes.get(dw.AT_ACCESSIBILITY, 0), owner[1])
+
+    def location(self) -> tuple[str, int]:
+        """Where it is first declared."""
+        for die in reversed(self.dies):
+            location = self.types.locate(die[0], die[3])
+            if location[0]:
+                return location
+        return "", 0
+
+
+class Shapes:
+    """The shapes of functions and variables. The variants of one constructor or destructor share theirs."""
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._declared: dict[int, Declarations | None] = {-1: None}
+        self._shared: dict[tuple[int, bool], Function | Variable] = {}
+
+    def declarations(self, handle: int) -> Declarations:
+        """What the DIE ``handle`` says, together with those that it is an instance or a definition of."""
+        die = self._types.info.die(handle)
+        completed = die[3].get(dw.AT_ABSTRACT_ORIGIN, -1)
+        if completed < 0:
+            completed = die[3].get(dw.AT_SPECIFICATION, -1)
+        if completed not in self._declared:
+            self._declared[completed] = None  # ends a chain that comes back to itself
+            self._declared[completed] = self.declarations(completed)
+        return Declarations(self._types, handle, die, self._declared[completed])
+
+    def of(self, declarations: Declarations) -> Function | Variable:
+        """What the users of an exported function or variable were compiled against."""
+        if len(declarations.dies) == 1 or not declarations.dies[0][3].keys() <= PER_VARIANT:
+            return self._read(declarations)
+        key = declarations.handles[1], declarations.is_function
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = self._read(declarations)
+        return found
+
+    def _read(self, declarations: Declarations) -> Function | Variable:
+        return read_function(declarations) if declarations.is_function else read_variable(declarations)
+
+
+def own(symbol: str, candidates: list[Declarations]) -> Declarations | None:
+    """The one of several DIEs at a symbol's address that is of this name."""
+    for candidate in candidates:
+        if candidate.symbol == symbol:
+            return candidate
+    for candidate in candidates:
+        if candidate.stands_for(symbol):
+            return candidate
+    return None
+
+
+def alias(symbol: str, candidates: list[Declarations]) -> Declarations | None:
+    """The one of several DIEs of other names at a symbol's address that describes it.
+
+    A mangled symbol at the address of code with another mangled name is there because a linker folded identical code,
+    and what describes the one would be wrong about the other. Names that are not mangled are aliases.
+    """
+    for candidate in candidates:
+        if not (symbol.startswith("_Z") and candidate.symbol.startswith("_Z")):
+            return candidate
+    return None
+
+
+def read_function(declarations: Declarations) -> Function:
+    """The shape of an exported function."""
+    types, attributes = declarations.types, declarations.attributes
+    signature = _signature(declarations)
+    prototyped = dw.AT_PROTOTYPED in attributes or declarations.dies[0][0].language not in C_LANGUAGES
+    convention = attributes.get(dw.AT_CALLING_CONVENTION, 0x01)
+    return Function(
+        display=declarations.display(),
+        result=types.of(attributes),
+        parameters=signature.parameters,
+        variadic=signature.variadic and prototyped,
+        noreturn=dw.AT_NORETURN in attributes,
+        prototyped=prototyped,
+        calling_convention=CONVENTIONS.get(convention, f"convention {convention:#x}"),
+        method=_method(declarations, signature),
+    )
+
+
+def read_variable(declarations: Declarations) -> Variable:
+    """The shape of an exported data object."""
+    owner = declarations.owner()
+    type = declarations.types.of(declarations.attributes)
+    display = declarations.display()
+    return Variable(display, type) if owner is None else Variable(display, type, *owner)
+
+
+def _signature(declarations: Declarations) -> Signature:
+    """The parameters as declared; as defined where the declaration has none."""
+    for die in reversed(declarations.dies):
+        signature = read_signature(declarations.types, die)
+        if signature != NOTHING:
+            return signature
+    return NOTHING
+
+
+def _method(declarations: Declarations, signature: Signature) -> Method | None:
+    owner = declarations.owner()
+    if owner is None:
+        return None
+    attributes = declarations.attributes
+    virtuality = attributes.get(dw.AT_VIRTUALITY, 0)
+    return Method(
+        *owner,
+        static=signature.this is None and dw.AT_OBJECT_POINTER not in attributes,
+        virtual="pure" if virtuality == PURE else "virtual" if virtuality else "no",
+        slot=None if attributes.get(dw.AT_NAME, "").startswith("~") else vtable_slot(attributes),
+        qualifiers=signature.this_qualifiers,
+        reference="&" if dw.AT_REFERENCE in attributes else "&&" if dw.AT_RVALUE_REFERENCE in attributes else "",
+        explicit=dw.AT_EXPLICIT in attributes,
+        deleted=dw.AT_DELETED in attributes,
+        defaulted=dw.AT_DEFAULTED in attributes,
+    )

@@ -1,0 +1,79 @@
+"""Joins declarations with the definitions that other units hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.names.foreign import is_foreign
+from abistore.extract.dwarf.shapes.signatures import parts
+from abistore.model.names import Name
+from abistore.model.shapes import Foreign, Opaque
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.shapes.types import Types
+
+
+class Joins:
+    """Finds what a unit only declares: at namespace scope of another, or in another copy of the enclosing class.
+
+    GCC emits a nested class in full only in the units that use it, and a class with a key function only where that is.
+    """
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._tried: set[Name] = set()
+
+    def next_round(self) -> bool:
+        """Looks for the definitions of names that were newly declared; whether there were any."""
+        types = self._types
+        fresh = [name for name in types.declared if name not in self._tried and not types.is_defined(name)]
+        self._tried.update(fresh)
+        for name in fresh:
+            for definition in self._definitions(types.declared[name].handle):
+                types.reference(definition)
+                if name in types.foreign:
+                    break
+        return bool(fresh)
+
+    def close(self) -> None:
+        """Records what is declared and defined nowhere."""
+        types = self._types
+        for name, declared in types.declared.items():
+            if types.is_defined(name):
+                continue
+            sort = min(declared.sorts)
+            if is_foreign(name.spelling, types.runtime):
+                types.add(name, Foreign(sort, None, None))
+            else:
+                types.add(name, Opaque(sort))
+
+    def _definitions(self, handle: int) -> Iterator[int]:
+        """The definitions of what ``handle`` declares."""
+        types, info = self._types, self._types.info
+        attributes = info.attributes(handle)
+        spelling = types.spellings.of(handle, attributes)
+        while dw.AT_NAME not in attributes and attributes.get(dw.AT_SPECIFICATION, -1) >= 0:
+            handle = attributes[dw.AT_SPECIFICATION]
+            attributes = info.attributes(handle)
+        plain = attributes.get(dw.AT_NAME)
+        if plain is None:
+            return
+        for candidate in info.definitions(plain):
+            if types.spellings.of(candidate, info.attributes(candidate)) == spelling:
+                yield candidate
+        scope = info.scope(handle)
+        if scope and isinstance(scope[-1], int):
+            for enclosing in self._definitions(scope[-1]):
+                found = self._member(enclosing, plain)
+                if found is not None:
+                    yield found
+                    return
+
+    def _member(self, enclosing: int, plain: str) -> int | None:
+        """The definition of the type ``plain`` among the members of a class."""
+        for handle, _, attributes in parts(self._types.info.die(enclosing), dw.COMPOSITE_TAGS):
+            if attributes.get(dw.AT_NAME) == plain and dw.AT_DECLARATION not in attributes:
+                return handle
+        return None

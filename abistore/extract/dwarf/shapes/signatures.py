@@ -1,0 +1,141 @@
+"""The parameters of functions and function types, and what ``this`` says about a method."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.entries.walk import skip, tagged
+from abistore.model.shapes import Pointer, Qualified, TypeRef
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.shapes.types import Attributes, Die, Types
+
+BODY: Final = frozenset(
+    {dw.TAG_VARIABLE, dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE, dw.TAG_LABEL, dw.TAG_CALL_SITE,
+     dw.TAG_GNU_CALL_SITE}
+)  # fmt: skip
+"""What comes after a function's parameters."""
+POINTED: Final = frozenset("PKVr")
+"""What stands in a mangled name before a ``void`` that a parameter points to."""
+
+
+class Signature(NamedTuple):
+    """Parameter types without those that the compiler adds; ``this`` is the type of the object parameter, if any."""
+
+    parameters: tuple[TypeRef, ...]
+    variadic: bool = False
+    this: TypeRef | None = None
+
+    @property
+    def this_qualifiers(self) -> tuple[str, ...]:
+        """The qualifiers of the object that ``this`` points to."""
+        this = self.this
+        if isinstance(this, Qualified):
+            this = this.target
+        if isinstance(this, Pointer) and isinstance(this.target, Qualified):
+            return this.target.qualifiers
+        return ()
+
+
+NOTHING: Final = Signature(())
+
+
+def parts(die: Die, tags: Container[int]) -> Iterator[tuple[int, int, Attributes]]:
+    """Handle, tag and attributes of each child of a DIE that has one of ``tags``."""
+    unit, abbreviation, position, _ = die
+    if abbreviation.has_children:
+        data = unit.data
+        for handle, child, after in tagged(unit, position, tags):
+            yield handle, child.tag, child.decode(data, after, unit)[1]
+
+
+def read_signature(types: Types, die: Die) -> Signature:
+    """The parameters of the subprogram or subroutine type ``die``."""
+    unit, abbreviation, position, _ = die
+    if not abbreviation.has_children:
+        return NOTHING
+    parameters: list[TypeRef] = []
+    variadic, this = False, None
+    data, table, limit = unit.data, unit.table, unit.limit
+    while position < limit:
+        start = position
+        code = data[position]
+        position += 1
+        if code > 127:
+            code, position = leb.unsigned(data, start)
+        if not code:
+            break
+        child = table[code]
+        tag = child.tag
+        if tag == dw.TAG_FORMAL_PARAMETER and child.type_place >= 0:
+            found = types.reference(unit.handle + unit.word(data, position + child.type_place)[0])
+            if dw.AT_ARTIFICIAL not in child.attributes:
+                parameters.append(_as_parameter(found) if type(found) is Qualified else found)
+            elif this is None and not parameters:
+                this = found
+            position += child.size
+            continue
+        if tag == dw.TAG_FORMAL_PARAMETER:
+            end, attributes = child.decode(data, position, unit)
+            if dw.AT_ABSTRACT_ORIGIN in attributes:
+                attributes = {**types.info.die(attributes[dw.AT_ABSTRACT_ORIGIN])[3], **attributes}
+            found = types.of(attributes)
+            if dw.AT_ARTIFICIAL not in attributes:
+                parameters.append(_as_parameter(found) if type(found) is Qualified else found)
+            elif this is None and not parameters:
+                this = found
+            if not child.has_children:
+                position = end
+                continue
+        elif tag == dw.TAG_UNSPECIFIED_PARAMETERS:
+            variadic = True
+        elif tag == dw.TAG_GNU_FORMAL_PARAMETER_PACK:
+            parameters.extend(read_signature(types, types.info.die(unit.base + start)).parameters)
+        elif tag in BODY and (parameters or this is not None or _takes_nothing(types, die)):
+            ellipsis = _ends_in_ellipsis(types, die)
+            if ellipsis is not None:
+                variadic = variadic or ellipsis
+                break
+        position = skip(child, position, unit)
+    return Signature(tuple(parameters), variadic, this)
+
+
+def _takes_nothing(types: Types, die: Die) -> bool:
+    """Whether no parameter may follow a function's body; LLVM writes static variables of the body before parameters."""
+    if (die[0].producer or "").startswith("GNU"):
+        return True
+    symbol = _symbol(types, die)
+    return symbol.endswith("v") and symbol[-2:-1] not in POINTED
+
+
+def _ends_in_ellipsis(types: Types, die: Die) -> bool | None:
+    """Whether ``...`` may still follow a function's body; ``None`` where only its entries can tell.
+
+    GCC writes it among the parameters, LLVM behind the body. A mangled name tells too: ``z`` is the ellipsis, and
+    nothing but a parameter can end the name of a function (Itanium C++ ABI 5.1.5.3).
+    """
+    if (die[0].producer or "").startswith("GNU"):
+        return False
+    symbol = _symbol(types, die)
+    return symbol.endswith("z") if symbol else None
+
+
+def _symbol(types: Types, die: Die) -> str:
+    """The mangled name of a C++ function; empty where it has none."""
+    attributes = die[3]
+    symbol = attributes.get(dw.AT_LINKAGE_NAME)
+    declared = attributes.get(dw.AT_SPECIFICATION, attributes.get(dw.AT_ABSTRACT_ORIGIN))
+    if symbol is None and declared is not None:
+        symbol = types.info.die(declared)[3].get(dw.AT_LINKAGE_NAME)
+    return symbol if symbol is not None and symbol.startswith("_Z") else ""
+
+
+def _as_parameter(found: Qualified) -> TypeRef:
+    """A parameter's own ``const`` and ``volatile`` are the callee's business: callers never see them."""
+    kept = tuple(qualifier for qualifier in found.qualifiers if qualifier not in ("const", "volatile"))
+    if kept == found.qualifiers:
+        return found
+    return Qualified(found.target, kept) if kept else found.target

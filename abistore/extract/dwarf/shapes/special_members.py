@@ -1,0 +1,161 @@
+"""How classes are passed by value, from the special members that GCC describes: it records no calling convention.
+
+A class goes by the address of a copy where its destructor, copy or move constructor is not trivial, or where it cannot
+be copied nor moved (Itanium C++ ABI, 3.1.1); else as its members do.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.entries.peek import name_at, type_at
+from abistore.extract.dwarf.entries.walk import children
+from abistore.model.names import Name
+from abistore.model.normal import last_component
+from abistore.model.reach import embedded
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from abistore.extract.dwarf.shapes.destructors import Entries
+    from abistore.extract.dwarf.shapes.types import Die, Types
+
+PRODUCER: Final = re.compile(r"GNU C\+\+\S* (\d+)\.")
+OLDEST: Final = 8
+"""The first GCC that tells which members are defaulted in their class, and so may be trivial."""
+
+IN_CLASS: Final = 1
+"""DW_DEFAULTED_in_class."""
+
+REFERENCES: Final = frozenset({dw.TAG_REFERENCE_TYPE, dw.TAG_RVALUE_REFERENCE_TYPE})
+TRANSPARENT: Final = frozenset({dw.TAG_CONST_TYPE, dw.TAG_VOLATILE_TYPE, dw.TAG_TYPEDEF})
+
+DEEPEST: Final = 100
+"""How many records deep parts are looked at."""
+
+Passing: TypeAlias = Literal["value", "reference"]
+
+
+@cache
+def tells_defaulted(producer: str | None) -> bool:
+    """Whether a compiler lists the special members that each class declares, and which of them are defaulted.
+
+    The latter is an attribute of DWARF 5, which older versions hold unless they are strict.
+    """
+    match = PRODUCER.match(producer or "")
+    return match is not None and int(match[1]) >= OLDEST and "-gstrict-dwarf" not in match.string
+
+
+class SpecialMembers:
+    """The special members that one class declares itself."""
+
+    def __init__(self, types: Types, die: Die) -> None:
+        self._types = types
+        self._name = str(die[3].get(dw.AT_NAME, "")).partition("<")[0]
+        self._provided = False
+        self._deleted = False
+        self._usable = False
+        self._doubtful = False
+
+    def add(self, die: Die) -> None:
+        """Takes note of a member function, if it is a destructor, copy or move constructor."""
+        attributes = die[3]
+        name = attributes.get(dw.AT_NAME, "")
+        if dw.AT_ARTIFICIAL in attributes:
+            return
+        if name.startswith("~"):
+            self._provided |= dw.AT_DELETED not in attributes and attributes.get(dw.AT_DEFAULTED) != IN_CLASS
+        elif name == self._name:
+            self._add_constructor(die)
+
+    def _add_constructor(self, die: Die) -> None:
+        unit, abbreviation, position, attributes = die
+        taken = [
+            type_at(unit, child, after)
+            for _, child, after in (children(unit, position) if abbreviation.has_children else ())
+            if child.tag == dw.TAG_FORMAL_PARAMETER and dw.AT_ARTIFICIAL not in child.attributes
+        ]
+        if not taken or not self._is_reference_to_own(taken[0]):
+            return
+        if len(taken) > 1:  # it copies where the others have default arguments, which nothing records
+            self._doubtful = True
+        elif dw.AT_DELETED in attributes:
+            self._deleted = True
+        elif attributes.get(dw.AT_DEFAULTED) != IN_CLASS:
+            self._provided = True
+        else:
+            self._usable = True
+
+    @property
+    def passing(self) -> Passing | None:
+        """How the class goes by value as far as its own members decide; ``None`` where they do not tell."""
+        if self._provided or (self._deleted and not self._usable):
+            return "reference"
+        return None if self._doubtful else "value"
+
+    def _is_reference_to_own(self, handle: int) -> bool:
+        """Whether the type ``handle`` is one. It is not read as others are: what only it mentions is not reached."""
+        info = self._types.info
+        unit, abbreviation, position = info.entry(handle)
+        if abbreviation.tag not in REFERENCES:
+            return False
+        for _ in range(DEEPEST):
+            handle = type_at(unit, abbreviation, position)
+            if handle < 0:
+                return False
+            unit, abbreviation, position = info.entry(handle)
+            if abbreviation.tag not in TRANSPARENT:
+                break
+        name = name_at(unit, abbreviation, position)
+        if not name:
+            name = last_component(self._types.spellings.of(handle, info.attributes(handle)) or "")
+        return name.partition("<")[0] == self._name
+
+
+def settle_passing(entries: Entries, producers: Iterable[str]) -> None:
+    """Classes whose own members are trivial go as what they embed and derive from does; unknown where that is.
+
+    Only where Clang, which tells it, had no part in the library: records without a convention are C structs then.
+    """
+    if any("clang" in each for each in producers):
+        return
+    settled = _Settled(entries)
+    for shapes in entries.values():
+        for index, shape in enumerate(shapes):
+            if isinstance(shape, Record) and shape.passing == "value":
+                shapes[index] = replace(shape, passing=settled.parts(shape, 0))
+
+
+class _Settled:
+    """How each name goes by value; worked out once."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._known: dict[Name, Passing | None] = {}
+
+    def parts(self, shape: AnyShape, depth: int) -> Passing | None:
+        """How ``shape`` goes as far as its parts decide."""
+        found = {self._of(each, depth + 1) for each in embedded(shape)}
+        return "reference" if "reference" in found else None if None in found else "value"
+
+    def _of(self, name: Name, depth: int) -> Passing | None:
+        if name not in self._known:
+            self._known[name] = self._told(self._entries.get(name, []), depth) if depth < DEEPEST else None
+        return self._known[name]
+
+    def _told(self, shapes: Sequence[AnyShape], depth: int) -> Passing | None:
+        match shapes:
+            case [Record(passing="reference")]:
+                return "reference"
+            case [(Record() | Alias()) as shape]:
+                return self.parts(shape, depth)
+            case [Enum() | Foreign(sort="enum")]:
+                return "value"
+            case _:
+                return None

@@ -1,0 +1,353 @@
+"""From type DIEs to type references, remembering every declaration that they mention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from abistore.errors import LimitExceeded
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.names.alias_templates import Meanings, meaning_of
+from abistore.extract.dwarf.names.base_types import spelling_of_base
+from abistore.extract.dwarf.names.foreign import is_foreign
+from abistore.extract.dwarf.names.spellings import Spellings
+from abistore.extract.dwarf.shapes.anonymous import Anonymous
+from abistore.extract.dwarf.shapes.copies import Copies
+from abistore.extract.dwarf.shapes.records import default_access
+from abistore.extract.dwarf.shapes.references import Declarator, References
+from abistore.extract.dwarf.shapes.signatures import parts, read_signature
+from abistore.model.names import Name
+from abistore.model.shapes import VOID, Access, AnyShape, Array, Named, Procedure, Qualified, TypeRef
+from abistore.model.snapshot import Location
+
+if TYPE_CHECKING:
+    from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
+    from abistore.extract.dwarf.entries.info import DebugInfo
+    from abistore.extract.dwarf.entries.units import Unit
+
+Attributes: TypeAlias = dict[int, Any]
+Die: TypeAlias = "tuple[Unit, Abbreviation, int, Attributes]"
+"""A DIE as :meth:`DebugInfo.die` gives it: unit, abbreviation, position after its attributes, attributes."""
+
+Sort: TypeAlias = Literal["struct", "class", "union", "enum"]
+
+SORTS: Final[dict[int, Sort]] = {
+    dw.TAG_STRUCTURE_TYPE: "struct",
+    dw.TAG_CLASS_TYPE: "class",
+    dw.TAG_INTERFACE_TYPE: "class",
+    dw.TAG_UNION_TYPE: "union",
+    dw.TAG_ENUMERATION_TYPE: "enum",
+}
+QUALIFIERS: Final = {
+    dw.TAG_CONST_TYPE: "const",
+    dw.TAG_VOLATILE_TYPE: "volatile",
+    dw.TAG_RESTRICT_TYPE: "restrict",
+    dw.TAG_ATOMIC_TYPE: "atomic",
+    dw.TAG_IMMUTABLE_TYPE: "const",
+}
+DECLARATORS: Final[dict[int, Declarator]] = {
+    dw.TAG_POINTER_TYPE: "*",
+    dw.TAG_REFERENCE_TYPE: "&",
+    dw.TAG_RVALUE_REFERENCE_TYPE: "&&",
+}
+REFERENCES: Final = {dw.AT_REFERENCE: "&", dw.AT_RVALUE_REFERENCE: "&&"}
+"""What says on which objects a member function may be called."""
+TRANSPARENT: Final = frozenset({*QUALIFIERS, dw.TAG_TYPEDEF})
+SIGNED: Final = frozenset({0x05, 0x06, 0x0D})
+"""DW_ATE_signed, DW_ATE_signed_char and DW_ATE_signed_fixed."""
+NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
+ALL_ONES: Final = frozenset({(1 << 32) - 1, (1 << 64) - 1})
+SUBRANGES: Final = frozenset({dw.TAG_SUBRANGE_TYPE})
+MAX_DEPTH: Final = 150
+"""How many types may be nested in one another without a name between them. Real code stays below 20."""
+
+
+class Definition(NamedTuple):
+    """A record or enum whose members are still to be read."""
+
+    name: Name
+    handle: int
+
+
+class Declared:
+    """A record or enum that was seen declared: by which keywords, and one DIE that does."""
+
+    __slots__ = ("handle", "sorts")
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+        self.sorts: set[Sort] = set()
+
+
+class Types:
+    """The references of one debug file, each DIE read once.
+
+    ``machine`` is the file's ELF machine code; ``runtime`` tells that the library is the C++ runtime itself.
+    Reading a reference never reads a named record's members: such records are put on ``pending``. ``declared`` are
+    the DIEs that only declare a record or enum, by name; ``foreign`` holds one definition of each name that belongs to
+    the standard library or the compiler's runtime; ``aliases`` the meanings of each alias.
+    """
+
+    def __init__(self, info: DebugInfo, *, machine: int, runtime: bool) -> None:
+        self.info = info
+        self.machine = machine
+        self.runtime = runtime
+        self.references = References()
+        self.anonymous = Anonymous(self)
+        self.spellings = Spellings(info, self.anonymous.scope_name)
+        self.entries: dict[Name, list[AnyShape]] = {}
+        self.locations: dict[Name, Location] = {}
+        self.aliases: Meanings = {}
+        self.pending: list[Definition] = []
+        self.declared: dict[Name, Declared] = {}
+        self.foreign: dict[Name, int] = {}
+        self._memo: dict[int, TypeRef] = {-1: self.references.special("type of a missing unit")}
+        self._owners: dict[int, tuple[Name, Access] | None] = {}
+        self._files: dict[tuple[int, int], str] = {}
+        self._alignments: dict[int, int] = {}
+        self._copies = Copies()
+        self._base_types: dict[tuple[object, ...], TypeRef] = {}
+        self._depth = 0
+        self._builders: dict[int, Callable[[int, Die], TypeRef]] = {
+            **dict.fromkeys(SORTS, self._composite),
+            **dict.fromkeys(QUALIFIERS, self._qualified),
+            dw.TAG_POINTER_TYPE: self._pointer,
+            dw.TAG_REFERENCE_TYPE: self._pointer,
+            dw.TAG_RVALUE_REFERENCE_TYPE: self._pointer,
+            dw.TAG_TYPEDEF: self._alias,
+            dw.TAG_TEMPLATE_ALIAS: self._alias,
+            dw.TAG_ARRAY_TYPE: self._array,
+            dw.TAG_SUBROUTINE_TYPE: self._procedure,
+            dw.TAG_PTR_TO_MEMBER_TYPE: self._member_pointer,
+            dw.TAG_UNSPECIFIED_TYPE: self._unspecified,
+        }
+
+    def of(self, attributes: Attributes) -> TypeRef:
+        """What an entry's DW_AT_type refers to; ``void`` where it has none."""
+        handle = attributes.get(dw.AT_TYPE)
+        if handle is None:
+            return VOID
+        found = self._memo.get(handle)
+        return self.reference(handle) if found is None else found
+
+    def reference(self, handle: int) -> TypeRef:
+        """The type that the DIE ``handle`` describes."""
+        found = self._memo.get(handle)
+        if found is None:
+            unit, abbreviation, position = self.info.entry(handle)
+            if abbreviation.tag == dw.TAG_BASE_TYPE:
+                found = self._base_type(unit, abbreviation, position)
+            else:
+                found = self._built(handle, unit, abbreviation, position)
+            self._memo[handle] = found
+        return found
+
+    def _built(self, handle: int, unit: Unit, abbreviation: Abbreviation, position: int) -> TypeRef:
+        if self._depth > MAX_DEPTH:
+            raise LimitExceeded(f"a type in the debug information is nested more than {MAX_DEPTH} levels deep")
+        self._depth += 1
+        try:
+            position, attributes = abbreviation.decode(unit.data, position, unit)
+            die = unit, abbreviation, position, attributes
+            return self._builders.get(abbreviation.tag, self._other)(handle, die)
+        finally:
+            self._depth -= 1
+
+    # --- named declarations ---------------------------------------------------------------------------------------
+
+    def _composite(self, handle: int, die: Die) -> TypeRef:
+        attributes = die[3]
+        signature = attributes.get(dw.AT_SIGNATURE, handle)
+        if signature != handle:
+            return self.reference(signature)
+        spelling = self.spellings.of(handle, attributes)
+        if spelling is None:
+            return self.anonymous.reference(handle, die)
+        return self.define(spelling, handle, die)
+
+    def define(self, spelling: str, handle: int, die: Die) -> TypeRef:
+        """Notes that ``handle`` declares or defines the record or enum ``spelling``, and gives its mention."""
+        unit, abbreviation, _, attributes = die
+        sort = SORTS[abbreviation.tag]
+        named = self.references.named("enum" if sort == "enum" else "record", spelling)
+        name = named.name
+        if dw.AT_DECLARATION in attributes:
+            if name not in self.declared:
+                self.declared[name] = Declared(handle)
+            self.declared[name].sorts.add(sort)
+        elif is_foreign(spelling, self.runtime):
+            self.foreign.setdefault(name, handle)
+        else:
+            location = self.locate(unit, attributes)
+            if self._copies.wants((name, location, attributes.get(dw.AT_BYTE_SIZE)), handle, die):
+                self.pending.append(Definition(name, handle))
+                self.note(name, location)
+        return named
+
+    def _alias(self, handle: int, die: Die) -> TypeRef:
+        unit, _, _, attributes = die
+        named = self.anonymous.named_by(handle, attributes)
+        if named is not None:
+            return named
+        spelling = self.spellings.of(handle, attributes)
+        if spelling is None or is_foreign(spelling, self.runtime):
+            return self.of(attributes)
+        alias = self.references.named("alias", spelling)
+        self._memo[handle] = alias
+        target = self.of(attributes)
+        location = self.locate(unit, attributes)
+        self.note(alias.name, location)
+        alias = self._memo[handle] = meaning_of(alias, target, location, self.aliases).mention
+        asked = attributes.get(dw.AT_ALIGNMENT, 0) or self.asked_alignment(target)
+        if asked:
+            self._alignments[id(alias)] = asked
+        return alias
+
+    def add(self, name: Name, shape: AnyShape) -> None:
+        """Records one shape of ``name``; equal ones are kept once."""
+        shapes = self.entries.get(name)
+        if shapes is None:
+            self.entries[name] = [shape]
+        elif shape not in shapes:
+            shapes.append(shape)
+
+    def locate(self, unit: Unit, attributes: Attributes) -> tuple[str, int]:
+        """The file and line of a declaration; an empty file where not recorded."""
+        index = attributes.get(dw.AT_DECL_FILE)
+        if index is None:
+            return "", 0
+        file = self._files.get((unit.handle, index))
+        if file is None:
+            file = self._files[unit.handle, index] = self.info.file(unit, index)
+        return file, attributes.get(dw.AT_DECL_LINE, 0)
+
+    def note(self, name: Name, location: tuple[str, int]) -> None:
+        """Remembers the first place where ``name`` is declared."""
+        if location[0] and name not in self.locations:
+            self.locations[name] = Location(*location)
+
+    # --- types without a declaration of their own -----------------------------------------------------------------
+
+    def _qualified(self, handle: int, die: Die) -> TypeRef:
+        target = self.of(die[3])
+        if isinstance(target, Procedure):  # GNU C spells __attribute__((noreturn)) and ((const)) as qualifiers
+            return target
+        return self.references.qualified(target, QUALIFIERS[die[1].tag])
+
+    def _pointer(self, handle: int, die: Die) -> TypeRef:
+        return self.references.pointer(self.of(die[3]), DECLARATORS[die[1].tag])
+
+    def _base_type(self, unit: Unit, abbreviation: Abbreviation, position: int) -> TypeRef:
+        """A built-in type. Every unit describes the same ones, mostly by the same bytes: these are read once."""
+        entry: bytes | int = unit.handle + position
+        if abbreviation.size >= 0 and abbreviation.name_place >= 0:  # no part of it is relative to the unit
+            entry = unit.data[position : position + abbreviation.size]
+        key = entry, abbreviation, id(unit.strings), unit.language, unit.producer
+        found = self._base_types.get(key)
+        if found is None:
+            attributes = abbreviation.decode(unit.data, position, unit)[1]
+            size = attributes.get(dw.AT_BYTE_SIZE, 0)
+            found = self._base_types[key] = self.references.primitive(spelling_of_base(unit, attributes), size)
+        return found
+
+    def _unspecified(self, handle: int, die: Die) -> TypeRef:
+        unit, _, _, attributes = die
+        spelling = attributes.get(dw.AT_NAME, "unspecified")
+        if spelling in NULLPTR:
+            return self.references.primitive("std::nullptr_t", unit.address_size)
+        return self.references.special(spelling)
+
+    def _array(self, handle: int, die: Die) -> TypeRef:
+        attributes = die[3]
+        found = self.of(attributes)
+        bounds = [count(part) for _, _, part in parts(die, SUBRANGES)]
+        for bound in reversed(bounds or [None]):
+            found = self.references.array(found, bound, dw.AT_GNU_VECTOR in attributes)
+        return found
+
+    def _procedure(self, handle: int, die: Die) -> TypeRef:
+        signature = read_signature(self, die)
+        found: TypeRef = self.references.procedure(self.of(die[3]), signature.parameters, signature.variadic)
+        for qualifier in (*signature.this_qualifiers, *(REFERENCES[each] for each in REFERENCES if each in die[3])):
+            found = self.references.qualified(found, qualifier)
+        return found
+
+    def _member_pointer(self, handle: int, die: Die) -> TypeRef:
+        attributes = die[3]
+        owner = attributes.get(dw.AT_CONTAINING_TYPE)
+        return self.references.member_pointer(VOID if owner is None else self.reference(owner), self.of(attributes))
+
+    def _other(self, handle: int, die: Die) -> TypeRef:
+        attributes = die[3]
+        if dw.AT_TYPE in attributes:  # packed, shared, pointer-authenticated, subrange: as what it is made of
+            return self.of(attributes)
+        return self.references.special(attributes.get(dw.AT_NAME, "unknown type"))
+
+    def owner(self, handle: int) -> tuple[Name, Access] | None:
+        """The class ``handle`` and the access that its members have by default; ``None`` for any other scope."""
+        if handle not in self._owners:
+            die = self.info.die(handle)
+            record = self.reference(handle) if die[1].tag in dw.RECORD_TAGS else None
+            self._owners[handle] = (record.name, default_access(die)) if isinstance(record, Named) else None
+        return self._owners[handle]
+
+    def reconsider(self) -> bool:
+        """Puts the copies on ``pending`` that were thought to be like others of their name, which now differ."""
+        found = [Definition(*copy) for copy in self._copies.doubtful(self.entries)]
+        self.pending += found
+        return bool(found)
+
+    def close(self) -> None:
+        """Lets go of everything: its parts hold it and each other, and nobody may look for such cycles."""
+        vars(self.spellings).clear()
+        vars(self).clear()
+
+    def is_defined(self, name: Name) -> bool:
+        """Whether a definition of the record or enum ``name`` was met."""
+        return name in self.entries or name in self.foreign
+
+    # --- facts about a type that its reference does not tell ------------------------------------------------------
+
+    def asked_alignment(self, reference: TypeRef) -> int:
+        """The alignment in bytes that a typedef asks for with an attribute; 0 where it asks for none."""
+        if not self._alignments:
+            return 0
+        while isinstance(reference, Qualified):
+            reference = reference.target
+        while isinstance(reference, Array):
+            reference = reference.element
+        return self._alignments.get(id(reference), 0)
+
+    def underlying(self, attributes: Attributes) -> Attributes:
+        """The attributes of what DW_AT_type leads to through typedefs and qualifiers."""
+        for _ in range(MAX_DEPTH):
+            handle = attributes.get(dw.AT_TYPE, -1)
+            if handle < 0:
+                return attributes
+            _, abbreviation, _, attributes = self.info.die(handle)
+            if abbreviation.tag not in TRANSPARENT:
+                return attributes
+        return {}
+
+    def byte_size(self, attributes: Attributes) -> int:
+        """The size in bytes of an entry's type, by its DIE; 0 where not recorded."""
+        return int(self.underlying(attributes).get(dw.AT_BYTE_SIZE, 0))
+
+    def is_signed(self, attributes: Attributes) -> bool | None:
+        """Whether an entry's type is a signed integer; ``None`` where not recorded."""
+        encoding = self.underlying(attributes).get(dw.AT_ENCODING)
+        return None if encoding is None else encoding in SIGNED
+
+
+def count(subrange: Attributes) -> int | None:
+    """The number of elements that a DW_TAG_subrange_type stands for; ``None`` where it is not a constant."""
+    bound = subrange.get(dw.AT_COUNT)
+    if type(bound) is int:
+        return bound
+    bound = subrange.get(dw.AT_UPPER_BOUND)
+    if type(bound) is not int:
+        return None
+    if bound in ALL_ONES:  # an upper bound of -1 in an unsigned form: no elements
+        return 0
+    lower = subrange.get(dw.AT_LOWER_BOUND, 0)
+    return bound + 1 - lower if type(lower) is int else None
