@@ -11,7 +11,8 @@ from abistore.limits import limits_for
 from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
-from abistore.report.outline import Report, outline, verdict_of
+from abistore.report.model import Report, verdict_of
+from abistore.report.outline import outline
 from abistore.service.evidence import NOTHING, Requirement, lacking
 from abistore.service.kinship import strangers
 from abistore.service.operands import Selection, operands
@@ -76,7 +77,7 @@ def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
 
 def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:
     """A comparison of two snapshots with what these tell about its findings."""
-    from abistore.report.declared import declared
+    from abistore.report.declarations import declared
     from abistore.service.kinds import cards
 
     old, new = sides

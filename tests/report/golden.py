@@ -23,8 +23,9 @@ from abistore.model.shapes import (
     Record,
 )
 from abistore.model.snapshot import Evidence, Location, Snapshot, Target
-from abistore.report.declared import declared
-from abistore.report.outline import KindCard, Report, outline
+from abistore.report.declarations import declared
+from abistore.report.model import KindCard, Report
+from abistore.report.outline import outline
 from tests.report.comparisons import AREA, NEW, NORM, OLD, SHAPE
 
 INT, CHAR, DOUBLE, UNSIGNED = (

@@ -7,9 +7,10 @@ from itertools import islice
 
 from abistore.model.characters import own, spelled
 from abistore.model.counting import counted
-from abistore.report.heading import REQUIRED, advice, by_suppression, verdict
-from abistore.report.modes import fails, stat
-from abistore.report.outline import Change, Report, groups
+from abistore.report.arrangements import groups
+from abistore.report.heading import REQUIRED, advice, by_suppression, stat, verdict
+from abistore.report.model import Change, Report, fails
+from abistore.report.registry import Format
 from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
@@ -73,3 +74,6 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+FORMAT = Format(render)

@@ -10,16 +10,15 @@ from typing import TypeAlias
 
 from abistore.model.counting import counted
 from abistore.model.names import Kind
+from abistore.report.arrangements import HEADINGS, Declarations, Group, KindGroup, declarations, groups
 from abistore.report.difference import difference
 from abistore.report.drawing import drawing
 from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, suppression, tone, verdict
-from abistore.report.modes import declarations
-from abistore.report.outline import Change, Declared, Group, KindCard, KindGroup, Report, SideCard, groups
+from abistore.report.model import Change, Declared, KindCard, Report, SideCard
+from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.report.text import HEADINGS, Pending
 from abistore.report.wording import (
     affects,
-    by_itself,
     consequences,
     counts,
     distinct,
@@ -143,7 +142,7 @@ def _filters(found: tuple[Group, ...]) -> Iterator[str]:
 # --- changes ------------------------------------------------------------------------------------------------------
 
 
-def _anchors(report: Report, pending: Pending) -> Anchors:
+def _anchors(report: Report, pending: Declarations) -> Anchors:
     """The first change of each declaration in the order of the page; it is the one that shows the declaration."""
     ordered = (change for group in groups(report) for kind in group.kinds for change in kind.changes)
     found: Anchors = {}
@@ -153,7 +152,7 @@ def _anchors(report: Report, pending: Pending) -> Anchors:
     return found
 
 
-def _group(group: Group, cards: dict[str, KindCard], pending: Pending, anchors: Anchors) -> Iterator[str]:
+def _group(group: Group, cards: dict[str, KindCard], pending: Declarations, anchors: Anchors) -> Iterator[str]:
     label = group.impact.label
     yield f'<section class="impact {label}"><h2>{HEADINGS[label]} <span>{group.total}</span></h2>'
     for kind in group.kinds:
@@ -207,7 +206,7 @@ def _values(change: Change, drawn: bool) -> str:
 
 
 def _affected(change: Change) -> str:
-    if by_itself(change):
+    if not affects(change):
         return ""
     told, more = distinct(change.affected, NAMES_SHOWN)
     rest = f"<li>and {more} more, all in the JSON report</li>" if more else ""
@@ -264,3 +263,6 @@ def _ending(report: Report) -> Iterator[str]:
     yield from (f'<p class="aside">{escape(remark)}</p>' for remark in report.notes)
     digests = " → ".join(escape(side.digest) for side in (report.old, report.new))
     yield f"<footer>abistore · engine {escape(report.engine)} · {digests}</footer>"
+
+
+FORMAT = Format(render, suffix=".html")

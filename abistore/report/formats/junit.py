@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from abistore.model.characters import spelled
 from abistore.model.findings import Impact
 from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
-from abistore.report.modes import fails
-from abistore.report.outline import Change, Report, Unchecked
+from abistore.report.model import Change, Report, Unchecked, fails
+from abistore.report.registry import Format
 from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
@@ -100,3 +100,6 @@ def _skipped(case: Element, why: str) -> Element:
 def _unchecked(item: Unchecked) -> Element:
     case = Element("testcase", classname=f"not_checked.{item.facet}", name=f"{item.side}: {item.reason}")
     return _skipped(case, ". ".join(filter(None, (unchecked(item), item.hint))))
+
+
+FORMAT = Format(render, suffix=".xml")

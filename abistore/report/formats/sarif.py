@@ -10,10 +10,12 @@ from urllib.parse import quote
 import msgspec
 
 from abistore import __version__
+from abistore.model.characters import json_text
 from abistore.model.findings import RulingFile
 from abistore.report.documentation import page
 from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
-from abistore.report.outline import Change, KindCard, Report, Unchecked
+from abistore.report.model import Change, KindCard, Report, Unchecked
+from abistore.report.registry import Format
 from abistore.report.style import Style
 from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
 
@@ -222,3 +224,6 @@ def _notification(item: Unchecked) -> dict[str, Any]:
         "message": {"text": f"Not checked: {unchecked(item)}.{hint}"},
         "properties": {"facet": item.facet, "side": item.side, "names": len(item.names)},
     }
+
+
+FORMAT = Format(render, suffix=".sarif", escape=json_text)

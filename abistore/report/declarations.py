@@ -10,7 +10,7 @@ from abistore.model.names import Name
 from abistore.model.shapes import Field, Record
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.spelling import declaration, declare, spell
-from abistore.report.outline import Declared, Member, RecordLayout, every
+from abistore.report.model import Declared, Member, RecordLayout, every
 
 EMPTY = 8
 """Bits that an empty class has as an object of its own."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from abistore.model.counting import counted
+from abistore.report.arrangements import HEADINGS, Declarations, KindGroup, Root, declarations, groups, impacts, roots
 from abistore.report.difference import difference
-from abistore.report.heading import REQUIRED, advice, by_suppression, ruled_by, verdict
-from abistore.report.modes import Root, declarations, impacts, roots, stat
-from abistore.report.outline import Change, Declared, KindCard, KindGroup, Report, groups
+from abistore.report.heading import REQUIRED, advice, by_suppression, ruled_by, stat, verdict
+from abistore.report.model import Change, Declared, KindCard, Report
+from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.report.text import HEADINGS, Pending
 from abistore.report.wording import (
     affects,
     by_itself,
@@ -92,7 +92,7 @@ def _full(report: Report, style: Style) -> Iterator[str]:
             yield from ("", *_kind(kind, cards.get(kind.kind), pending, style))
 
 
-def _kind(group: KindGroup, card: KindCard | None, pending: Pending, style: Style) -> Iterator[str]:
+def _kind(group: KindGroup, card: KindCard | None, pending: Declarations, style: Style) -> Iterator[str]:
     count = f" ({len(group.changes)})" if len(group.changes) > 1 else ""
     title = f": {prose(card.title)}" if card else ""
     yield f"**{code(group.kind)}**{count}{title}"
@@ -165,7 +165,7 @@ def _root(root: Root, style: Style) -> Iterator[str]:
     where = f" ({plain(root.location)})" if root.location else ""
     yield f"### {MARKS[label]} {code(shortened(root.display) or '')}{where}"
     yield ""
-    if not by_itself(root):
+    if not by_itself(root.symbol, root.display, root.affected):
         yield from (f"Affects {counted(len(root.affected), 'export')}: {_names(root.affected)}", "")
     shown = len(root.changes) if style.limit is None else style.limit
     for change in root.changes[:shown]:
@@ -251,3 +251,6 @@ def code(text: str) -> str:
 def longest_run(text: str) -> int:
     """How many backticks stand in a row at most: what ends code has more."""
     return max(map(len, re.findall("`+", text)), default=0)
+
+
+FORMAT = Format(render, suffix=".md", has_modes=True)

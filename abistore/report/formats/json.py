@@ -1,4 +1,4 @@
-"""A report as JSON, its published schema, and the way back."""
+"""A report as JSON, and its published schema."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from abistore.report.outline import SCHEMA, Report
+from abistore.model.characters import json_text
+from abistore.report.model import SCHEMA, Report
+from abistore.report.registry import Format
 from abistore.report.style import Style
-
-_decode = msgspec.json.Decoder(Report).decode
 
 
 def encode(report: Report) -> bytes:
@@ -22,15 +22,6 @@ def render(report: Report, style: Style) -> str:
     return msgspec.json.format(encode(report), indent=2).decode()
 
 
-def read(data: bytes) -> Report | None:
-    """The report that :func:`encode` wrote; ``None`` where an abistore with another form of report wrote it."""
-    try:
-        report = _decode(data)
-    except msgspec.MsgspecError:
-        return None
-    return report if report.schema == SCHEMA else None
-
-
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a report."""
     (reference,), components = msgspec.json.schema_components([Report], ref_template="#/$defs/{name}")
@@ -40,3 +31,6 @@ def schema() -> dict[str, Any]:
         **reference,
         "$defs": components,
     }
+
+
+FORMAT = Format(render, suffix=".json", escape=json_text, is_complete=True)

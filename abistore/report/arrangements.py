@@ -1,16 +1,47 @@
-"""Other arrangements of a report: by declaration, as a table of who is affected, in one line."""
+"""The changes of a report in order: by impact and kind, by declaration, and by how many exports they affect."""
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Kind
-from abistore.report.heading import ruled_by, verdict
-from abistore.report.outline import Change, Declared, Report
-from abistore.report.wording import counts, location_of
+from abistore.report.model import Change, Declared, Report
+from abistore.report.wording import location_of
 
 TYPES = frozenset({"record", "enum", "alias"})
+HEADINGS = {
+    "breaking": "Breaking",
+    "api_break": "Source breaks",
+    "risk": "Risks",
+    "compatible": "Compatible",
+    "notice": "Notices",
+}
+"""What stands above the changes of one impact."""
+
+Declarations: TypeAlias = dict[tuple[Kind, str], Declared]
+"""The declarations of a report by subject and symbol."""
+
+
+class KindGroup(msgspec.Struct, frozen=True):
+    """All changes of one kind that have one impact, in report order."""
+
+    kind: str
+    changes: tuple[Change, ...]
+
+
+class Group(msgspec.Struct, frozen=True):
+    """All changes of one impact: their kinds in the order in which the report first has them."""
+
+    impact: Impact
+    kinds: tuple[KindGroup, ...]
+
+    @property
+    def total(self) -> int:
+        """How many changes have this impact."""
+        return sum(len(group.changes) for group in self.kinds)
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -30,7 +61,19 @@ class Root(msgspec.Struct, frozen=True):
         return next(filter(None, map(location_of, self.changes)), None)
 
 
-def declarations(report: Report) -> dict[tuple[Kind, str], Declared]:
+def groups(report: Report) -> tuple[Group, ...]:
+    """The report's changes by impact, worst first, and by kind; impacts that nothing has are left out."""
+    by_impact: dict[str, dict[str, list[Change]]] = {}
+    for change in report.changes:
+        by_impact.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
+    return tuple(
+        Group(impact, tuple(KindGroup(kind, tuple(changes)) for kind, changes in by_impact[impact.label].items()))
+        for impact in sorted(Impact, reverse=True)
+        if impact.label in by_impact
+    )
+
+
+def declarations(report: Report) -> Declarations:
     """The report's declarations by subject and symbol."""
     return {(declared.subject, declared.symbol): declared for declared in report.declarations}
 
@@ -63,15 +106,3 @@ def impacts(report: Report) -> tuple[Root, ...]:
     """The declarations through which exports are affected: worst first, then those with the most exports."""
     reaching = (root for root in roots(report) if root.affected)
     return tuple(sorted(reaching, key=lambda root: (-root.impact, -len(root.affected), root.display, root.symbol)))
-
-
-def fails(report: Report, change: Change) -> bool:
-    """Whether a change of this impact fails the comparison, by its ``fail_on``."""
-    return report.fail_on != "never" and Impact[change.impact.upper()] >= Impact[report.fail_on.upper()]
-
-
-def stat(report: Report) -> str:
-    """The operands, the verdict and what it does not cover, the counts, the ruling and what advice there is."""
-    gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
-    counted = f"{report.old} -> {report.new}: {verdict(report)}{gap}, {counts(report)}"
-    return "; ".join((counted, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

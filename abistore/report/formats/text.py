@@ -5,17 +5,27 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TypeAlias
 
 from abistore.model.counting import counted
-from abistore.model.names import Kind
+from abistore.report.arrangements import (
+    HEADINGS,
+    Declarations,
+    Group,
+    KindGroup,
+    Root,
+    declarations,
+    groups,
+    impacts,
+    roots,
+)
 from abistore.report.difference import difference
-from abistore.report.heading import advice, by_suppression, ruled_by, tone, verdict
-from abistore.report.modes import declarations
-from abistore.report.outline import Change, Declared, Group, KindGroup, Report, Unchecked, groups
+from abistore.report.heading import advice, by_suppression, ruled_by, stat, tone, verdict
+from abistore.report.model import Change, Declared, Report, Unchecked
+from abistore.report.registry import Format
 from abistore.report.style import Style
 from abistore.report.wording import (
     affects,
+    by_itself,
     consequences,
     counts,
     distinct,
@@ -35,26 +45,14 @@ NAME_WIDTH = 80
 DIFFERENCES_SHOWN = 14
 LINES_SHOWN = 4
 DEEP = " " * 10
+NAME_COLUMN = 48
 SIGNS = frozenset("-+!")
 """What begins a line that is painted."""
-
-Pending: TypeAlias = dict[tuple[Kind, str], Declared]
-"""Declarations that were not shown yet: each is shown with its first change."""
-
-HEADINGS = {
-    "breaking": "Breaking",
-    "api_break": "Source breaks",
-    "risk": "Risks",
-    "compatible": "Compatible",
-    "notice": "Notices",
-}
 
 
 def render(report: Report, style: Style) -> str:
     """The report as lines of text, without a newline at its end."""
     if style.mode != "full":
-        from abistore.report.text_modes import arranged
-
         return "\n".join(arranged(report, style))
     return "\n".join(_lines(report, style))
 
@@ -128,14 +126,14 @@ def _advice(report: Report, style: Style) -> Iterator[str]:
         yield from rest
 
 
-def _group(group: Group, pending: Pending, style: Style) -> Iterator[str]:
+def _group(group: Group, pending: Declarations, style: Style) -> Iterator[str]:
     label = group.impact.label
     yield style.paint(f"{HEADINGS[label]} ({group.total})", label)
     for kind in group.kinds:
         yield from _kind(kind, pending, style)
 
 
-def _kind(group: KindGroup, pending: Pending, style: Style) -> Iterator[str]:
+def _kind(group: KindGroup, pending: Declarations, style: Style) -> Iterator[str]:
     descriptions = {change.description for change in group.changes}
     shared = descriptions.pop() if len(descriptions) == 1 else ""
     count = f" ({len(group.changes)})" if len(group.changes) > 1 else ""
@@ -265,3 +263,67 @@ def wrapped(text: str, indent: str, style: Style) -> Iterator[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def arranged(report: Report, style: Style) -> Iterator[str]:
+    """The report by declaration, as a table of who is affected, or in one line."""
+    if style.mode == "stat":
+        yield stat(report)
+        return
+    yield from heading(report, style)
+    yield from _leaf(report, style) if style.mode == "leaf" else _impact(report, style)
+    yield from ending(report, style)
+
+
+def _leaf(report: Report, style: Style) -> Iterator[str]:
+    found = roots(report)
+    shown = len(found) if style.limit is None else style.limit
+    for root in found[:shown]:
+        yield ""
+        yield from _root(root, style)
+    if len(found) > shown:
+        yield ""
+        yield f"and {counted(len(found) - shown, 'more declaration')} (--full shows all)"
+
+
+def _root(root: Root, style: Style) -> Iterator[str]:
+    where = f"  ({root.location})" if root.location else ""
+    label = root.impact.label
+    first, *rest = wrapped(f"{label}  {shortened(root.display)}{where}", "", style)
+    yield first.replace(label, style.paint(label, label), 1)
+    yield from rest
+    if not by_itself(root.symbol, root.display, root.affected):
+        yield from wrapped(
+            f"affects {counted(len(root.affected), 'export')}: {listed(root.affected, style)}", "    ", style
+        )
+    drawn = root.declared is not None and worth_drawing(root.declared, style)
+    shown = len(root.changes) if style.limit is None else style.limit
+    for change in islice(root.changes, shown):
+        part = f"{change.part}: " if change.part else ""
+        yield from wrapped(f"{change.kind}: {part}{change.description}", "    ", style)
+        yield from facts(change, style, affected=False, drawn=drawn)
+    if len(root.changes) > shown:
+        yield f"    and {len(root.changes) - shown} more (--full shows all)"
+    if root.declared and drawn:
+        yield from compared(root.declared, style)
+
+
+def _impact(report: Report, style: Style) -> Iterator[str]:
+    rows = impacts(report)
+    shown = len(rows) if style.limit is None else style.limit
+    yield ""
+    yield style.paint(f"{'impact':<11} {'exports':>7}  {'changed':<{NAME_COLUMN}}  through", "bold")
+    for root in rows[:shown]:
+        label = root.impact.label
+        kinds = ", ".join(dict.fromkeys(change.kind for change in root.changes))
+        name = shortened(root.display) or ""
+        line = f"{label:<11} {len(root.affected):>7}  {name:<{NAME_COLUMN}}  {kinds}".rstrip()
+        line = line if len(line) <= style.width else f"{line[: style.width - 3]}..."
+        yield line.replace(label, style.paint(label, label), 1)
+    if len(rows) > shown:
+        yield f"and {len(rows) - shown} more (--full shows all)"
+    reached = {name for root in rows for name in root.affected}
+    yield f"{counted(len(reached), 'export')} affected; the old side has {report.old.exports}"
+
+
+FORMAT = Format(render, has_modes=True)
