@@ -125,7 +125,7 @@ FINDINGS = (
         (GONE,),
     ),
     Finding(
-        "enum_member_inserted",
+        "enum_member_inner_added",
         MODE,
         "MEDIUM",
         "the enumerator has a value that another one had",

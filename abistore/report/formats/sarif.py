@@ -12,6 +12,7 @@ import msgspec
 from abistore import __version__
 from abistore.model.characters import json_text
 from abistore.model.findings import RulingFile
+from abistore.model.kinds import former_names
 from abistore.report.documentation import page
 from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
 from abistore.report.model import Change, KindCard, Report, Unchecked
@@ -132,6 +133,8 @@ def _rule(kind: str, card: KindCard | None, docs: str) -> dict[str, Any]:
         "name": "".join(word.capitalize() for word in kind.split("_")),
         "helpUri": page(kind, docs),
     }
+    if before := former_names(kind):
+        rule["deprecatedIds"] = list(before)
     if card is not None:
         rule |= {
             "shortDescription": {"text": card.title},
