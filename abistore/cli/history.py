@@ -23,7 +23,8 @@ from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
-    from abistore.service.history import History, HistoryRow, LogEntry
+    from abistore.service.history import History, HistoryRow
+    from abistore.service.log import LogEntry
     from abistore.service.ruling import Ruling
 
 PARTIAL = "*"
@@ -152,7 +153,7 @@ def log_command(
 
     NAME is a symbol as the linker spells it, or a function, variable or type as the source does (geo::Point).
     """
-    from abistore.service.history import log
+    from abistore.service.log import log
 
     events = log(name, library=library, database=settings.database, target=target, profile=profile)
     answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))

@@ -221,7 +221,7 @@ class LogEvent(msgspec.Struct, frozen=True):
     """One release in which a declaration appeared, changed or vanished, with its shapes before and after.
 
     ``not-observed``: the release's evidence could not show it, so that it may have been there or not; ``before`` is
-    what was last seen.
+    what was last seen. ``first_stored``: the release is the line's oldest, so that nobody knows what was before.
     """
 
     release: Release
@@ -230,6 +230,7 @@ class LogEvent(msgspec.Struct, frozen=True):
     action: Literal["appeared", "changed", "vanished", "not-observed"]
     before: Variants
     after: Variants
+    first_stored: bool = False
 
 
 class AuditRecord(msgspec.Struct, frozen=True):

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from abistore.model.counting import counted
 from abistore.model.demangle import demangle
 from abistore.model.spelling import COMMENT_COLUMN
 from abistore.report.difference import COMMENT, difference
-from abistore.report.model import Change, Declared, Report, Summary, Unchecked
+from abistore.report.outline import Change, Declared, Report, Summary, Unchecked
+
+if TYPE_CHECKING:
+    from abistore.report.modes import Root
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
@@ -90,17 +94,17 @@ def _lists_affected(change: Change, value: str) -> bool:
     return not change.symbol and bool(change.affected) and value.startswith(demangle(change.affected[0]))
 
 
-def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
+def by_itself(changed: Change | Root) -> bool:
     """Whether consumers meet a change through what changed alone, under any of its symbols, or not at all."""
-    if affected in {(), (symbol,)}:
+    affected = changed.affected
+    if affected in {(), (changed.symbol,)}:
         return True
-    return len(affected) <= MOST_SYMBOLS and {demangle(each) for each in affected} == {display}
+    return len(affected) <= MOST_SYMBOLS and {demangle(symbol) for symbol in affected} == {changed.display}
 
 
 def affects(change: Change) -> str:
     """How many exports meet the change; empty where that is the changed one alone, or none."""
-    alone = by_itself(change.symbol, change.display, change.affected)
-    return "" if alone else f"affects {counted(change.affected_count, 'export')}"
+    return "" if by_itself(change) else f"affects {counted(change.affected_count, 'export')}"
 
 
 def distinct(symbols: Sequence[str], most: int | None, width: int | None = None) -> tuple[dict[str, int], int]:

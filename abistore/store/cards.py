@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -78,6 +79,22 @@ def of_library(database: Database, condition: str, meant: tuple[str, str | None,
         if asked and total(line, condition) != sums.get(line.key, 0):
             raise damaged(database.where, f"a release of {line.key} is missing")
     return found
+
+
+def of_lines(database: Database, wanted: Mapping[int, lines.Line]) -> Iterator[tuple[Release, Mapping[Facet, int]]]:
+    """The releases of lines by their rows' ids, with how many names each saw in each facet that it observed.
+
+    Raises :class:`StoreError` where a card is damaged or missing.
+    """
+    sums: Counter[LineKey] = Counter()
+    statement = f"SELECT snapshot.facets, {COLUMNS} FROM {SOURCES} WHERE {RELEASES} AND line.id IN ({{}})"
+    for facets, *row in database.within(statement, sorted(wanted)):
+        release = release_of(database, row)
+        sums[release.line] += row[-1]
+        yield release, facet_counts(facets)
+    for line in wanted.values():
+        if line.releases != sums[line.key]:
+            raise damaged(database.where, f"a release of {line.key} is missing")
 
 
 def total(line: lines.Line, condition: str) -> int:
@@ -223,6 +240,11 @@ def release_of(database: Database, row: Row) -> Release:
 def evidence_state(evidence: tuple[Evidence, ...], facet: Facet) -> str:
     """How much ``facet`` saw: ``full``, ``partial`` or ``missing``."""
     return next((part.state for part in evidence if part.facet == facet), "missing")
+
+
+def shows_types(evidence: str) -> bool:
+    """Whether the evidence on a card, as its column has it, is of types too."""
+    return evidence_state(_evidence(evidence), "layout") != "missing"
 
 
 def speaks(count: int | None, full: bool) -> bool:

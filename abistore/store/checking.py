@@ -13,7 +13,7 @@ import msgspec
 from abistore.errors import StoreError
 from abistore.model.digest import digest, name_digest
 from abistore.model.history import LineKey
-from abistore.store import audit, baselines, cards, findings, lines, seals, verdicts
+from abistore.store import audit, baselines, calling, cards, findings, lines, seals, verdicts
 from abistore.store.database import Database
 from abistore.store.locations import unpack
 from abistore.store.replay import line_problems
@@ -138,6 +138,7 @@ _QUICK: tuple[Part, ...] = (
     ("the database's structure", structure_problems),
     ("releases and baselines", _sums),
     ("the audit", _audit),
+    ("what names are called", calling.check),
 )
 _LONG: tuple[Part, ...] = (
     ("names", _names),

@@ -74,6 +74,18 @@ class Database:
         """Execute an ``INSERT`` of one row and return its ``id``."""
         return int(self.rows(f"{statement} RETURNING id", parameters)[0][0])
 
+    def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Iterator[Row]:
+        """Insert the rows that are not there yet, and give those back."""
+        many = CHUNK // len(columns)
+        row = f"({', '.join('?' * len(columns))})"
+        for start in range(0, len(rows), many):
+            chunk = rows[start : start + many]
+            statement = (
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * len(chunk))} "
+                f"ON CONFLICT DO NOTHING RETURNING {', '.join(columns)}"
+            )
+            yield from self.rows(statement, tuple(value for each in chunk for value in each))
+
     def within(self, statement: str, values: Sequence[Any], *leading: Any) -> Iterator[Row]:
         """The rows of ``statement``, whose ``{}`` stands for a list of ``values``, however many these are."""
         for start in range(0, len(values), CHUNK):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from abistore.model.digest import digest, encode, name_digest, snapshot_digest
 from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
-from abistore.store import cards, seals
+from abistore.store import calling, cards, seals
 from abistore.store.database import Database, Row
 
 Member = tuple[int, Name, bytes]
@@ -129,7 +129,9 @@ def write_entries(database: Database, line: int, sequence: int, content: Content
     ending = f"UPDATE entry SET last_seq = ? WHERE {entry}"
     database.many(ending, [(sequence - 1, line, OPEN, *ended[:3]) for ended in changes.end])
     mentioned = dict.fromkeys([name for _, name, _ in changes.begin]) | content.located
-    changes.names.update(_name_ids(database, [name for name in mentioned if name not in changes.names]))
+    new = _name_ids(database, [name for name in mentioned if name not in changes.names])
+    changes.names.update(new)
+    calling.write(database, new, _described(content, changes))
     shapes, shapes_written = _shape_ids(database, {key for _, _, key in changes.begin}, content)
     beginning = "INSERT INTO entry (line_id, last_seq, facet, name_id, shape_id, first_seq) VALUES (?, ?, ?, ?, ?, ?)"
     rows = [(line, OPEN, facet, changes.names[name], shapes[key], sequence) for facet, name, key in changes.begin]
@@ -138,6 +140,13 @@ def write_entries(database: Database, line: int, sequence: int, content: Content
     # in one order in every process, and late: names are shared by all lines
     database.many("UPDATE name SET entries = entries + ? WHERE id = ?", [(sums[name], name) for name in sorted(sums)])
     return shapes_written
+
+
+def _described(content: Content, changes: Changes) -> Iterator[tuple[Name, int, bytes]]:
+    """The functions and variables that get another shape where such have a name in the source."""
+    for facet, name, key in changes.begin:
+        if FACETS[facet] != "symbol" and name.kind in {"function", "variable"}:
+            yield name, changes.names[name], content.bodies[key]
 
 
 def _differences(line: int, sequence: int, changes: Changes) -> dict[int, int]:

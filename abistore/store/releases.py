@@ -49,6 +49,14 @@ def candidates(database: Database, library: str, target: str | None, profile: st
     return tuple(sorted(found, key=lambda one: (one.line, one.sequence)))
 
 
+def with_types(database: Database) -> frozenset[LineKey]:
+    """The lines of which a release showed types."""
+    columns = "library.name, line.target, line.profile"
+    rows = database.rows(f"SELECT DISTINCT {columns}, snapshot.evidence FROM {cards.SOURCES} WHERE {cards.RELEASES}")
+    shown = {text for text in {row[3] for row in rows} if cards.shows_types(text)}
+    return frozenset(LineKey(*row[:3]) for row in rows if row[3] in shown)
+
+
 def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Release, ...]:
     """``found``, line by line, each line under its scheme."""
     by_line: dict[LineKey, list[Release]] = {}

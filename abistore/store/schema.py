@@ -11,7 +11,7 @@ from abistore.errors import SchemaMismatch, StoreBusy
 from abistore.store.audit import record
 from abistore.store.database import Database
 
-HEAD: Final = "0006"
+HEAD: Final = "0007"
 """The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
 
 VERSION_TABLE: Final = "abistore_version"

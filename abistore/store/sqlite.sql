@@ -10,6 +10,13 @@ CREATE TABLE audit (
 )
  STRICT;
 
+CREATE TABLE calling_sum (
+	bucket INTEGER NOT NULL, 
+	sum INTEGER NOT NULL, 
+	CONSTRAINT pk_calling_sum PRIMARY KEY (bucket)
+)
+ STRICT;
+
 CREATE TABLE library (
 	id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
@@ -48,6 +55,15 @@ CREATE TABLE shape (
 	CONSTRAINT pk_shape PRIMARY KEY (id), 
 	CONSTRAINT uq_shape_digest UNIQUE (digest)
 )
+ STRICT;
+
+CREATE TABLE calling (
+	word INTEGER NOT NULL, 
+	name_id INTEGER NOT NULL, 
+	CONSTRAINT pk_calling PRIMARY KEY (word, name_id), 
+	CONSTRAINT fk_calling_name_id FOREIGN KEY(name_id) REFERENCES name (id)
+)
+ WITHOUT ROWID,
  STRICT;
 
 CREATE TABLE line (

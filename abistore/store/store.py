@@ -190,19 +190,25 @@ class Store:
         with self.database.reading():
             return resolve.resolve(self.database, reference, target, profile)
 
-    def log(
-        self, library: str, spelling: str, *, target: str | None = None, profile: str | None = None
-    ) -> tuple[LogEvent, ...]:
-        """The releases in which a declaration appeared, changed and vanished: by line, name, and release order.
+    def logs(self, spellings: Sequence[str], library: str | None = None) -> dict[LineKey, tuple[LogEvent, ...]]:
+        """The releases in which a declaration appeared, changed and vanished, in each line of a library that had it.
 
-        ``spelling`` is a type's or function's qualified name, a demangled one, or a symbol. Raises
-        :class:`SnapshotNotFound` where no release ever had it.
+        ``library`` is any where it is ``None``. Each of ``spellings`` is a type's or function's qualified name, a
+        demangled one, or a symbol: the first that means anything in a line is what it is asked for.
         """
-        return timeline.log(self.database, library, spelling, target=target, profile=profile, memory=self._memory)
+        return timeline.logs(self.database, spellings, library, self._memory)
 
     def spellings(self, library: str | None = None) -> tuple[str, ...]:
         """What a programmer calls the declarations of a library (``None``: of all), sorted."""
         return naming.spellings(self.database, library)
+
+    def spellings_near(self, text: str) -> tuple[str, ...]:
+        """What a programmer calls those declarations of all libraries that ``text`` may have been meant to be."""
+        return naming.spellings_near(self.database, text)
+
+    def lines_with_types(self) -> frozenset[LineKey]:
+        """The lines of which a release showed types."""
+        return releases.with_types(self.database)
 
     def set_baseline(
         self, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""

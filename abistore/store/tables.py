@@ -148,6 +148,24 @@ name = Table(
     sqlite_strict=True,
 )
 
+calling = Table(
+    "calling",
+    metadata,
+    Column("word", Identifier, primary_key=True, autoincrement=False, comment="The CRC-32 of a qualified name"),
+    Column("name_id", Identifier, ForeignKey("name.id"), primary_key=True, autoincrement=False),
+    comment="What a programmer may call a function or variable: see abistore.store.calling",
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
+calling_sum = Table(
+    "calling_sum",
+    metadata,
+    Column("bucket", Identifier, primary_key=True, autoincrement=False, comment="The first 10 of 32 bits of a word"),
+    Column("sum", Checksum, nullable=False, comment="The sum over the rows of calling that have such words"),
+    sqlite_strict=True,
+)
+
 shape = Table(
     "shape",
     metadata,

@@ -16,11 +16,11 @@ from abistore.model.findings import Comparison
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import Snapshot
 from abistore.report import render
-from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.service.history import history, log
+from abistore.service.history import history
 from abistore.service.ingesting import IngestPlan
 from abistore.service.judging import compare, judge
+from abistore.service.log import log
 from abistore.service.transfer import import_
 from abistore.service.verdicts import verdict
 from abistore.store.store import Store
@@ -107,7 +107,7 @@ def test_loading_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS_PER_MEGABYTE", 0.1)
-    monkeypatch.setattr("abistore.service.history.declaration", endless)
+    monkeypatch.setattr("abistore.service.log.declaration", endless)
     with pytest.raises(LimitExceeded, match=r"^looking for point took more than"):
         log("point", database=stored)
 
@@ -146,6 +146,6 @@ def test_a_verb_ends_and_tells_what_took_too_long(
 @pytest.mark.parametrize("format", ["html", "text", "sarif"])
 def test_writing_a_report_ends(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = judge(release("a"), release("a", "b"))
-    monkeypatch.setattr(f"abistore.report.formats.{format}.FORMAT", Format(endless))
+    monkeypatch.setattr(f"abistore.report.{format}.render", endless)
     with pytest.raises(LimitExceeded, match=f"^writing the report as {format} took more than"):
         render(report, format, Style())

@@ -29,7 +29,7 @@ def test_a_line_goes_on_without_a_release_that_was_taken_back(address: str) -> N
         wrong = store.resolve("libgeo@9.9")
         store.forget(wrong, "ana", "a wrong label")
         assert versions(store) == ["1.0", "1.2"]
-        assert [(event.release.version, event.action) for event in store.log("libgeo", "point")] == [
+        assert [(event.release.version, event.action) for event in next(iter(store.logs(["point"]).values()))] == [
             ("1.0", "appeared"),
             ("1.2", "changed"),
         ]

@@ -28,7 +28,7 @@ def test_a_name_of_any_length_is_stored_found_and_told(address: str, size: int) 
         for version, content in (("1.0", first), ("1.1", second)):
             store.ingest(content, IngestRequest(version))
         assert store.load(store.resolve("libgeo@1.0")).entries == first.entries
-        events = store.log("libgeo", spelling)
+        (events,) = store.logs([spelling]).values()
         assert store.check() == ()
     assert [(event.release.version, event.action, event.name.kind) for event in events] == [
         ("1.0", "appeared", "function"),

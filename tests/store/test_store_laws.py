@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -125,7 +126,7 @@ def _logs(history: list[Snapshot], order: range | list[int]) -> dict[tuple[Name,
         for number in order:
             store.ingest(history[number], IngestRequest(f"1.{number}"))
         for spelling in sorted({name.spelling for name, _ in logs}):
-            for event in store.log("libgeo", spelling):
+            for event in chain.from_iterable(store.logs([spelling]).values()):
                 change = (event.action, event.before, event.after)
                 logs[event.name, event.facet][event.release.version] = change
     return logs

@@ -55,7 +55,8 @@ def summary(store: Store) -> dict[str, object]:
         "findings": sorted(one.finding.kind for one in store.findings("", 100)[0]),
         "log": [
             [event.release.version, event.action, str(event.name), event.facet]
-            for event in store.log("liblarge", "geo::Shape0")
+            for events in store.logs(["geo::Shape0"]).values()
+            for event in events
         ],
         "audit": [[record.actor, record.action, record.subject] for record in store.audit()],
     }
