@@ -120,7 +120,7 @@ class _Verdicts:
         from abistore.compare.comparison import engine_digest
 
         self._judging = judging
-        self._known = judging.store.verdict_summaries(key, engine_digest())
+        self._known = dict(judging.store.verdict_summaries(key, engine_digest()))
         self._judge = Consecutive(judging.store, judging.by)
 
     def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
@@ -138,7 +138,9 @@ class _Verdicts:
         if isinstance(given, str):
             return given
         self._judging.keeper.keep(given)
-        return self._judging.store.summary_of(given)
+        summary = self._judging.store.summary_of(given)
+        self._known[given.old.sequence, given.new.sequence, key_of(self._judging.by, given.old, given.new)] = summary
+        return summary
 
 
 Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]

@@ -15,6 +15,9 @@ import pytest
 from abistore.cli import progress as bar
 from abistore.cli.main import run
 from abistore.cli.options import Settings
+from abistore.model.history import IngestRequest
+from abistore.store.store import Store
+from benchmarks.releases import made
 from tests.build import build_library
 from tests.cli.conftest import OLD, Call
 
@@ -132,6 +135,21 @@ def test_the_bar_moves_with_the_units_of_a_library(
     terminal.truncate(0)
     assert run(["compare", str(library), str(old), "-q"]) == 4
     assert terminal.getvalue() == ""
+
+
+def test_the_bar_of_a_history_moves_with_its_releases(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = tmp_path / "store.db"
+    with Store.open(database, write=True) as store:
+        for number in range(1, 6):
+            store.ingest(made(number, 20), IngestRequest(f"1.{number}"))
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(bar, "PATIENCE", 0)
+    assert run(["history", "growing", "--db", str(database)]) == 0
+    assert shown_parts(terminal) == ["0%", "20%", "40%", "60%", "80%", "100%"]
+    assert "growing 1.5" in terminal.getvalue()
 
 
 def shown_parts(terminal: Terminal) -> list[str]:

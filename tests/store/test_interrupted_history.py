@@ -1,0 +1,72 @@
+"""A long history keeps the verdicts that it gave before it is interrupted, and goes on from there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from abistore.compare.comparison import engine_digest
+from abistore.model.history import IngestRequest
+from abistore.service.baselines import set_baseline
+from abistore.store.store import Store
+from benchmarks.releases import made
+
+RELEASES = 60
+VERDICTS = 2 * (RELEASES - 1) - 1
+"""Each release is judged against the one before and against the first, which is the baseline; the second only once."""
+
+INTERRUPTED = """
+import os, signal, sys
+from abistore.compare import judge
+
+def counted(findings):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGINT)
+    return verdict_of(findings)
+
+left, verdict_of, judge.verdict_of = int(sys.argv.pop(1)), judge.verdict_of, counted
+from abistore.cli.entry import main
+main()
+"""
+
+
+@pytest.fixture
+def filled(address: str) -> str:
+    """A store of many releases of one library."""
+    with Store.open(address, write=True) as store:
+        for number in range(1, RELEASES + 1):
+            store.ingest(made(number, 40), IngestRequest(f"1.{number}"))
+    set_baseline("growing@1.1", database=address)
+    return address
+
+
+def history_of(address: str, verdicts: int) -> subprocess.CompletedProcess[str]:
+    """``abistore history``, interrupted when it gives more than so many verdicts."""
+    call = [sys.executable, "-c", INTERRUPTED, str(verdicts), "--db", address, "history", "growing"]
+    return subprocess.run(call, capture_output=True, text=True)
+
+
+def kept(address: str) -> int:
+    with Store.open(address, write=False) as store:
+        (line,) = store.lines()
+        return len(store.verdict_summaries(line, engine_digest()))
+
+
+@pytest.mark.parametrize("given", [0, 1, 37, 101])
+def test_an_interrupted_history_keeps_all_verdicts_that_it_gave(filled: str, given: int) -> None:
+    done = history_of(filled, given)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert kept(filled) == given
+
+
+def test_the_next_call_judges_what_is_left_and_the_one_after_nothing(filled: str) -> None:
+    assert history_of(filled, 101).returncode == 130
+    resumed = history_of(filled, VERDICTS - 101)
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert kept(filled) == VERDICTS
+    again = history_of(filled, 0)
+    assert (again.returncode, again.stdout) == (0, resumed.stdout)
