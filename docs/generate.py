@@ -16,7 +16,7 @@ from abistore.cli.main import cli
 from abistore.compare.policies.policy_file import PolicyDocument
 from abistore.compare.policies.suppression_file import SuppressionDocument
 from abistore.report.case import labelled
-from abistore.report.json import schema
+from abistore.report.formats.json import schema
 from abistore.service.catalogue import changes, established, explain
 
 DOCS = Path(__file__).parent

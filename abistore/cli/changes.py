@@ -91,7 +91,7 @@ def explain_command(settings: Settings, /, *, what: str) -> None:
 
 def _explain_finding(settings: Settings, identity: str) -> None:
     from abistore.cli.rendering import style_of
-    from abistore.report.text import finding
+    from abistore.report.formats.text import finding
     from abistore.service.catalogue import changes, explain
     from abistore.service.findings import findings
 

@@ -179,7 +179,7 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
 def _lines(settings: Settings, result: Ingested) -> Iterator[str]:
     if settings.verbosity < 0:
         if result.verdict is not None:
-            from abistore.report.modes import stat
+            from abistore.report.heading import stat
 
             yield f"{stat(result.verdict)}{_not_stored(result)}"
         return

@@ -12,15 +12,14 @@ import click
 
 from abistore.cli.options import FILE, Settings
 from abistore.cli.output import colour_wanted, say, say_error, width, write_file
-from abistore.report import formats, render
+from abistore.report import render
+from abistore.report.registry import format_of_file, formats
 from abistore.report.style import MODES, Mode, Style
 
 if TYPE_CHECKING:
-    from abistore.report.outline import Report
+    from abistore.report.model import Report
 
 GATES = ("breaking", "api_break", "risk", "never")
-SUFFIXES = {".html": "html", ".json": "json", ".md": "markdown", ".sarif": "sarif", ".xml": "junit"}
-"""The format that a file's name asks for; others are text."""
 
 
 class Rendering(NamedTuple):
@@ -40,10 +39,8 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*positional: Any, **named: Any) -> Any:
         output = named.pop("output")
         output = None if output is None or str(output) == "-" else output
-        guessed = SUFFIXES.get(output.suffix, "text") if output else "text"
-        rendering = Rendering(
-            named.pop("format") or guessed, named.pop("mode"), named.pop("full"), output, named.pop("docs_base")
-        )
+        format = named.pop("format") or (format_of_file(output.suffix) if output else "text")
+        rendering = Rendering(format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"))
         if rendering.docs:
             from abistore.report.documentation import check_docs
 
@@ -120,7 +117,7 @@ def _show(settings: Settings, report: Report, rendering: Rendering) -> None:
     if settings.json:
         click.echo(render(report, "json", Style()))
     elif settings.verbosity >= 0:
-        from abistore.report.modes import stat
+        from abistore.report.heading import stat
 
         say(stat(report))
 
@@ -132,7 +129,7 @@ def tells_notes(rendering: Rendering) -> bool:
 
 def _print(settings: Settings, report: Report, rendering: Rendering, style: Style) -> None:
     if settings.verbosity < 0 and not settings.json and rendering.format == "text":
-        from abistore.report.text import headline
+        from abistore.report.formats.text import headline
 
         gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
         say(f"{headline(report, style)}{gaps}", color=style.colour)

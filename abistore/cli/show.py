@@ -16,7 +16,7 @@ from abistore.cli.tables import table
 from abistore.cli.words import library_words, operand_words
 from abistore.model.characters import bounded
 from abistore.model.counting import counted
-from abistore.report.text import listed
+from abistore.report.formats.text import listed
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:

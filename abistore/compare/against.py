@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.compare.comparison import concluded, not_checked, refuse_strangers, terms_of
+from abistore.compare.comparison import Rest, concluded, not_checked, refuse_strangers, terms_of
 from abistore.compare.context import Context, Known, Renames
 from abistore.compare.difference import Differing
 from abistore.compare.fold import fold
@@ -154,12 +154,11 @@ class Against:
         folded = fold(terms.judge(self._library.findings), load(), context)
         worst = [worst_of(self._library.findings)]
         for group in self._groups:
-            folded += group.findings
-            terms.apart += group.suppressed
             terms.used |= group.used
             worst.append(group.worst)
         most = max((each for each in worst if each is not None), default=None)
-        return concluded(context, terms, folded, most, not_checked(context, facets, self._marked))
+        rest = Rest(self._groups.findings, self._groups.suppressed)
+        return concluded(context, terms, folded, most, not_checked(context, facets, self._marked), rest=rest)
 
 
 CLEAN = Judged()

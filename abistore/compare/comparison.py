@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.compare.context import Context, Known
 from abistore.compare.exports import EXPORTS
 from abistore.compare.fold import fold
 from abistore.compare.judge import findings_of, verdict_of, worst_of
 from abistore.compare.judged import Declared, Judged, joined, judge_library, library_deltas, tables
+from abistore.compare.ordered import Ordered
 from abistore.compare.parts import Outcome
 from abistore.compare.rule import load
 from abistore.compare.terms import Terms
@@ -70,23 +71,37 @@ def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
         )
 
 
-def concluded(
-    context: Context, terms: Terms, folded: Sequence[Finding], worst: Impact | None, skipped: Iterable[NotChecked]
-) -> Comparison:
-    """The comparison that has these findings, with what follows from them as a whole.
+class Rest(NamedTuple):
+    """Findings, and suppressed ones, of which all others are independent; worst first."""
 
-    ``worst`` is the worst of the findings before ``terms`` were applied, and what was suppressed is in these.
+    findings: Ordered
+    suppressed: Ordered
+
+
+def concluded(
+    context: Context,
+    terms: Terms,
+    folded: Sequence[Finding],
+    worst: Impact | None,
+    skipped: Iterable[NotChecked],
+    *,
+    rest: Rest | None = None,
+) -> Comparison:
+    """The comparison that has these findings, and the ``rest``, with what follows from them as a whole.
+
+    ``worst`` is the worst of all findings before ``terms`` were applied, and what was suppressed is in these.
     """
-    more = terms.judge(_conclusions(context, worst, worst_of(folded)))
-    findings = [*folded, *(each for each in more if each.impact is not Impact.ADVICE)]
+    rest = rest or Rest(Ordered(), Ordered())
+    more = terms.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
+    findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
     cards = context.cards or (_side(context.old), _side(context.new))
     return Comparison(
         old=cards[0],
         new=cards[1],
-        verdict=verdict_of(findings),
-        findings=tuple(sorted(findings, key=order)),
+        verdict=verdict_of(findings[:1]),
+        findings=findings,
         not_checked=tuple(skipped),
-        suppressed=tuple(sorted([*terms.apart, *fold(terms.suppressed, load(), context)], key=order)),
+        suppressed=rest.suppressed.including(fold(terms.suppressed, load(), context)),
         policy=terms.policy,
         engine=engine_digest(),
         notes=terms.notes(),

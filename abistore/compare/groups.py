@@ -11,6 +11,7 @@ from abistore.compare.entities import entity, scope
 from abistore.compare.fold import fold, primary
 from abistore.compare.judge import worst_of
 from abistore.compare.judged import Judged, joined
+from abistore.compare.ordered import Ordered
 from abistore.compare.rule import load
 from abistore.compare.suppression import Suppression
 from abistore.compare.terms import Terms
@@ -45,7 +46,10 @@ Watching = Callable[[set[Key]], tuple[Context, Terms]]
 
 
 class Groups:
-    """The findings about all declarations, in groups. A group is kept until something that it depends on differs."""
+    """The findings about all declarations, in groups. A group is kept until something that it depends on differs.
+
+    ``findings`` and ``suppressed`` are those of all groups.
+    """
 
     def __init__(self) -> None:
         self._numbers = count()
@@ -54,6 +58,7 @@ class Groups:
         self._asking = Readers[int]()
         self._looking = Readers[int]()
         self._classes: dict[str, set[Name]] = {}
+        self.findings, self.suppressed = Ordered(), Ordered()
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
@@ -88,6 +93,9 @@ class Groups:
 
     def _dissolve(self, number: int) -> frozenset[Name]:
         group = self._groups.pop(number)
+        for table, findings in ((self.findings, group.findings), (self.suppressed, group.suppressed)):
+            for each in findings:
+                table.remove(each)
         self._asking.forget(number)
         self._looking.forget(number)
         for name in group.members:
@@ -109,6 +117,9 @@ class Groups:
                     members |= self._dissolve(self._of[each])
         number = next(self._numbers)
         self._groups[number] = group
+        for table, findings in ((self.findings, group.findings), (self.suppressed, group.suppressed)):
+            for finding in findings:
+                table.add(finding)
         self._of.update(dict.fromkeys(group.members, number))
         self._asking.keep(number, group.asked)
         self._looking.keep(number, seen)

@@ -16,6 +16,7 @@ import msgspec
 from abistore.compare.context import Context
 from abistore.model.deltas import Delta
 from abistore.model.findings import Action, Element, Impact
+from abistore.model.kinds import former_names
 from abistore.model.names import Facet, Name
 
 
@@ -38,6 +39,7 @@ Check = Callable[..., Iterator[Note]]
 class Rule(msgspec.Struct, frozen=True):
     """One kind of change. ``subjects`` are the deltas it looks at, e.g. ``(Changed, Record)``.
 
+    ``aliases`` are other names for it: those that the field has for the same fact, and what it was called before.
     ``check`` is the function that finds it; its docstring says what the kind means. An ``effect`` often follows from
     another change of the same declaration or of one that it embeds, and is then folded under it: a size, an alignment,
     an offset.
@@ -100,7 +102,8 @@ def rule(
         kind = check.__name__
         if kind in RULES:
             raise ValueError(f"two rules are called {kind}")
-        RULES[kind] = Rule(kind, impact, evidence, element, action, subjects, aliases, effect, takes_context, check)
+        names = (*aliases, *former_names(kind))
+        RULES[kind] = Rule(kind, impact, evidence, element, action, subjects, names, effect, takes_context, check)
         return check
 
     return register

@@ -16,7 +16,6 @@ class Terms:
 
     Terms act before consequences are folded under their causes: a milder impact of a cause, or its suppression, hides
     no consequence that weighs more or befalls another declaration. ``used`` are the suppressions that took a finding.
-    ``apart`` are suppressed findings that others do not depend on, with what follows from them.
     """
 
     policy = "strict_abi"
@@ -25,7 +24,6 @@ class Terms:
 
     def __init__(self) -> None:
         self.suppressed: list[Finding] = []
-        self.apart: list[Finding] = []
         self.used: set[Suppression] = set()
 
     @property

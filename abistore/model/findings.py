@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from abistore.model.kinds import first_name, name_now
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.snapshot import Evidence, Location
 
@@ -101,16 +102,30 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def order(finding: Finding) -> tuple[object, ...]:
-    """Worst first, then by name, part and kind. Findings that are told apart by anything have one order."""
+    """Worst first, then by name, part and kind. Findings that are told apart by anything have one order.
+
+    A kind that is called otherwise now stays where it was: what is folded under what depends on this order.
+    """
     values = (finding.old_value or "", finding.new_value or "")
     facts = (finding.facet, finding.description, finding.affected, tuple(map(order, finding.consequences)))
-    return (-finding.impact, finding.name, finding.part, finding.kind, *values, *facts)
+    return (-finding.impact, finding.name, finding.part, first_name(finding.kind), *values, *facts)
 
 
 def identity(finding: Finding) -> bytes:
-    """What a finding is called in every comparison that has it: six bytes."""
-    words = "\0".join((finding.kind, finding.name.kind, finding.name.spelling, finding.part))
+    """What a finding is called in every comparison that has it, whatever its kind is called by then: six bytes."""
+    words = "\0".join((first_name(finding.kind), finding.name.kind, finding.name.spelling, finding.part))
     return blake2b(words.encode(), digest_size=IDENTITY_SIZE).digest()
+
+
+def named_now(finding: Finding) -> Finding:
+    """``finding`` and its consequences with the present names of their kinds: stored ones may have former names.
+
+    The identity stays: ``type_no_longer_used`` that was stored and ``type_use_removed`` of today are one finding.
+    """
+    kind, consequences = name_now(finding.kind), tuple(map(named_now, finding.consequences))
+    if kind == finding.kind and consequences == finding.consequences:
+        return finding
+    return msgspec.structs.replace(finding, kind=kind, consequences=consequences)
 
 
 def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:

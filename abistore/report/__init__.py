@@ -1,69 +1,33 @@
-"""A comparison as text for people and machines."""
+"""Reports: a judged comparison as text for people and programs."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from abistore.errors import UsageError
-from abistore.model.characters import json_text, visible
+from abistore.report.registry import format_named, formats_with_modes
 
 if TYPE_CHECKING:
-    from abistore.report.outline import Report
+    from abistore.report.model import Report
     from abistore.report.style import Style
-
-SUPPORT = frozenset(
-    {
-        "case",
-        "declared",
-        "difference",
-        "documentation",
-        "drawing",
-        "heading",
-        "legible",
-        "modes",
-        "outline",
-        "plain",
-        "style",
-        "text_modes",
-        "wording",
-    }
-)
-"""The modules of this package that are not formats."""
-
-STRUCTURED = frozenset({"json", "sarif"})
-"""The formats that are JSON, which has escapes of its own."""
-
-MODAL = ("markdown", "text")
-"""The formats that know modes: they are lines for people."""
-
-
-def formats() -> tuple[str, ...]:
-    """The names of all report formats: each is a module here with ``render(report, style) -> str``."""
-    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name not in SUPPORT))
 
 
 def render(report: Report, format: str, style: Style) -> str:
-    """The report in one of :func:`formats`, in which nothing but its own colours and commands acts on who reads it.
+    """The report in one of :func:`abistore.report.registry.formats`, with hostile names made harmless.
 
-    Raises :class:`UsageError`, and :class:`LimitExceeded` of endless ones.
+    Raises :class:`UsageError` for an unknown format, and :class:`LimitExceeded` where rendering takes too long.
     """
-    last = json_text if format in STRUCTURED else visible
-    return last(draft(report, format, style))
+    return format_named(format).escape(draft(report, format, style))
 
 
 def draft(report: Report, format: str, style: Style) -> str:
-    """The same before its last step, for a text that goes on."""
-    if format not in formats():
-        raise UsageError(f"no report format is called {format}", f"one of: {', '.join(formats())}")
-    if style.mode != "full" and format not in MODAL:
-        raise UsageError(f"mode {style.mode} is not for {format}", f"it is for {' and '.join(MODAL)}")
+    """The same without its last step, the escaping, for text that is put into a longer one."""
+    chosen = format_named(format)
+    if style.mode != "full" and not chosen.has_modes:
+        raise UsageError(f"mode {style.mode} is not for {format}", f"it is for {' and '.join(formats_with_modes())}")
     from abistore.limits import limits_for
     from abistore.report.legible import legible
 
     changes = len(report.changes) + len(report.suppressed) + len(report.declarations)
-    module = import_module(f"{__name__}.{format}")
     with limits_for(changes << 10, f"writing the report as {format}"):
-        text: str = module.render(report if format == "json" else legible(report), style)
-    return text
+        return chosen.render(report if chosen.is_complete else legible(report), style)

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from abistore.report.outline import Declared
+from abistore.report.model import Declared
 
 Sign: TypeAlias = Literal["-", "+", "!", " ", "…"]
 Line: TypeAlias = tuple[Sign, str]

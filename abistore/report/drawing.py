@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from abistore.model.counting import counted
-from abistore.report.outline import Declared, Member, RecordLayout
+from abistore.report.model import Declared, Member, RecordLayout
 from abistore.report.wording import shortened
 
 ROW = 64

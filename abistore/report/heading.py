@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from abistore.model.counting import counted
 from abistore.model.findings import RulingFile, evidence_rank, unequal_evidence
 from abistore.model.names import Facet
 from abistore.model.snapshot import Evidence
-
-if TYPE_CHECKING:
-    from abistore.report.outline import Change, Report
+from abistore.report.model import Change, Report
+from abistore.report.wording import counts
 
 CHECKED = "in what could be checked"
 """What qualifies a verdict that was reached with less evidence on one side than on the other."""
@@ -128,3 +126,10 @@ def suppression(change: Change) -> str:
     """Which suppression took a change out, why, and until when."""
     until = f" (until {change.suppression_expires})" if change.suppression_expires else ""
     return f"{change.suppressed_by or 'a suppression'}: {change.suppression_reason or NO_REASON}{until}"
+
+
+def stat(report: Report) -> str:
+    """The operands, the verdict and what it does not cover, the counts, the ruling and what advice there is."""
+    gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
+    line = f"{report.old} -> {report.new}: {verdict(report)}{gap}, {counts(report)}"
+    return "; ".join((line, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

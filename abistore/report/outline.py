@@ -1,221 +1,27 @@
-"""A comparison arranged for its readers: what every report format renders, and what the store keeps."""
+"""Arrange a judged comparison as a report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import date
-from typing import Literal, TypeAlias, TypeVar, cast
-
-import msgspec
+from collections.abc import Iterable
+from typing import cast
 
 from abistore.model.demangle import demangle_all
-from abistore.model.findings import (
-    Action,
-    Churn,
-    Comparison,
-    Element,
-    Finding,
-    Impact,
-    NotChecked,
-    RulingFile,
-    Side,
-    Verdict,
-    identified,
-    unequal_evidence,
-)
-from abistore.model.names import Facet, Kind, Name
-from abistore.model.snapshot import Evidence, hide_secrets
+from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, Side, identified, unequal_evidence
+from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
-
-SCHEMA = 1
-"""Version of the report. Fields may be added under one number; none is removed or changes its meaning."""
-
-
-VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
-ImpactLabel: TypeAlias = Literal["advice", "notice", "compatible", "risk", "api_break", "breaking"]
-
-
-class Summary(msgspec.Struct, frozen=True):
-    """How many findings have each impact; consequences are not counted."""
-
-    breaking: int
-    api_breaks: int
-    risk_changes: int
-    compatible: int
-    total_changes: int
-
-
-class Change(msgspec.Struct, frozen=True):
-    """One finding.
-
-    ``id`` names the same change in every comparison that finds it. ``symbol`` is the declaration as the linker (or,
-    for types, the source) spells it, ``display`` as a programmer does, ``part`` the field, enumerator or parameter.
-    ``affected`` are the exports through which consumers meet the change. ``default_impact`` is the kind's own where a
-    policy gave another one for a ``reason``. ``suppressed_by`` names the suppression that took the change out,
-    ``suppression_reason`` says why (empty where it gives no reason), ``suppression_expires`` is its last day.
-    """
-
-    id: str
-    kind: str
-    symbol: str
-    display: str
-    part: str
-    subject: Kind
-    description: str
-    impact: ImpactLabel
-    facet: Facet
-    old_value: str | None
-    new_value: str | None
-    source_location: str | None
-    affected: tuple[str, ...]
-    affected_count: int
-    consequences: tuple[Change, ...]
-    default_impact: ImpactLabel | None = None
-    reason: str = ""
-    suppressed_by: str = ""
-    suppression_reason: str = ""
-    suppression_expires: date | None = None
-
-
-class KindCard(msgspec.Struct, frozen=True):
-    """What is known of one kind of change: what happens to consumers, how to avoid it, and its default impact."""
-
-    kind: str
-    title: str
-    why: str
-    fix: str
-    impact: ImpactLabel
-    evidence: Facet
-    element: Element
-    action: Action
-
-
-class Member(msgspec.Struct, frozen=True):
-    """One stretch of a record, ``offset`` and ``length`` in bits; padding has no name.
-
-    ``text`` is its declaration; ``length`` is 0 where the type is not described or the array has no bound.
-    """
-
-    name: str
-    text: str
-    offset: int
-    length: int
-    role: Literal["field", "base", "vptr", "padding"]
-
-
-class RecordLayout(msgspec.Struct, frozen=True):
-    """A record drawn out: ``size`` in bytes, members and padding by offset."""
-
-    size: int
-    members: tuple[Member, ...]
-
-
-class Declared(msgspec.Struct, frozen=True):
-    """A declaration that changes are about, in C or C++ with offsets; ``None`` where a side has none.
-
-    The layouts are there for records.
-    """
-
-    symbol: str
-    subject: Kind
-    before: str | None
-    after: str | None
-    layout_before: RecordLayout | None = None
-    layout_after: RecordLayout | None = None
-
-
-Told = TypeVar("Told", Finding, Change)
-
-
-class Unchecked(msgspec.Struct, frozen=True):
-    """What one side could not observe, why, and how to make it observable."""
-
-    facet: Facet
-    side: Literal["old", "new", "both"]
-    reason: str
-    detail: str
-    hint: str
-    names: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        """Hide the passwords of URLs, as in verdicts that older versions stored."""
-        hide_secrets(self, "detail")
-
-
-class SideCard(msgspec.Struct, frozen=True):
-    """One operand. ``digest`` identifies the content that was compared."""
-
-    library: str
-    version: str | None
-    digest: str
-    target: str
-    soname: str | None
-    exports: int
-    evidence: tuple[Evidence, ...]
-
-    def __str__(self) -> str:
-        return f"{self.library} {self.version}" if self.version else f"{self.library} ({self.digest[:12]})"
-
-
-class Report(msgspec.Struct, frozen=True):
-    """A judged comparison. ``exit_code`` is what the command returns, ``fail_on`` the mildest impact that fails it.
-
-    ``kinds`` are the kinds of change that occur, ``declarations`` what the changes are about; both are sorted. The
-    digests tell what the policy and the suppressions said; they are empty for a profile, and for none.
-    ``advice`` is what to do about the changes as a whole; it is not counted and has no part in the verdict.
-    ``policy_file`` and ``suppression_files`` are what the policy and the suppressions were read from.
-    ``unequal_evidence`` names the facets that one side saw less of than the other: the verdict holds for the rest, and
-    ``evidence_gap`` says so in words. Where less was seen than was required, ``status`` is ``error``, and ``code``,
-    ``error`` and ``hint`` say why.
-    """
-
-    status: Literal["ok", "error"]
-    schema: int
-    verdict: VerdictName
-    exit_code: int
-    summary: Summary
-    changes: tuple[Change, ...]
-    suppressed_count: int
-    suppressed: tuple[Change, ...]
-    not_checked: tuple[Unchecked, ...]
-    notes: tuple[str, ...]
-    old: SideCard
-    new: SideCard
-    policy: str
-    engine: str
-    churn: Churn | None = None
-    fail_on: Literal["breaking", "api_break", "risk", "never"] = "api_break"
-    kinds: tuple[KindCard, ...] = ()
-    declarations: tuple[Declared, ...] = ()
-    policy_digest: str = ""
-    suppression_digest: str = ""
-    unequal_evidence: tuple[Facet, ...] = ()
-    advice: tuple[Change, ...] = ()
-    policy_file: RulingFile | None = None
-    suppression_files: tuple[RulingFile, ...] = ()
-    evidence_gap: str = ""
-    code: str = ""
-    error: str = ""
-    hint: str = ""
-
-
-class KindGroup(msgspec.Struct, frozen=True):
-    """All changes of one kind that have one impact, in report order."""
-
-    kind: str
-    changes: tuple[Change, ...]
-
-
-class Group(msgspec.Struct, frozen=True):
-    """All changes of one impact: their kinds in the order in which the report first has them."""
-
-    impact: Impact
-    kinds: tuple[KindGroup, ...]
-
-    @property
-    def total(self) -> int:
-        """How many changes have this impact."""
-        return sum(len(group.changes) for group in self.kinds)
+from abistore.report.model import (
+    SCHEMA,
+    Change,
+    Declared,
+    ImpactLabel,
+    KindCard,
+    Report,
+    SideCard,
+    Summary,
+    Unchecked,
+    VerdictName,
+    every,
+)
 
 
 def outline(
@@ -256,33 +62,9 @@ def outline(
     )
 
 
-def every(found: Iterable[Told]) -> Iterator[Told]:
-    """The findings, or changes, and all that follows from them."""
-    for each in found:
-        yield each
-        yield from every(each.consequences)
-
-
 def _occurring(comparison: Comparison, kinds: Iterable[KindCard]) -> tuple[KindCard, ...]:
     used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed, *comparison.advice))}
     return tuple(sorted((card for card in kinds if card.kind in used), key=lambda card: card.kind))
-
-
-def groups(report: Report) -> tuple[Group, ...]:
-    """The report's changes by impact, worst first, and by kind; impacts that nothing has are left out."""
-    by_impact: dict[str, dict[str, list[Change]]] = {}
-    for change in report.changes:
-        by_impact.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
-    return tuple(
-        Group(impact, tuple(KindGroup(kind, tuple(changes)) for kind, changes in by_impact[impact.label].items()))
-        for impact in sorted(Impact, reverse=True)
-        if impact.label in by_impact
-    )
-
-
-def verdict_of(report: Report) -> Verdict:
-    """The report's verdict as the model's."""
-    return Verdict[report.verdict]
 
 
 def _linker_names(findings: Iterable[Finding]) -> Iterable[str]:

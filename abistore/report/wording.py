@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from abistore.model.counting import counted
 from abistore.model.demangle import demangle
 from abistore.model.spelling import COMMENT_COLUMN
 from abistore.report.difference import COMMENT, difference
-from abistore.report.outline import Change, Declared, Report, Summary, Unchecked
-
-if TYPE_CHECKING:
-    from abistore.report.modes import Root
+from abistore.report.model import Change, Declared, Report, Summary, Unchecked
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
@@ -94,17 +90,17 @@ def _lists_affected(change: Change, value: str) -> bool:
     return not change.symbol and bool(change.affected) and value.startswith(demangle(change.affected[0]))
 
 
-def by_itself(changed: Change | Root) -> bool:
+def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
     """Whether consumers meet a change through what changed alone, under any of its symbols, or not at all."""
-    affected = changed.affected
-    if affected in {(), (changed.symbol,)}:
+    if affected in {(), (symbol,)}:
         return True
-    return len(affected) <= MOST_SYMBOLS and {demangle(symbol) for symbol in affected} == {changed.display}
+    return len(affected) <= MOST_SYMBOLS and {demangle(each) for each in affected} == {display}
 
 
 def affects(change: Change) -> str:
     """How many exports meet the change; empty where that is the changed one alone, or none."""
-    return "" if by_itself(change) else f"affects {counted(change.affected_count, 'export')}"
+    alone = by_itself(change.symbol, change.display, change.affected)
+    return "" if alone else f"affects {counted(change.affected_count, 'export')}"
 
 
 def distinct(symbols: Sequence[str], most: int | None, width: int | None = None) -> tuple[dict[str, int], int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from abistore.errors import EvidenceMissing, SnapshotNotFound
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
-from abistore.report.outline import Report, verdict_of
+from abistore.report.model import Report, verdict_of
 from abistore.service.counterparts import Counterpart, counterpart_of
 from abistore.service.evidence import lacking_alone
 from abistore.service.gates import Admitted, Arrival, Gate, Outcome, as_known, store_as

@@ -12,7 +12,7 @@ from abistore.model.names import FACETS, Facet
 from abistore.model.snapshot import Evidence
 
 if TYPE_CHECKING:
-    from abistore.report.outline import Report
+    from abistore.report.model import Report
 
 NO_LESS: Final = "old"
 """The word for as much as the old side has."""

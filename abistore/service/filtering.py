@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from abistore.model.counting import counted
-from abistore.report.outline import Report
+from abistore.report.model import Report
 
 Filter: TypeAlias = Callable[[Report], Report]
 

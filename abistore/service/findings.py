@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.history import StoredFinding as Found
-from abistore.report.declared import declaration_of
-from abistore.report.outline import Change, Declared, SideCard, card, change_of
+from abistore.report.declarations import declaration_of
+from abistore.report.model import Change, Declared, SideCard
+from abistore.report.outline import card, change_of
 from abistore.service.database import open_store
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from abistore.service.evidence import Requirement, usual
 from abistore.service.ruling import Ruling
 
 if TYPE_CHECKING:
-    from abistore.report.outline import Report
+    from abistore.report.model import Report
     from abistore.service.judging import FailOn
     from abistore.store.store import Store
 

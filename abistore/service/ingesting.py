@@ -26,7 +26,7 @@ from abistore.service.ordering import standing_note
 from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, one_of, read_head
 
 if TYPE_CHECKING:
-    from abistore.report.outline import Report
+    from abistore.report.model import Report
     from abistore.store.store import Store
 
 VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]

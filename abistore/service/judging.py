@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from abistore.limits import limits_for
 from abistore.model.findings import Churn, Comparison, Verdict
-from abistore.model.names import Facet, Name
-from abistore.model.snapshot import Snapshot, Variants
-from abistore.report.outline import Report, outline, verdict_of
+from abistore.model.names import Name
+from abistore.model.snapshot import Snapshot
+from abistore.report.model import Report, verdict_of
+from abistore.report.outline import outline
 from abistore.service.evidence import NOTHING, Requirement, lacking
 from abistore.service.kinship import strangers
 from abistore.service.operands import Selection, operands
 from abistore.service.ruling import Ruling
+
+if TYPE_CHECKING:
+    from abistore.compare.difference import Differing
 
 FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
 """The mildest impact that makes a command fail."""
@@ -74,7 +77,7 @@ def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
 
 def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:
     """A comparison of two snapshots with what these tell about its findings."""
-    from abistore.report.declared import declared
+    from abistore.report.declarations import declared
     from abistore.service.kinds import cards
 
     old, new = sides
@@ -101,26 +104,22 @@ def exit_code(verdict: Verdict, fail_on: FailOn) -> int:
     return verdict.exit_code or RISK_EXIT_CODE
 
 
-def churn(old: Snapshot, new: Snapshot, differing: Mapping[Facet, Collection[Name]] | None = None) -> Churn:
+def churn(old: Snapshot, new: Snapshot, differing: Differing | None = None) -> Churn:
     """Exported names that came and went, and names that differ in a facet which saw them on both sides.
 
     Where it is known which names are ``differing``, no others are looked at.
     """
-    before, after = old.entries.get("symbol", {}), new.entries.get("symbol", {})
-    names = differing["symbol"] if differing else before.keys() | after.keys()
-    exported = [name for name in names if name.kind in {"function", "variable"}]
-    changed = {
-        name
-        for facet in old.entries.keys() & new.entries.keys()
-        for name in (differing[facet] if differing else old.entries[facet])
-        if name.kind != "import" and _differs(name, old.entries[facet], new.entries[facet])
-    }
+    from abistore.compare import difference
+
+    names = differing or difference.differing(old, new)
+    before, after = (side.entries.get("symbol", {}).keys() for side in (old, new))
+    exported = [name for name in names["symbol"] if name.kind in {"function", "variable"}]
+    changed: set[Name] = set()
+    for facet in old.entries.keys() & new.entries.keys():
+        both = names[facet] & old.entries[facet].keys() & new.entries[facet].keys()
+        changed |= {name for name in both if name.kind != "import"} if facet == "symbol" else both
     return Churn(
         added=sum(name not in before for name in exported),
         removed=sum(name not in after for name in exported),
         changed=len(changed),
     )
-
-
-def _differs(name: Name, old: Mapping[Name, Variants], new: Mapping[Name, Variants]) -> bool:
-    return name in old and name in new and old[name] != new[name]

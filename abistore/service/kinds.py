@@ -7,7 +7,7 @@ from typing import cast
 
 from abistore.compare.rule import load
 from abistore.model.findings import Comparison
-from abistore.report.outline import ImpactLabel, KindCard, every
+from abistore.report.model import ImpactLabel, KindCard, every
 
 
 def cards(comparison: Comparison) -> Iterator[KindCard]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from abistore.report.outline import Report, SideCard
+from abistore.report.model import Report, SideCard
 
 VERSION = r"(?<=[^\d.\-_])[-_.]?\d+([-_.]\d+)*$"
 """A version behind a name: ``libpng12`` and ``libpng16`` are one library, and ``libglib-1.2`` and ``libglib-2.0``."""

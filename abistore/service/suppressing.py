@@ -12,7 +12,7 @@ from abistore.limits import limits_for
 from abistore.model.characters import in_line, json_text
 from abistore.model.counting import counted
 from abistore.model.findings import Impact
-from abistore.report.outline import Change, Report, every
+from abistore.report.model import Change, Report, every
 from abistore.report.wording import location_of
 
 if TYPE_CHECKING:

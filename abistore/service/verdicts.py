@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from abistore.errors import StoreError
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release, StoredVerdict
-from abistore.report.outline import Report
+from abistore.report.model import Report
 from abistore.service.counterparts import counterpart
 from abistore.service.database import line_target, open_store
 from abistore.service.evidence import Requirement, usual

@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.errors import StoreError
 from abistore.model.digest import digest
-from abistore.model.findings import IDENTITY_SIZE, Finding, identity
+from abistore.model.findings import IDENTITY_SIZE, Finding, identity, named_now
 from abistore.model.names import Name
 from abistore.model.snapshot import Location
 from abistore.store.common_words import COMMON_WORDS
@@ -90,7 +90,10 @@ def write(database: Database, findings: Sequence[Finding], found: Rows, verdict:
 
 
 def read(database: Database, identifiers: Iterable[int]) -> dict[int, Finding]:
-    """The findings of these rows, without places. Raises :class:`StoreError` where one is damaged or missing."""
+    """The findings of these rows, without places, their kinds called as they are now.
+
+    Raises :class:`StoreError` where one is damaged or missing.
+    """
     wanted = sorted(set(identifiers))
     rows = database.within("SELECT id, key, body, verdict_id, checksum FROM finding WHERE id IN ({})", wanted)
     found = {row: _finding(database, *columns) for row, *columns in rows}
@@ -200,7 +203,7 @@ def _finding(database: Database, key: bytes, body: bytes, verdict: int, seal: in
     try:
         text = zlib.decompressobj(-zlib.MAX_WBITS, COMMON_WORDS).decompress(body)
         if digest(text)[: KEY_SIZE - IDENTITY_SIZE] == key[IDENTITY_SIZE:] and checksum(key, verdict) == seal:
-            return _decode(text)
+            return named_now(_decode(text))
     except (zlib.error, msgspec.MsgspecError) as error:
         raise damaged(database.where, "a stored finding") from error
     raise damaged(database.where, f"the stored finding {key.hex()}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -15,6 +15,7 @@ from abistore.errors import StoreError
 from abistore.model.findings import (
     Churn,
     Comparison,
+    Finding,
     Impact,
     NotChecked,
     RulingFile,
@@ -90,7 +91,7 @@ def summaries(database: Database, line: LineKey, engine: str) -> Mapping[tuple[i
 def summary(given: StoredVerdict) -> VerdictSummary:
     """What a timeline shows of a judgement."""
     comparison = given.comparison
-    counts = Counter(finding.impact for finding in comparison.findings)
+    counts = {impact: _count(comparison.findings, impact) for impact in Impact}
     return VerdictSummary(
         verdict=comparison.verdict,
         breaking=counts[Impact.BREAKING],
@@ -106,6 +107,16 @@ def summary(given: StoredVerdict) -> VerdictSummary:
         engine=comparison.engine,
         judged=given.judged,
     )
+
+
+def _count(findings: Sequence[Finding], impact: Impact) -> int:
+    """How many findings have an impact; they are in the order of reports, worst first."""
+    begin, end = (cut(findings, -impact, key=_lightness) for cut in (bisect_left, bisect_right))
+    return end - begin
+
+
+def _lightness(finding: Finding) -> int:
+    return -finding.impact
 
 
 def save(database: Database, given: Sequence[StoredVerdict], actor: str, written: Written) -> None:

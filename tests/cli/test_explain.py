@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 
 from abistore.compare.rule import load
+from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict, identity
+from abistore.model.history import StoredVerdict
+from abistore.model.names import Name
 from abistore.service import examples
+from abistore.store.store import Store
 from tests.cli.conftest import Call
 
 KINDS = load()
@@ -79,3 +86,25 @@ def test_kinds_are_filtered(abistore: Call, option: str, value: str, field: str)
     found = abistore("changes", option, value, "--json").json
     assert 0 < found["count"] == len(found["changes"]) < len(KINDS)
     assert {kind[field] for kind in found["changes"]} == {value}
+
+
+def test_a_finding_that_was_stored_by_a_former_name_is_shown_by_its_name_of_today(stored: Call, database: Path) -> None:
+    former, now = "library_allocated_type_resized", "type_handle_size_changed"
+    finding = Finding(former, Name("record", "point"), "", "the size differs", Impact.RISK, "layout", "8", "12")
+    with Store.open(database, write=True) as store:
+        old, new = store.resolve("libcase@1.1"), store.resolve("libcase@2.0")
+        comparison = Comparison(old.side, new.side, Verdict.COMPATIBLE_WITH_RISK, (finding,), engine="before")
+        store.save_verdicts([StoredVerdict(old, new, comparison, Churn(0, 0, 1), datetime(2026, 5, 1, tzinfo=UTC))])
+    done = stored("explain", identity(finding).hex())
+    assert done.code == 0
+    assert f"{now}: " in done.out
+    assert "Fix: " in done.out
+    change = stored("explain", identity(finding).hex(), "--json").json["findings"][0]["change"]
+    assert (change["kind"], change["id"]) == (now, identity(finding).hex())
+
+
+def test_a_former_name_of_a_kind_is_explained(abistore: Call) -> None:
+    done = abistore("explain", "type_no_longer_used")
+    assert done.code == 0
+    assert "type_use_removed: " in done.out
+    assert "Also called: type_no_longer_used" in done.out

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from abistore.model.characters import UNSEEN
-from abistore.report import formats
+from abistore.report.registry import formats
 from tests.cli.commands import calls
 from tests.cli.conftest import Call, Done
 from tests.editing import undigested

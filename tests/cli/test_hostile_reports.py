@@ -14,8 +14,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from abistore.model.characters import UNSEEN
-from abistore.report import MODAL, formats, render
-from abistore.report.outline import Report
+from abistore.report import render
+from abistore.report.model import Report
+from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Style
 from tests.report import golden
 
@@ -71,7 +72,7 @@ def everywhere(report: Report, text: str) -> Report:
 def renderings(report: Report, *styles: Style) -> Iterator[tuple[str, str]]:
     """The report in all formats and modes."""
     for format in formats():
-        for mode in MODES if format in MODAL else MODES[:1]:
+        for mode in MODES if format in formats_with_modes() else MODES[:1]:
             for style in styles:
                 yield format, render(report, format, style._replace(mode=mode))
 

@@ -44,7 +44,7 @@ def interrupted_at(module: str, *words: str | Path) -> subprocess.CompletedProce
         "msgspec",
         "abistore.extract.elf.reader",
         "abistore.compare.comparison",
-        "abistore.report.text",
+        "abistore.report.formats.text",
     ],
 )
 def test_an_interrupt_during_an_import_is_silent(module: str, old: Path, new: Path) -> None:

@@ -16,6 +16,7 @@ from abistore.model.findings import Comparison
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import Snapshot
 from abistore.report import render
+from abistore.report.registry import Format
 from abistore.report.style import Style
 from abistore.service.history import history
 from abistore.service.ingesting import IngestPlan
@@ -146,6 +147,6 @@ def test_a_verb_ends_and_tells_what_took_too_long(
 @pytest.mark.parametrize("format", ["html", "text", "sarif"])
 def test_writing_a_report_ends(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = judge(release("a"), release("a", "b"))
-    monkeypatch.setattr(f"abistore.report.{format}.render", endless)
+    monkeypatch.setattr(f"abistore.report.formats.{format}.FORMAT", Format(endless))
     with pytest.raises(LimitExceeded, match=f"^writing the report as {format} took more than"):
         render(report, format, Style())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.report import MODAL, formats
+from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
@@ -22,7 +22,7 @@ suppressions:
   - {type: point}
 """
 EVERY = [(format, "full") for format in formats()]
-EVERY += [(format, mode) for format in MODAL for mode in MODES if mode != "full"]
+EVERY += [(format, mode) for format in formats_with_modes() for mode in MODES if mode != "full"]
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.report import formats
+from abistore.report.registry import formats
 from tests.bounds import abistore
 from tests.build import build_library
 from tests.cli.conftest import Done

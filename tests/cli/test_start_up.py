@@ -67,7 +67,7 @@ def test_comparing_without_a_policy_imports_nothing_of_policies_and_suppressions
     plain = imported("compare", old, new)
     assert "abistore.compare.comparison" in plain
     assert not {module for module in plain if module.startswith(ruling)}
-    assert not plain & {"abistore.service.catalogue", "abistore.report.html", "pydantic", "yaml"}
+    assert not plain & {"abistore.service.catalogue", "abistore.report.formats.html", "pydantic", "yaml"}
     accepted = tmp_path / "accepted.yaml"
     accepted.write_text("suppressions:\n  - symbol: nothing\n    reason: none is called so\n")
     ruled = imported("compare", old, new, "--suppress", accepted)

@@ -12,7 +12,8 @@ from abistore.model.findings import Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Base, Field, Inline, Named, Record, TypeRef, VirtualMethod
 from abistore.model.snapshot import Snapshot
-from abistore.report import formats, render
+from abistore.report import render
+from abistore.report.registry import formats
 from abistore.report.style import Style
 from abistore.service.judging import judge
 from tests.compare.model import CODE, INT, LONG, VOID, function, record, snapshot, struct, to, uses

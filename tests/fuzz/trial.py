@@ -17,7 +17,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from abistore.cli.main import run
-from abistore.report import formats
+from abistore.report.registry import formats
 from abistore.report.style import MODES
 
 SECONDS, BYTES = 10, 1 << 30

@@ -23,8 +23,9 @@ from abistore.model.shapes import (
     Record,
 )
 from abistore.model.snapshot import Evidence, Location, Snapshot, Target
-from abistore.report.declared import declared
-from abistore.report.outline import KindCard, Report, outline
+from abistore.report.declarations import declared
+from abistore.report.model import KindCard, Report
+from abistore.report.outline import outline
 from tests.report.comparisons import AREA, NEW, NORM, OLD, SHAPE
 
 INT, CHAR, DOUBLE, UNSIGNED = (
@@ -124,7 +125,7 @@ FINDINGS = (
         (GONE,),
     ),
     Finding(
-        "enum_member_inserted",
+        "enum_member_inner_added",
         MODE,
         "MEDIUM",
         "the enumerator has a value that another one had",

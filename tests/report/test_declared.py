@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.report.outline import Declared, Member, RecordLayout, Report
+from abistore.report.model import Declared, Member, RecordLayout, Report
 from abistore.service.judging import compare
 from tests.build import build_library
 

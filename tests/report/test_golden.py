@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from abistore import __version__
-from abistore.report import MODAL, documentation, formats, render
+from abistore.report import documentation, render
+from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Mode, Style
 from tests.report.golden import REPORTS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FORMATS: list[tuple[str, Mode]] = [(format, "full") for format in formats()]
-FORMATS += [(format, mode) for format in MODAL for mode in MODES if mode != "full"]
+FORMATS += [(format, mode) for format in formats_with_modes() for mode in MODES if mode != "full"]
 RENDERINGS = [(name, format, mode) for name in REPORTS for format, mode in FORMATS]
 
 

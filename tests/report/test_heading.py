@@ -9,15 +9,17 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Comparison, Impact, Verdict
 from abistore.model.snapshot import Evidence
-from abistore.report import MODAL, formats, render
+from abistore.report import render
 from abistore.report.heading import evidence_gap, tone
-from abistore.report.outline import Report, outline
+from abistore.report.model import Report
+from abistore.report.outline import outline
+from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Mode, Style
 from tests.report.comparisons import ADDED, FULL, MOVED, NEW, OLD
 from tests.report.golden import BUMP, CARDS, MISSING, report, unequal
 
 EVERY: list[tuple[str, Mode]] = [(format, "full") for format in formats()]
-EVERY += [(format, mode) for format in MODAL for mode in MODES if mode != "full"]
+EVERY += [(format, mode) for format in formats_with_modes() for mode in MODES if mode != "full"]
 LONG = [(format, mode) for format, mode in EVERY if mode != "stat"]
 
 TABLES = Evidence("symbol", "full")

@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
 from abistore.model.findings import Churn, Comparison, Verdict
-from abistore.report import formats, render
-from abistore.report.json import encode, read, schema
+from abistore.report import render
+from abistore.report.formats.json import encode, schema
+from abistore.report.model import Report
 from abistore.report.outline import outline
+from abistore.report.registry import formats
 from abistore.report.style import Style
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
 
@@ -44,7 +47,7 @@ def test_the_schema_refuses_what_is_no_report() -> None:
 @pytest.mark.parametrize("made", COMPARISONS.values(), ids=COMPARISONS)
 def test_a_report_is_read_back_without_loss(made: Comparison) -> None:
     report = outline(made, churn=Churn(1, 2, 3))
-    assert read(encode(report)) == report
+    assert msgspec.json.decode(encode(report), type=Report) == report
 
 
 def test_a_report_has_what_machines_ask_for() -> None:
@@ -76,13 +79,6 @@ def test_identities_are_distinct_and_stay_when_other_findings_come() -> None:
     more = [change.id for change in outline(comparison(ADDED, MOVED, REMOVED, REMOVED)).changes]
     assert len(set(more)) == 4
     assert set(few) <= set(more)
-
-
-def test_a_report_of_another_schema_is_not_read() -> None:
-    report = outline(COMPARISONS["findings"])
-    assert read(encode(report)) is not None
-    assert read(encode(report).replace(b'"schema":1', b'"schema":2')) is None
-    assert read(b'{"status": "ok"}') is None
 
 
 def test_formats_are_found_by_their_modules() -> None:

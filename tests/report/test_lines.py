@@ -9,11 +9,14 @@ from msgspec.structs import replace
 
 from abistore.errors import UsageError
 from abistore.model.findings import Verdict
-from abistore.report import formats, html, render
+from abistore.report import render
+from abistore.report.arrangements import impacts, roots
 from abistore.report.difference import difference
-from abistore.report.markdown import cell, code, plain, prose
-from abistore.report.modes import impacts, roots
-from abistore.report.outline import Declared, outline
+from abistore.report.formats import html
+from abistore.report.formats.markdown import cell, code, plain, prose
+from abistore.report.model import Declared
+from abistore.report.outline import outline
+from abistore.report.registry import formats
 from abistore.report.style import Mode, Style
 from tests.report.comparisons import ADDED, AREA, MOVED, NORM, REMOVED, SIZE, comparison, many
 from tests.report.golden import report

@@ -8,15 +8,17 @@ import pytest
 
 from abistore.model.findings import Comparison, Finding, Impact
 from abistore.model.names import Name
-from abistore.report import MODAL, formats, render
-from abistore.report.outline import Declared, Report, outline
+from abistore.report import render
+from abistore.report.model import Declared, Report
+from abistore.report.outline import outline
+from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Mode, Style
 from tests.effort import steps
 from tests.report.comparisons import comparison
 
 SMALL, LARGE, MASS = 400, 4_000, 50_000
 RENDERINGS: list[tuple[str, Mode]] = [(format, "full") for format in formats()]
-RENDERINGS += [(format, mode) for format in MODAL for mode in MODES if mode not in {"full", "stat"}]
+RENDERINGS += [(format, mode) for format in formats_with_modes() for mode in MODES if mode not in {"full", "stat"}]
 
 
 def mass(count: int) -> Comparison:

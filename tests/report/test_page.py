@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.report import render
-from abistore.report.outline import Declared, Member, RecordLayout, Report, outline
+from abistore.report.model import Declared, Member, RecordLayout, Report
+from abistore.report.outline import outline
 from abistore.report.style import Style
 from tests.report.comparisons import MOVED, comparison
 from tests.report.golden import report

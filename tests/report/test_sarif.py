@@ -16,7 +16,8 @@ import pytest
 
 from abistore.model.findings import Comparison, Verdict
 from abistore.report import render
-from abistore.report.outline import Report, outline
+from abistore.report.model import Report
+from abistore.report.outline import outline
 from abistore.report.style import Style
 from tests.report.comparisons import comparison, many
 from tests.report.golden import report

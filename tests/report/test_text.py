@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.report import render as render_as
-from abistore.report.outline import Declared, Report, outline
+from abistore.report.formats.text import listed, worth_drawing
+from abistore.report.model import Declared, Report
+from abistore.report.outline import outline
 from abistore.report.style import Style
-from abistore.report.text import listed, worth_drawing
 from abistore.report.wording import shortened
 from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, many
 

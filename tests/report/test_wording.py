@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.model.names import SELF, Name
-from abistore.report import formats, render
+from abistore.report import render
 from abistore.report.outline import outline
+from abistore.report.registry import formats
 from abistore.report.style import Style
 from abistore.report.wording import (
     abbreviated,

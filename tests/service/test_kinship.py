@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from abistore.report.outline import Report, outline
+from abistore.report.model import Report
+from abistore.report.outline import outline
 from abistore.service.kinship import strangers
 from tests.report.comparisons import comparison
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Evidence, Location, Snapshot
-from abistore.report.json import encode
+from abistore.report.formats.json import encode
 from abistore.service.ruling import Ruling, ruling
 from abistore.service.verdicts import judged, save
 from abistore.store.store import Store

@@ -63,6 +63,25 @@ def test_a_judgement_is_read_back_as_it_was_given(store: Store) -> None:
         assert (store.audit(1)[0].action, store.audit(1)[0].actor) == ("verdict", "ana")
 
 
+def test_a_stored_finding_of_a_former_name_is_read_by_its_name_of_today(store: Store) -> None:
+    now = replace(MOVED, kind="field_trailing_added", consequences=(replace(SIZE, kind="type_handle_size_changed"),))
+    before = replace(
+        MOVED, kind="type_field_appended", consequences=(replace(SIZE, kind="library_allocated_type_resized"),)
+    )
+    made = given(store, before)
+    with store:
+        store.save_verdicts([made])
+        read = store.find_verdict(made.old, made.new, RulingKey(), "e1")
+        assert read is not None
+        assert read.comparison.findings == (now,)
+        for one in (now, *now.consequences):
+            ((found,), _) = store.findings(identity(one).hex(), 9)
+            assert found.finding == one
+        store.save_verdicts([given(store, now)])
+        assert len({found.identity for found in store.findings(identity(now).hex(), 9)[0]}) == 1
+        assert store.check() == ()
+
+
 def test_a_judgement_is_found_by_its_sides_ruling_and_engine(store: Store) -> None:
     made = given(store, GONE)
     ruled = replace(

@@ -46,7 +46,7 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def typedef_redefined(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+def typedef_unused_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """Alias stands for another type, and nothing in the library's interface uses it as before.
 
     What used it was declared anew, so that built consumers meet the same types (or what differs has findings of its

@@ -103,7 +103,7 @@ def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Not
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def base_class_inserted(record: Changed[Record], context: Context) -> Iterator[Note]:
+def base_empty_added(record: Changed[Record], context: Context) -> Iterator[Note]:
     """Class got a base that takes no room, or derives from its bases through another one.
 
     All subobjects that consumers know are where they were, and the size is the same. Classes of consumers that derive
@@ -116,7 +116,7 @@ def base_class_inserted(record: Changed[Record], context: Context) -> Iterator[N
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def empty_base_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
+def base_empty_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """Class no longer derives from a class that took no room.
 
     Built consumers find everything where it was. Sources that use the conversion to the base, or what it declares, stop
@@ -155,7 +155,7 @@ def base_class_position_changed(record: Changed[Record]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def empty_bases_reordered(record: Changed[Record]) -> Iterator[Note]:
+def base_empty_reordered(record: Changed[Record]) -> Iterator[Note]:
     """Base classes stand in another order and lie where they were.
 
     All but one of them take no room. Only the order in which they are constructed differs.
@@ -198,7 +198,7 @@ def base_class_offset_changed(base: Changed[Base]) -> Iterator[Note]:
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def base_access_changed(base: Changed[Base]) -> Iterator[Note]:
+def base_access_narrowed(base: Changed[Base]) -> Iterator[Note]:
     """Base class can be used from fewer places.
 
     Built consumers go on; sources that convert to the base, or call what is inherited from it, stop compiling.

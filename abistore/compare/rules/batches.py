@@ -109,7 +109,7 @@ def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Not
     aliases=("versioned_symbol_scheme_detected",),
     effect=True,
 )
-def versioned_symbol_scheme_changed(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
+def symbols_version_moved(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
     """Many exports moved from one version node to another.
 
     Built consumers ask for the old version of each of them, which is not there any more, and fail to load.
@@ -132,7 +132,7 @@ def versioned_symbol_scheme_changed(batch: Changed[NodeMove], context: Context) 
     action="removed",
     aliases=("symbol_leaked_from_dependency_changed",),
 )
-def foreign_symbols_removed(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
+def symbols_foreign_removed(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are no longer exported.
 
     They belong to the standard library or to another header-only library, and are weak: each consumer compiled its own
@@ -147,7 +147,7 @@ def foreign_symbols_removed(symbols: Removed[ForeignExports], context: Context) 
 
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
-def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
+def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are newly exported.
 
     They belong to the standard library or to another header-only library. Nobody should link to them, but a process
@@ -165,7 +165,7 @@ def foreign_symbols_added(symbols: Added[ForeignExports], context: Context) -> I
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed")
-def inline_symbols_removed(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
+def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
     """Weak copies of inline functions, templates and implicit class members are no longer exported.
 
     Consumers compiled their own copy of what they use of them, unless their headers only declared it. Compilers emit
@@ -179,7 +179,7 @@ def inline_symbols_removed(symbols: Removed[InlineExports], context: Context) ->
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
+def symbols_inline_added(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
     """Weak copies of inline functions, templates and implicit class members are newly exported.
 
     Built consumers have their own copies of what they use of them.
@@ -193,7 +193,7 @@ def inline_symbols_added(symbols: Added[InlineExports], context: Context) -> Ite
 
 
 @rule(Impact.RISK, evidence="layout", element="library", action="removed")
-def internal_symbols_removed(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
+def symbols_internal_removed(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
     """Members of classes that no header defines are no longer exported.
 
     Only the library's own source files define these classes, so that no consumer could call their members or derive
@@ -210,7 +210,7 @@ def internal_symbols_removed(symbols: Removed[InternalExports], context: Context
 
 
 @rule(Impact.RISK, evidence="layout", element="library", action="removed")
-def undeclared_symbols_removed(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
+def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
     """Exports that only headers declare which are not public are gone.
 
     The debug information tells which header declares each, or defines its class: all lie beside the ``include`` folder

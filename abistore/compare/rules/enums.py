@@ -50,7 +50,7 @@ def enum_member_added(each: Added[Enumerator], context: Context) -> Iterator[Not
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="added")
-def enum_member_inserted(each: Added[Enumerator], context: Context) -> Iterator[Note]:
+def enum_member_inner_added(each: Added[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration got a value before others, which moved.
 
     Consumers have the old numbers compiled in: what they pass is taken for another enumerator, and what they get they
@@ -101,7 +101,7 @@ def enum_member_alias_removed(each: Removed[Enumerator], context: Context) -> It
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
-def enum_sentinel_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+def enum_member_sentinel_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost the name of its end or length.
 
     No function takes it for a value. Sources that size arrays by it stop compiling.
@@ -113,7 +113,7 @@ def enum_sentinel_removed(each: Removed[Enumerator], context: Context) -> Iterat
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="removed")
-def enum_reserved_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+def enum_member_reserved_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost a value that nobody was to use.
 
     Its name says that it is reserved or unused.
@@ -125,7 +125,7 @@ def enum_reserved_removed(each: Removed[Enumerator], context: Context) -> Iterat
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
-def enum_experimental_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+def enum_member_experimental_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """Enumeration lost a value that was experimental.
 
     Consumers that use it go on passing the number, which the library does not know. Its name promised nothing, so that
@@ -188,7 +188,7 @@ def enum_member_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
-def used_reserved_enumerator(each: Changed[Enumerator]) -> Iterator[Note]:
+def enum_member_reserved_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
     """Value that was kept free got a meaning.
 
     The name said that nobody was to use it.
@@ -216,7 +216,7 @@ def enum_underlying_size_changed(enum: Changed[Enum]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")
-def enum_underlying_type_changed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+def enum_underlying_type_reinterpreted(enum: Changed[Enum], context: Context) -> Iterator[Note]:
     """Enumeration is stored with another sign in the same number of bytes.
 
     Consumers widen and compare values with the old sign: a negative one becomes a large number.
@@ -266,7 +266,7 @@ def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
-def enum_lost_scope(enum: Changed[Enum]) -> Iterator[Note]:
+def enum_scope_removed(enum: Changed[Enum]) -> Iterator[Note]:
     """Enumeration is no longer scoped.
 
     Built consumers have numbers. Its enumerators are names of the scope around it now, where they may meet others.

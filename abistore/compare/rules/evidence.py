@@ -34,7 +34,7 @@ def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
     action="changed",
     aliases=("layer_coverage_asymmetric", "source_fact_coverage_incomplete"),
 )
-def evidence_weakened(evidence: Changed[Evidence]) -> Iterator[Note]:
+def evidence_narrowed(evidence: Changed[Evidence]) -> Iterator[Note]:
     """New build shows less of the exported declarations than the old one did.
 
     What only the old build shows was not compared; the list of what was not checked names it.

@@ -54,7 +54,7 @@ def type_field_added(field: Added[Field | InnerField], context: Context) -> Iter
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="added")
-def type_field_appended(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+def field_trailing_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """Field was added to the end of a record that the library allocates, or whose size it is told.
 
     Consumers that hold pointers from the library, or fill in the size field, do not notice. Those that declare, copy or
@@ -115,7 +115,7 @@ def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed")
-def field_retired(field: Removed[Field], context: Context) -> Iterator[Note]:
+def field_use_removed(field: Removed[Field], context: Context) -> Iterator[Note]:
     """Field became room for later use.
 
     The record keeps its size and its other fields. Consumers that read the field find what the library leaves there,
@@ -128,7 +128,7 @@ def field_retired(field: Removed[Field], context: Context) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed")
-def private_field_removed(field: Removed[Field | InnerField]) -> Iterator[Note]:
+def field_private_removed(field: Removed[Field | InnerField]) -> Iterator[Note]:
     """Private field was removed.
 
     Consumers cannot name it. Inline functions and friends that were compiled into them may use it.
@@ -141,7 +141,7 @@ def private_field_removed(field: Removed[Field | InnerField]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
-def reserved_field_removed(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
+def field_reserved_removed(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
     """Reserved storage was removed, and nothing lies in its place.
 
     Nobody uses it. That the record is smaller, where it is, is another change.
@@ -281,7 +281,7 @@ def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def fields_regrouped(group: Changed[Group]) -> Iterator[Note]:
+def field_grouping_changed(group: Changed[Group]) -> Iterator[Note]:
     """Fields are declared as other fields of the same storage.
 
     Single fields became an array, or a record became its members: the same scalars lie at the same offsets, and built
@@ -297,7 +297,7 @@ def _list(group: Group) -> str:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def private_field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+def field_private_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """Private field has another name.
 
     It lies where it lay, and consumers cannot name it.

@@ -127,7 +127,7 @@ def func_return_pointee_qualifier_changed(result: Changed[Result], context: Cont
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def func_return_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+def return_value_added(result: Changed[Result], context: Context) -> Iterator[Note]:
     """Function that returned nothing returns a value.
 
     Built callers ignore the register that it comes back in.
@@ -364,7 +364,7 @@ def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def internal_declaration_changed(export: Changed[InternalExport]) -> Iterator[Note]:
+def declaration_internal_changed(export: Changed[InternalExport]) -> Iterator[Note]:
     """Member of a class that no consumer can name has changed.
 
     Only the library's own source files define the class, or it stands within a function.
@@ -377,7 +377,7 @@ def internal_declaration_changed(export: Changed[InternalExport]) -> Iterator[No
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def undeclared_declaration_changed(export: Changed[UndeclaredExport]) -> Iterator[Note]:
+def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[Note]:
     """Export that only a header declares which is not public has changed.
 
     The header that declares it, or defines its class, lies beside the ``include`` folder that holds the public headers,

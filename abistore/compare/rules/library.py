@@ -48,7 +48,7 @@ def soname_missing(library: Changed[Library]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def soname_introduced(library: Changed[Library]) -> Iterator[Note]:
+def soname_added(library: Changed[Library]) -> Iterator[Note]:
     """Library got a SONAME.
 
     Consumers built without it ask for the file name that they were linked with.
@@ -106,7 +106,7 @@ def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def needed_added_outside_closure(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
+def needed_library_added(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
     """Dependency added (DT_NEEDED) that the old release did not have.
 
     Where it is not installed, no consumer starts. Packages bring it along, copied files and containers do not.

@@ -123,7 +123,7 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     effect=True,
     aliases=("trivially_copyable_lost",),
 )
-def value_abi_trait_drifted(record: Changed[Record], context: Context) -> Iterator[Note]:
+def type_passing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """Class that the library never passes by value would be passed in another way.
 
     No exported function, callback or virtual method takes or returns it. Built consumers that pass it among themselves

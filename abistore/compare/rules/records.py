@@ -74,7 +74,7 @@ def type_alignment_changed(record: Changed[Record], context: Context) -> Iterato
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed", effect=True)
-def library_allocated_type_resized(record: Changed[Record], context: Context) -> Iterator[Note]:
+def type_handle_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """Record that the library allocates, or whose size it is told, is of another size or alignment.
 
     Consumers that hold pointers from the library, or fill in the size field, go on working. Those that declare, copy or
@@ -146,7 +146,7 @@ def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def special_member_deleted(record: Changed[Record]) -> Iterator[Note]:
+def special_member_deletion_added(record: Changed[Record]) -> Iterator[Note]:
     """Class forbids what it allowed: a member function is ``= delete`` now.
 
     Built consumers have their own copy of what the compiler generated, or find the function gone. Sources that copy,
@@ -161,7 +161,7 @@ def special_member_deleted(record: Changed[Record]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def special_member_restored(record: Changed[Record]) -> Iterator[Note]:
+def special_member_deletion_removed(record: Changed[Record]) -> Iterator[Note]:
     """Class allows what it forbade: a member function is no longer ``= delete``.
 
     Nobody could use it before.

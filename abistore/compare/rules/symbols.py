@@ -56,7 +56,7 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
-def abstract_constructor_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def ctor_abstract_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """Constructor of whole objects of an abstract class removed.
 
     Nobody can make such objects: constructors of derived classes call the one for base objects, which is still there.
@@ -123,7 +123,7 @@ def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
-def undeclared_export_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def symbol_undeclared_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """Export that no public header declared removed.
 
     Only consumers that declared it themselves, or looked it up by name (``dlsym``), used it; they fail to start, or at

@@ -34,7 +34,7 @@ def _bound(symbol: Symbol) -> tuple[str, str]:
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="removed", aliases=("type_visibility_changed",))
-def class_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
+def type_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """Vtable or typeinfo of a class no longer exported.
 
     Consumers that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` refer to these
@@ -49,7 +49,7 @@ def class_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added")
-def class_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
+def type_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """Vtable or typeinfo of a class newly exported.
 
     Built consumers do not ask for it, or have their own.

@@ -56,7 +56,7 @@ def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
-def type_no_longer_used(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
+def type_use_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
     """No export uses the type any more.
 
     Each function, variable and field that used it has a change of its own, which tells what it means. Debug information
@@ -100,7 +100,7 @@ def type_became_opaque(definition: Changed[Definition], context: Context) -> Ite
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def handle_became_opaque(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+def type_handle_definition_removed(definition: Changed[Definition], context: Context) -> Iterator[Note]:
     """Type that the library allocates is only declared now.
 
     Consumers that only pass pointers on go on working. Those that look inside use the layout of the past.
@@ -113,7 +113,7 @@ def handle_became_opaque(definition: Changed[Definition], context: Context) -> I
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def type_became_complete(definition: Changed[Definition]) -> Iterator[Note]:
+def type_definition_added(definition: Changed[Definition]) -> Iterator[Note]:
     """Type that was only declared has a definition now.
 
     Built consumers hold pointers and know nothing of what is inside.
@@ -126,7 +126,7 @@ def type_became_complete(definition: Changed[Definition]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def private_type_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
+def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
     """Type that consumers do not look into changed.
 
     A source file or a header that is not public defines it, or it is met only in members whose name forbids to use
@@ -200,7 +200,7 @@ def _redefinition(definition: Changed[Definition], context: Context) -> Sameness
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("handle_type_changed",))
-def type_redefined(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+def type_definition_changed(definition: Changed[Definition], context: Context) -> Iterator[Note]:
     """Name stands for a type of another kind and another representation.
 
     What consumers pass and store under this name is not what the library takes it for.
@@ -213,7 +213,7 @@ def type_redefined(definition: Changed[Definition], context: Context) -> Iterato
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def type_redefined_alike(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+def type_definition_respelled(definition: Changed[Definition], context: Context) -> Iterator[Note]:
     """Name stands for a type that is declared in another way and has the same representation.
 
     A struct became an alias of one with the same members, an enum became an integer: built consumers pass and store the
@@ -227,7 +227,7 @@ def type_redefined_alike(definition: Changed[Definition], context: Context) -> I
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def opaque_kind_changed(opaque: Changed[Opaque]) -> Iterator[Note]:
+def type_opaque_keyword_changed(opaque: Changed[Opaque]) -> Iterator[Note]:
     """Type that is only declared is declared with another keyword.
 
     Built consumers hold pointers, which are the same. C sources that name it with the old keyword stop compiling.
@@ -254,7 +254,7 @@ def _storage(type: Foreign) -> str:
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
-def foreign_type_layout_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
+def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
     """Type of the standard library that exports use by value is of another size or alignment.
 
     The library was built against another standard library, or with another mode of it. Consumers built against the old
@@ -268,7 +268,7 @@ def foreign_type_layout_changed(type: Changed[Foreign], context: Context) -> Ite
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def foreign_type_layout_drifted(type: Changed[Foreign], context: Context) -> Iterator[Note]:
+def type_foreign_pointee_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
     """Type of the standard library that exports use by address is of another size or alignment.
 
     Objects that consumers made with the old standard library are used by code that was compiled for the new one.
@@ -284,7 +284,7 @@ def foreign_type_layout_drifted(type: Changed[Foreign], context: Context) -> Ite
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def declaration_changed_otherwise(declared: Changed[Unexplained]) -> Iterator[Note]:
+def declaration_changed(declared: Changed[Unexplained]) -> Iterator[Note]:
     """Declaration changed in a way that no rule knows.
 
     The two sides are not equal, and no kind of change tells what that means to consumers.

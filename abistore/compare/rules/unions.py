@@ -60,7 +60,7 @@ def union_field_type_changed(field: Changed[Field], context: Context) -> Iterato
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def union_fields_reordered(record: Changed[Record]) -> Iterator[Note]:
+def union_field_reordered(record: Changed[Record]) -> Iterator[Note]:
     """Alternatives of a union stand in another order.
 
     They lie where they lay, and built consumers use them. Sources that initialise the union without a name initialise
@@ -85,7 +85,7 @@ def _by_offset(record: Record) -> dict[int, list[str]]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def opaque_storage_changed(field: Changed[Field] | Removed[Field], context: Context) -> Iterator[Note]:
+def union_storage_changed(field: Changed[Field] | Removed[Field], context: Context) -> Iterator[Note]:
     """Union that only gives room to the library's own data gives it in another way.
 
     Its name forbids consumers to use the other alternative, so that they only depend on its size and alignment, which

@@ -73,7 +73,7 @@ def symbol_version_defined_added(node: Added[VersionDefinition], context: Contex
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbol_versioning_dropped(library: Changed[Library]) -> Iterator[Note]:
+def symbol_versioning_removed(library: Changed[Library]) -> Iterator[Note]:
     """Library no longer defines any symbol version.
 
     The loader binds consumers of versioned symbols by name only and warns at each start: "no version information
@@ -86,7 +86,7 @@ def symbol_versioning_dropped(library: Changed[Library]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def symbol_versioning_introduced(library: Changed[Library]) -> Iterator[Note]:
+def symbol_versioning_added(library: Changed[Library]) -> Iterator[Note]:
     """Library defines symbol versions for the first time.
 
     Consumers built without versions bind to the default ones.
@@ -173,7 +173,7 @@ def symbol_version_alias_changed(version: Changed[DefaultVersion]) -> Iterator[N
 
 
 @rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
-def symbol_default_version_dropped(version: Changed[DefaultVersion]) -> Iterator[Note]:
+def symbol_default_version_removed(version: Changed[DefaultVersion]) -> Iterator[Note]:
     """No version of an export is the default any more.
 
     Built consumers keep the version that they were linked with. Programs that use the export can no longer be linked:
@@ -186,7 +186,7 @@ def symbol_default_version_dropped(version: Changed[DefaultVersion]) -> Iterator
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def symbol_default_version_gained(version: Changed[DefaultVersion]) -> Iterator[Note]:
+def symbol_default_version_added(version: Changed[DefaultVersion]) -> Iterator[Note]:
     """Version of an export became the default, where none was.
 
     Built consumers keep the version that they were linked with. Programs can be linked to the export again.

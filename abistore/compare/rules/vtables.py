@@ -93,7 +93,7 @@ def func_pure_virtual_added(method: Added[VirtualMethod], context: Context) -> I
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
-def virtual_method_inserted(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_inner_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """Class got a virtual method before others.
 
     The slots behind it moved: consumers that call these methods call the wrong ones.
@@ -105,7 +105,7 @@ def virtual_method_inserted(method: Added[VirtualMethod], context: Context) -> I
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
-def virtual_method_appended(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_trailing_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """Class that consumers may derive from got a virtual method behind the others.
 
     Calls of the old methods still work. The vtables that consumers compiled for classes that derive from it end before
@@ -118,7 +118,7 @@ def virtual_method_appended(method: Added[VirtualMethod], context: Context) -> I
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="added")
-def virtual_method_appended_closed(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_closed_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """Class whose constructors are all private got a virtual method behind the others.
 
     Consumers cannot derive from the class, and the slots that they call stay where they are.
@@ -130,7 +130,7 @@ def virtual_method_appended_closed(method: Added[VirtualMethod], context: Contex
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="added")
-def virtual_override_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_override_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """Class overrides a virtual method that it inherited before.
 
     The table is of the same form. Consumers that call the base's method directly, as they do on objects whose class
@@ -178,7 +178,7 @@ def virtual_method_removed(method: Removed[VirtualMethod], context: Context) -> 
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="removed")
-def virtual_override_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_override_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
     """Class inherits a virtual method that it declared itself before.
 
     The table is of the same form. Consumers that call the class's own method directly need its symbol, which may be
@@ -220,7 +220,7 @@ def func_virtual_became_pure(method: Changed[VirtualMethod], context: Context) -
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def func_virtual_lost_pure(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_pure_removed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """Pure virtual method got an implementation.
 
     Every class of a consumer that has objects implements it already.
@@ -282,7 +282,7 @@ def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
-def virtual_method_replaced(method: Changed[VirtualMethod]) -> Iterator[Note]:
+def virtual_method_slot_changed(method: Changed[VirtualMethod]) -> Iterator[Note]:
     """Slot of a virtual method belongs to another one.
 
     Consumers that call the old method call the new one instead, and their overrides of the old one are taken for it.
@@ -294,7 +294,7 @@ def virtual_method_replaced(method: Changed[VirtualMethod]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def used_reserved_virtual(method: Changed[VirtualMethod]) -> Iterator[Note]:
+def virtual_method_reserved_renamed(method: Changed[VirtualMethod]) -> Iterator[Note]:
     """Slot that was kept free got a method.
 
     Nobody calls or overrides a placeholder; all other slots stay.
@@ -310,7 +310,7 @@ def _other_method(method: Changed[VirtualMethod]) -> bool:
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def virtual_access_changed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_access_narrowed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """Virtual method that has no symbol can be called from fewer places.
 
     Built consumers go on calling its slot; sources that did stop compiling.
@@ -322,7 +322,7 @@ def virtual_access_changed(method: Changed[VirtualMethod], context: Context) -> 
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def virtual_access_widened(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_access_widened(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """Virtual method that has no symbol can be called from more places.
 
     Built consumers and sources work as before.

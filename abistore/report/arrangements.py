@@ -1,0 +1,108 @@
+"""The changes of a report in order: by impact and kind, by declaration, and by how many exports they affect."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from abistore.model.findings import Impact
+from abistore.model.names import Kind
+from abistore.report.model import Change, Declared, Report
+from abistore.report.wording import location_of
+
+TYPES = frozenset({"record", "enum", "alias"})
+HEADINGS = {
+    "breaking": "Breaking",
+    "api_break": "Source breaks",
+    "risk": "Risks",
+    "compatible": "Compatible",
+    "notice": "Notices",
+}
+"""What stands above the changes of one impact."""
+
+Declarations: TypeAlias = dict[tuple[Kind, str], Declared]
+"""The declarations of a report by subject and symbol."""
+
+
+class KindGroup(msgspec.Struct, frozen=True):
+    """All changes of one kind that have one impact, in report order."""
+
+    kind: str
+    changes: tuple[Change, ...]
+
+
+class Group(msgspec.Struct, frozen=True):
+    """All changes of one impact: their kinds in the order in which the report first has them."""
+
+    impact: Impact
+    kinds: tuple[KindGroup, ...]
+
+    @property
+    def total(self) -> int:
+        """How many changes have this impact."""
+        return sum(len(group.changes) for group in self.kinds)
+
+
+class Root(msgspec.Struct, frozen=True):
+    """One declaration and all its changes; ``affected`` are the exports through which consumers meet any of them."""
+
+    symbol: str
+    subject: Kind
+    display: str
+    impact: Impact
+    changes: tuple[Change, ...]
+    affected: tuple[str, ...]
+    declared: Declared | None
+
+    @property
+    def location(self) -> str | None:
+        """Where it is declared, if any of its changes knows."""
+        return next(filter(None, map(location_of, self.changes)), None)
+
+
+def groups(report: Report) -> tuple[Group, ...]:
+    """The report's changes by impact, worst first, and by kind; impacts that nothing has are left out."""
+    by_impact: dict[str, dict[str, list[Change]]] = {}
+    for change in report.changes:
+        by_impact.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
+    return tuple(
+        Group(impact, tuple(KindGroup(kind, tuple(changes)) for kind, changes in by_impact[impact.label].items()))
+        for impact in sorted(Impact, reverse=True)
+        if impact.label in by_impact
+    )
+
+
+def declarations(report: Report) -> Declarations:
+    """The report's declarations by subject and symbol."""
+    return {(declared.subject, declared.symbol): declared for declared in report.declarations}
+
+
+def roots(report: Report) -> tuple[Root, ...]:
+    """The declarations that changed: worst first; among equals types first, then in report order."""
+    by_name: dict[tuple[Kind, str], list[Change]] = {}
+    for change in report.changes:
+        by_name.setdefault((change.subject, change.symbol), []).append(change)
+    known = declarations(report)
+    made = [_root(changes, known.get(key)) for key, changes in by_name.items()]
+    return tuple(sorted(made, key=lambda root: (-root.impact, root.subject not in TYPES)))
+
+
+def _root(changes: list[Change], declared: Declared | None) -> Root:
+    first = changes[0]
+    lists = {change.affected for change in changes}
+    return Root(
+        first.symbol,
+        first.subject,
+        first.display,
+        max(Impact[change.impact.upper()] for change in changes),
+        tuple(changes),
+        lists.pop() if len(lists) == 1 else tuple(sorted({name for names in lists for name in names})),
+        declared,
+    )
+
+
+def impacts(report: Report) -> tuple[Root, ...]:
+    """The declarations through which exports are affected: worst first, then those with the most exports."""
+    reaching = (root for root in roots(report) if root.affected)
+    return tuple(sorted(reaching, key=lambda root: (-root.impact, -len(root.affected), root.display, root.symbol)))

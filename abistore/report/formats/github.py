@@ -1,0 +1,79 @@
+"""A report as workflow commands of GitHub Actions: annotations at the lines that declare what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from abistore.model.characters import own, spelled
+from abistore.model.counting import counted
+from abistore.report.arrangements import groups
+from abistore.report.heading import REQUIRED, advice, by_suppression, stat, verdict
+from abistore.report.model import Change, Report, fails
+from abistore.report.registry import Format
+from abistore.report.style import Style
+from abistore.report.wording import place, subject, told, unchecked
+
+LIMIT = 10
+"""GitHub shows so many annotations of one level a step."""
+
+
+def render(report: Report, style: Style) -> str:
+    """One command a change, worst first, a notice a gap in the evidence, and the counts in a plain line.
+
+    Before them what evidence is missing that is required, as an error, and as warnings what the verdict does not cover,
+    and advice.
+    """
+    return "\n".join((*_lines(report, style), stat(report)))
+
+
+def _lines(report: Report, style: Style) -> Iterator[str]:
+    if report.error:
+        yield _command("error", report.error, title=REQUIRED)
+    if report.evidence_gap:
+        yield _command("warning", report.evidence_gap, title=verdict(report))
+    yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))
+    for group in groups(report):
+        changes = (change for kind in group.kinds for change in kind.changes)
+        shown = group.total if style.limit is None else min(style.limit, LIMIT, group.total)
+        for change in islice(changes, shown):
+            yield _annotation(_level(report, change), change)
+        if group.total > shown:
+            yield f"and {group.total - shown} more of impact {group.impact.label} (--full shows all)"
+    for by, taken in by_suppression(report.suppressed).items():
+        yield f"suppressed: {counted(len(taken), 'change')} by {' '.join(by.split())}"
+    for item in report.not_checked:
+        text = ". ".join(filter(None, (unchecked(item), item.hint)))
+        yield _command("notice", text, title=f"Not checked: {item.facet} ({item.side})")
+    yield from (_command("notice", remark, title="Note") for remark in report.notes)
+
+
+def _level(report: Report, change: Change) -> str:
+    if fails(report, change):
+        return "error"
+    return "notice" if change.impact in {"compatible", "notice"} else "warning"
+
+
+def _annotation(level: str, change: Change) -> str:
+    title = f"{change.kind}: {subject(change)}"
+    text = "\n".join(told(change))
+    if where := place(change):
+        file, line = where
+        return _command(level, text, file=file, **({"line": str(line)} if line else {}), title=title)
+    return _command(level, text, title=title)
+
+
+def _command(level: str, text: str, **properties: str) -> str:
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return own(f"::{level} {said}::{_data(text)}")
+
+
+def _data(text: str) -> str:
+    return spelled(text).replace("%", "%25").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+FORMAT = Format(render)

@@ -1,0 +1,105 @@
+"""A report as JUnit XML: a test case for each change, which fails where the change fails the comparison."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from abistore.model.characters import spelled
+from abistore.model.findings import Impact
+from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
+from abistore.report.model import Change, Report, Unchecked, fails
+from abistore.report.registry import Format
+from abistore.report.style import Style
+from abistore.report.wording import place, subject, told, unchecked
+
+
+def render(report: Report, style: Style) -> str:
+    """The report as an XML document: a suite for each impact, for what is suppressed and for what was not checked.
+
+    Where one side showed less than the other, the first suite is ``evidence``, with a skipped case: one that failed
+    where the missing evidence is required.
+    """
+    root = Element("testsuites", name=spelled(f"{report.old} -> {report.new}: {told_verdict(report)}"))
+    if report.evidence_gap or report.error:
+        case = Element("testcase", classname="abistore.evidence", name=verdict(report))
+        _suite(root, "evidence", [_failed(case, report) if report.error else _skipped(case, report.evidence_gap)])
+    for impact in sorted(Impact, reverse=True):
+        changes = [change for change in report.changes if change.impact == impact.label]
+        if changes:
+            _suite(root, impact.label, [_case(change, report) for change in changes])
+    if report.suppressed:
+        _suite(
+            root,
+            "suppressed",
+            [_skipped(_named(each), f"by {suppression(each)}") for each in report.suppressed],
+        )
+    if report.not_checked:
+        _suite(root, "not_checked", [_unchecked(item) for item in report.not_checked])
+    if not report.changes:
+        name = f"no change {CHECKED}" if report.evidence_gap else "no change"
+        _suite(root, "compatible", [Element("testcase", classname="abistore", name=name)])
+    _properties(root[0], report)
+    for attribute in ("tests", "failures", "skipped"):
+        root.set(attribute, str(sum(int(suite.get(attribute, "0")) for suite in root)))
+    indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
+
+
+def _suite(root: Element, name: str, cases: list[Element]) -> None:
+    suite = SubElement(
+        root,
+        "testsuite",
+        name=name,
+        tests=str(len(cases)),
+        failures=str(sum(case.find("failure") is not None for case in cases)),
+        errors="0",
+        skipped=str(sum(case.find("skipped") is not None for case in cases)),
+    )
+    suite.extend(cases)
+
+
+def _properties(suite: Element, report: Report) -> None:
+    properties = Element("properties")
+    told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
+    told += [("judged by", ruled_by(report)), *(("note", remark) for remark in report.notes)]
+    for name, value in told:
+        SubElement(properties, "property", name=name, value=spelled(value))
+    suite.insert(0, properties)
+
+
+def _named(change: Change) -> Element:
+    case = Element("testcase", classname=spelled(change.kind), name=spelled(subject(change)))
+    if where := place(change):
+        case.set("file", spelled(where[0]))
+        case.set("line", str(where[1]))
+    return case
+
+
+def _case(change: Change, report: Report) -> Element:
+    case = _named(change)
+    text = spelled("\n".join(told(change)))
+    if fails(report, change):
+        failure = SubElement(case, "failure", type=change.impact, message=spelled(change.description))
+        failure.text = text
+    else:
+        SubElement(case, "system-out").text = text
+    return case
+
+
+def _failed(case: Element, report: Report) -> Element:
+    failure = SubElement(case, "failure", type=report.code, message=spelled(f"{REQUIRED}: {report.error}"))
+    failure.text = spelled(report.hint)
+    return case
+
+
+def _skipped(case: Element, why: str) -> Element:
+    SubElement(case, "skipped", message=spelled(why))
+    return case
+
+
+def _unchecked(item: Unchecked) -> Element:
+    case = Element("testcase", classname=f"not_checked.{item.facet}", name=f"{item.side}: {item.reason}")
+    return _skipped(case, ". ".join(filter(None, (unchecked(item), item.hint))))
+
+
+FORMAT = Format(render, suffix=".xml")

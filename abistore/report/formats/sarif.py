@@ -1,0 +1,232 @@
+"""A report as SARIF 2.1.0 (OASIS standard), for code scanning and other viewers of analysis results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from abistore import __version__
+from abistore.model.characters import json_text
+from abistore.model.findings import RulingFile
+from abistore.model.kinds import former_names
+from abistore.report.documentation import page
+from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
+from abistore.report.model import Change, KindCard, Report, Unchecked
+from abistore.report.registry import Format
+from abistore.report.style import Style
+from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {
+    "breaking": "error",
+    "api_break": "error",
+    "risk": "warning",
+    "compatible": "note",
+    "notice": "note",
+    "advice": "note",
+}
+LOGICAL = {"function": "function", "variable": "variable", "record": "type", "enum": "type", "alias": "type"}
+ROOT = "SRCROOT"
+"""What relative file names are relative to: the folder in which the library was compiled."""
+
+LINK = re.compile(r"(\[[^\[\]]+\])\(")
+NAMES_SHOWN = 20
+"""How many affected exports a result lists; ``affectedCount`` has them all."""
+
+
+def render(report: Report, style: Style) -> str:
+    """The report as an indented SARIF log with one run."""
+    run = _without_links(_run(report, style.docs))
+    log = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    return msgspec.json.format(log, indent=2).decode()
+
+
+def _without_links(value: Any) -> Any:
+    """``value`` with no text that viewers take for a link (section 3.11.6): ours have none, and names may."""
+    if isinstance(value, dict):
+        return {
+            key: LINK.sub(r"\1 (", each) if key == "text" and isinstance(each, str) else _without_links(each)
+            for key, each in value.items()
+        }
+    return [_without_links(each) for each in value] if isinstance(value, list) else value
+
+
+def _run(report: Report, docs: str) -> dict[str, Any]:
+    kinds = sorted({change.kind for change in (*report.changes, *report.suppressed)})
+    cards = {card.kind: card for card in report.kinds}
+    places = {kind: number for number, kind in enumerate(kinds)}
+    artifact = report.new.soname or report.new.library
+    return {
+        "tool": {
+            "driver": {
+                "name": "abistore",
+                "semanticVersion": __version__,
+                "rules": [_rule(kind, cards.get(kind), docs) for kind in kinds],
+            }
+        },
+        "automationDetails": {"id": f"abistore/{report.new.library}/{report.new.target}/"},
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which the library was compiled."}}},
+        "invocations": [_invocation(report)],
+        "results": [
+            *(_result(change, places, artifact) for change in report.changes),
+            *(
+                {**_result(change, places, artifact), "suppressions": [_suppression(change)]}
+                for change in report.suppressed
+            ),
+        ],
+        "columnKind": "unicodeCodePoints",
+        "properties": {
+            "verdict": report.verdict,
+            "unequalEvidence": list(report.unequal_evidence),
+            "evidenceGap": report.evidence_gap,
+            "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
+            "policy": report.policy,
+            "policyFile": _file(report.policy_file),
+            "suppressionFiles": list(map(_file, report.suppression_files)),
+            "old": str(report.old),
+            "new": str(report.new),
+            "oldDigest": report.old.digest,
+            "newDigest": report.new.digest,
+        },
+    }
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    return {
+        "executionSuccessful": True,
+        "exitCode": report.exit_code,
+        "toolExecutionNotifications": [
+            *_headlines(report),
+            *map(_notification, report.not_checked),
+            *({"level": "note", "message": {"text": f"Note: {remark}."}} for remark in report.notes),
+        ],
+    }
+
+
+def _headlines(report: Report) -> Iterator[dict[str, Any]]:
+    """Above all: what evidence is missing that is required, what the verdict does not cover, and advice."""
+    if report.error:
+        text = f"{REQUIRED}: {report.error}."
+        yield {"level": "error", "descriptor": {"id": report.code}, "message": {"text": text}}
+    if report.evidence_gap:
+        text = f"{told_verdict(report)}."
+        yield {"level": "warning", "descriptor": {"id": "unequal-evidence"}, "message": {"text": text}}
+    for each, text in advice(report):
+        yield {
+            "level": "warning",
+            "descriptor": {"id": f"advice/{each.kind}"},
+            "message": {"text": f"Advice: {text}."},
+        }
+
+
+def _file(file: RulingFile | None) -> dict[str, str] | None:
+    return {"name": file.name, "sha256": file.sha256} if file else None
+
+
+def _rule(kind: str, card: KindCard | None, docs: str) -> dict[str, Any]:
+    rule: dict[str, Any] = {
+        "id": kind,
+        "name": "".join(word.capitalize() for word in kind.split("_")),
+        "helpUri": page(kind, docs),
+    }
+    if before := former_names(kind):
+        rule["deprecatedIds"] = list(before)
+    if card is not None:
+        rule |= {
+            "shortDescription": {"text": card.title},
+            "fullDescription": {"text": card.why},
+            "help": {
+                "text": f"{card.why}\n\nFix: {card.fix}",
+                "markdown": _help(card),
+            },
+            "defaultConfiguration": {"level": LEVELS[card.impact]},
+            "properties": {
+                "tags": ["abi", card.impact, card.element, card.action],
+                "impact": card.impact,
+                "evidence": card.evidence,
+            },
+        }
+    return rule
+
+
+def _help(card: KindCard) -> str:
+    """The page about a kind, so that viewers show it wherever the documentation is."""
+    about = f"**Impact:** {card.impact} · **evidence:** {card.evidence} · **about:** {card.element}, {card.action}"
+    return "\n\n".join(
+        (card.title, about, card.why, f"**Fix:** {card.fix}", f"`abistore explain {card.kind}` shows an example.")
+    )
+
+
+def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[str, Any]:
+    return {
+        "ruleId": change.kind,
+        "ruleIndex": places[change.kind],
+        "level": LEVELS[change.impact],
+        "message": {"text": _message(change)},
+        "locations": [{"physicalLocation": _physical(change, artifact), "logicalLocations": [_logical(change)]}],
+        "partialFingerprints": {"abistoreChange/v1": change.id},
+        "properties": {
+            "impact": change.impact,
+            "evidence": change.facet,
+            "affected": list(change.affected[:NAMES_SHOWN]),
+            "affectedCount": change.affected_count,
+            "consequences": list(consequences(change)),
+        },
+    }
+
+
+def _message(change: Change) -> str:
+    """The sentence that viewers show in lists, then the rest."""
+    lines = value_lines(change)
+    both = f" ({lines[0]})" if len(lines) == 1 else ""
+    affected = f"; {affects(change)}" if affects(change) else ""
+    policy = f" ({ruled(change)})" if ruled(change) else ""
+    text = f"{subject(change)}: {change.description}{both}{affected}.{policy}"
+    return "\n".join([text, *lines]) if len(lines) > 1 else text
+
+
+def _physical(change: Change, artifact: str) -> dict[str, Any]:
+    """The header's line; the library itself where no debug information tells one."""
+    where = place(change)
+    if where is None:
+        return {"artifactLocation": {"uri": quote(artifact)}}
+    file, line = where
+    location = {"uri": f"file://{quote(file)}"} if file.startswith("/") else {"uri": quote(file), "uriBaseId": ROOT}
+    return {"artifactLocation": location, **({"region": {"startLine": line}} if line > 0 else {})}
+
+
+def _logical(change: Change) -> dict[str, str]:
+    name = f"{change.display}::{change.part}" if change.part else change.display
+    return {
+        "fullyQualifiedName": name,
+        "kind": "member" if change.part else LOGICAL.get(change.subject, "module"),
+        **({"decoratedName": change.symbol} if change.symbol not in ("", change.display) else {}),
+    }
+
+
+def _suppression(change: Change) -> dict[str, Any]:
+    """``justification`` is the reason that the suppression gives."""
+    until = {"expires": str(change.suppression_expires)} if change.suppression_expires else {}
+    return {
+        "kind": "external",
+        "status": "accepted",
+        "justification": change.suppression_reason or NO_REASON,
+        "properties": {"suppressedBy": change.suppressed_by, **until},
+    }
+
+
+def _notification(item: Unchecked) -> dict[str, Any]:
+    hint = f" Hint: {item.hint}." if item.hint else ""
+    return {
+        "level": "note",
+        "descriptor": {"id": f"not-checked/{item.reason}"},
+        "message": {"text": f"Not checked: {unchecked(item)}.{hint}"},
+        "properties": {"facet": item.facet, "side": item.side, "names": len(item.names)},
+    }
+
+
+FORMAT = Format(render, suffix=".sarif", escape=json_text)

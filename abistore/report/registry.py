@@ -1,0 +1,55 @@
+"""The report formats: every module in ``abistore/report/formats/`` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.errors import UsageError
+from abistore.model.characters import visible
+from abistore.report import formats as package
+
+if TYPE_CHECKING:
+    from abistore.report.model import Report
+    from abistore.report.style import Style
+
+
+class Format(NamedTuple):
+    """What a module of ``formats/`` defines as ``FORMAT``.
+
+    ``suffix`` belongs to file names: ``-o abi.html`` asks for HTML. ``has_modes`` says that ``--mode`` applies.
+    ``escape`` is the last step, which makes control characters and commands of CI runners harmless.
+    ``is_complete`` keeps long texts whole, which other formats cut.
+    """
+
+    render: Callable[[Report, Style], str]
+    suffix: str = ""
+    has_modes: bool = False
+    escape: Callable[[str], str] = visible
+    is_complete: bool = False
+
+
+def formats() -> tuple[str, ...]:
+    """The names of all formats, sorted. No format is imported."""
+    return tuple(sorted(module.name for module in iter_modules(package.__path__)))
+
+
+def format_named(name: str) -> Format:
+    """The format of this name. Raises :class:`UsageError`."""
+    if name not in formats():
+        raise UsageError(f"no report format is called {name}", f"one of: {', '.join(formats())}")
+    found: Format = import_module(f"{package.__name__}.{name}").FORMAT
+    return found
+
+
+def formats_with_modes() -> tuple[str, ...]:
+    """The formats to which ``--mode`` applies."""
+    return tuple(name for name in formats() if format_named(name).has_modes)
+
+
+def format_of_file(suffix: str) -> str:
+    """The format that a file name ending in ``suffix`` asks for; text where none does."""
+    named = (name for name in formats() if suffix and format_named(name).suffix == suffix)
+    return next(named, "text")

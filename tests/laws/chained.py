@@ -1,0 +1,88 @@
+"""Histories made of the cases of all rules: many libraries in one, of which a few change from release to release.
+
+Each case's two sides become two states of a part of the library. The one that *leads* gives what is no declaration: the
+library's own facts, evidence and toolchain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+from typing import NamedTuple
+
+import msgspec
+
+from abistore.model.names import SELF, Facet, Name
+from abistore.model.snapshot import Location, Snapshot, Variants
+from tests.cases import RULES, Case, cases, snapshot_of
+
+FOLLOWING = 12
+"""So many cases follow the one that leads."""
+
+
+class Part(NamedTuple):
+    """The part of a library that a case is: as it was, and as it is after its change."""
+
+    label: str
+    states: tuple[Snapshot, Snapshot]
+
+    @property
+    def names(self) -> frozenset[Name]:
+        """What its sides declare."""
+        held = (names for state in self.states for names in state.entries.values())
+        return frozenset(name for names in held for name in names if name != SELF)
+
+
+@cache
+def parts(*, silent: bool) -> tuple[Part, ...]:
+    """The cases that show their rule's kind, or those in which it is ``silent``."""
+    found = (case for path in sorted(RULES.glob("*.md")) for case in cases(path) if case.silent == silent)
+    return tuple(map(_part, found))
+
+
+def _part(case: Case) -> Part:
+    return Part(case.label, (snapshot_of(case, "old"), snapshot_of(case, "new")))
+
+
+def history(leading: Part, seed: int, releases: int, *, mixed: bool = False) -> list[Snapshot]:
+    """So many releases, of which the first has all parts as they were. The second changes the leading one.
+
+    Parts share names where they are ``mixed``.
+    """
+    random = Random(seed)
+    library = _library(random, leading, mixed)
+    states = [0] * len(library)
+    made = [_joined(library, states, 0)]
+    for number in range(1, releases):
+        for place in random.sample(range(1, len(library)), min(len(library) - 1, random.randrange(4))):
+            states[place] = 1 - states[place]
+        if number == 1 or random.random() < 0.3:
+            states[0] = 1 - states[0]
+        made.append(_joined(library, states, number))
+    return made
+
+
+def _library(random: Random, leading: Part, mixed: bool) -> Sequence[Part]:
+    found, taken = [leading], set(leading.names)
+    others = [*parts(silent=False), *parts(silent=True)]
+    for part in random.sample(others, len(others)):
+        alike = all(str(state.target) == str(leading.states[0].target) for state in part.states)
+        if len(found) <= FOLLOWING and alike and (mixed or taken.isdisjoint(part.names)):
+            found.append(part)
+            taken |= part.names
+    return found
+
+
+def _joined(library: Sequence[Part], states: Sequence[int], number: int) -> Snapshot:
+    shown = [part.states[state] for part, state in zip(library, states, strict=True)]
+    frame, entries = shown[0], dict[Facet, dict[Name, Variants]]()
+    places: dict[Name, Location] = {}
+    for each in reversed(shown):
+        places.update(each.locations)
+        for facet, held in each.entries.items():
+            if facet in frame.entries:
+                entries.setdefault(facet, {}).update(held)
+    if SELF not in frame.entries.get("symbol", {}):
+        entries.get("symbol", {}).pop(SELF, None)
+    return msgspec.structs.replace(frame, version=frame.version or f"1.{number}", entries=entries, locations=places)

@@ -1,0 +1,77 @@
+"""Laws of incremental judging over all kinds of changes: the cases of the rules, many in one library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abistore.compare.comparison import compare
+from abistore.compare.context import Known
+from abistore.compare.difference import differing
+from abistore.compare.policy import Policy
+from abistore.compare.rule import load
+from abistore.compare.side import Side
+from abistore.compare.suppression import Suppressions
+from abistore.model.snapshot import Snapshot
+from tests.cases import RULES, cases, kinds
+from tests.laws.chained import Part, history, parts
+from tests.laws.test_against_laws import judged_in_turn, relaxed, suppressions, unlocated
+from tests.laws.test_policy_laws import policies
+
+RELEASES = 4
+LEADING = [case.label for path in sorted(RULES.glob("*.md")) for case in cases(path) if not case.silent]
+GROUPS = [LEADING[start : start + 20] for start in range(0, len(LEADING), 20)]
+
+
+def led_by(label: str, *, mixed: bool = False) -> list[Snapshot]:
+    leading: Part = next(part for part in parts(silent=False) if part.label == label)
+    return history(leading, LEADING.index(label), RELEASES, mixed=mixed)
+
+
+def both(labels: list[str]) -> Iterator[list[Snapshot]]:
+    """Libraries of parts that share no names; every fourth also with parts that do."""
+    for number, label in enumerate(labels):
+        yield led_by(label)
+        if number % 4 == 0:
+            yield led_by(label, mixed=True)
+
+
+@pytest.mark.parametrize("labels", GROUPS, ids=lambda labels: labels[0])
+def test_every_kind_of_change_is_found_against_an_old_release_as_by_itself(labels: list[str]) -> None:
+    for releases in both(labels):
+        for new, found in zip(releases[1:], judged_in_turn(releases, None, None), strict=True):
+            assert unlocated(found) == unlocated(compare(releases[0], new))
+
+
+@pytest.mark.parametrize("labels", GROUPS, ids=lambda labels: labels[0])
+def test_every_kind_of_change_is_found_between_neighbours_as_by_itself(labels: list[str]) -> None:
+    for releases in both(labels):
+        side = Side(releases[0])
+        for old, new in pairwise(releases):
+            names = differing(old, new)
+            later = side.after(new, set().union(*names.values()))
+            assert compare(old, new, known=Known(side, later, names)) == compare(old, new)
+            side = later
+
+
+def test_these_histories_show_every_kind_of_change() -> None:
+    shown = set()
+    for releases in map(led_by, LEADING):
+        for new in releases[1:]:
+            shown |= kinds(compare(releases[0], new))
+    assert set(load()) - shown == set()
+
+
+@relaxed
+@given(st.sampled_from(LEADING), policies, suppressions, st.booleans())
+def test_a_policy_and_suppressions_do_to_every_kind_what_they_do_to_one_comparison(
+    label: str, policy: Policy, accepted: Suppressions, mixed: bool
+) -> None:
+    releases = led_by(label, mixed=mixed)
+    for new, found in zip(releases[1:], judged_in_turn(releases, policy, accepted), strict=True):
+        alone = compare(releases[0], new, policy=policy, suppressions=accepted)
+        assert unlocated(found) == unlocated(alone)

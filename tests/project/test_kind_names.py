@@ -1,0 +1,83 @@
+"""Own kinds of change are named by one table, and their former names still work wherever a user writes one."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from abistore.compare.established import ESTABLISHED, LATER
+from abistore.compare.policies.conditions import OfKind
+from abistore.compare.policies.policy_file import read_policy
+from abistore.compare.policies.reading import load as read_suppressions
+from abistore.compare.policies.vocabulary import resolve_kind
+from abistore.compare.rule import load
+from abistore.model.findings import Finding, Impact, identity, named_now, order
+from abistore.model.kinds import FORMER_NAMES, SUBJECTS, VERBS, first_name, former_names, name_now, parse
+from abistore.model.names import Name
+from abistore.service.catalogue import explain
+
+OWN = sorted(set(load()) - {*ESTABLISHED, *LATER})
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_an_own_kind_is_called_by_its_subject_and_a_verb(kind: str) -> None:
+    assert parse(kind) is not None, f"{kind}: name it by the table in abistore/model/kinds.py"
+
+
+def test_there_are_ten_verbs_and_each_is_used() -> None:
+    found = {name.verb for kind in OWN if (name := parse(kind))}
+    assert len(VERBS) == 10
+    assert found == set(VERBS)
+
+
+def test_the_table_has_no_subject_that_no_kind_is_about() -> None:
+    found = {name[:2] for kind in OWN if (name := parse(kind))}
+    assert found == {(prefix, part) for prefix, (_, parts) in SUBJECTS.items() for part in parts}
+
+
+def test_a_name_that_the_table_does_not_make_is_refused() -> None:
+    assert parse("record_size_changed") is None
+    assert parse("field_trailing_appended") is None
+    assert parse("field_leading_added") is None
+    assert parse("added") is None
+
+
+@pytest.mark.parametrize("former", FORMER_NAMES)
+def test_a_former_name_means_the_kind_of_today(former: str) -> None:
+    kind = FORMER_NAMES[former]
+    assert kind in load()
+    assert former not in load()
+    assert former in load()[kind].aliases
+    assert (name_now(former), first_name(kind), former_names(kind)) == (kind, former, (former,))
+    assert resolve_kind(former, "here") == (kind,)
+    assert explain(former).kind == kind
+    assert explain(former.replace("_", "-")).kind == kind
+
+
+@pytest.mark.parametrize("former", FORMER_NAMES)
+def test_a_policy_and_a_suppression_may_say_a_former_name(former: str, tmp_path: Path) -> None:
+    today, kind = date(2026, 6, 1), FORMER_NAMES[former]
+    policy, known = tmp_path / "ours.yaml", tmp_path / "known.yaml"
+    policy.write_text(f"kinds: {{{former}: {{impact: risk, reason: known}}}}\n")
+    known.write_text(f"suppressions: [{{change_kind: {former}, reason: known}}]\n")
+    (override,) = read_policy(policy, today).overrides
+    (entry,) = read_suppressions([str(known)], scheme="auto", today=today, strict=False).entries
+    assert override.conditions == entry.conditions == (OfKind((kind,)),)
+
+
+@pytest.mark.parametrize("former", FORMER_NAMES)
+def test_a_finding_of_a_former_name_is_the_finding_of_today(former: str) -> None:
+    before = Finding(former, Name("record", "geo::Point"), "x", "it differs", Impact.RISK, "layout")
+    now = structs.replace(before, kind=FORMER_NAMES[former])
+    assert named_now(before) == now
+    assert identity(before) == identity(now)
+    assert order(before) == order(now)
+    cause = structs.replace(before, kind="type_size_changed", consequences=(before,))
+    assert named_now(cause).consequences == (now,)
+
+
+def test_established_names_stay() -> None:
+    assert not {*FORMER_NAMES, *FORMER_NAMES.values()} & {*ESTABLISHED, *LATER}
