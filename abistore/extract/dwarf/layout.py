@@ -27,6 +27,7 @@ from abistore.model.names import Name, by_name
 from abistore.model.snapshot import Evidence, Location, Variants
 
 if TYPE_CHECKING:
+    from abistore.extract.dwarf.names.spellings import Completing, Spellings
     from abistore.extract.elf.container import ElfFile
     from abistore.extract.elf.symbols import Exports
     from abistore.extract.reader import ExtractOptions
@@ -58,7 +59,7 @@ def read_layout(
             tls_offsets=exports.tls_by_offset,
         )
         info.locate(*expected_places(exports))
-        types = Types(info, machine=debug.machine, runtime=is_runtime(soname))
+        types = Types(info, _instances, machine=debug.machine, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
         _read_reached(types)
         resolve_alias_templates(types.entries, types.aliases)
@@ -80,6 +81,12 @@ def read_layout(
         types.close()
         info.close()
         return layout
+
+
+def _instances(info: DebugInfo, spellings: Spellings) -> Completing:
+    from abistore.extract.dwarf.shapes.instances import Instances  # few libraries need it
+
+    return Instances(info, spellings)
 
 
 def _read_exports(types: Types, exports: Exports) -> set[str]:

@@ -10,27 +10,25 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import Malformed
 from abistore.extract.dwarf.bytes.forms import (
     EMPTY,
     SIZES,
+    Attributes,
+    Decoder,
     Format,
+    Holder,
     Reading,
     Skipping,
+    Specification,
     fixed_forms,
     meaning,
     skip_function,
     variable_reader,
 )
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.entries.units import Unit
-
-Attributes: TypeAlias = dict[int, Any]
-Decoder: TypeAlias = "Callable[[bytes, int, Unit], tuple[int, Attributes]]"
 
 HOT_DECODER = 75
 HOT_SKIPPER = 75
@@ -58,9 +56,6 @@ over, or by its meaning; ``UNPLACED`` is a variable without a location, or a fun
 be nevertheless. Plain numbers, because every entry is
 compared with them; types that a scan remembers are last."""
 
-Specification: TypeAlias = tuple[int, int, int]
-"""One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
-
 
 class Run(NamedTuple):
     """Forms of fixed size in a row: one unpacking gives the raw values of the wanted ones."""
@@ -68,14 +63,14 @@ class Run(NamedTuple):
     unpack: Callable[[bytes, int], tuple[Any, ...]]
     size: int
     attributes: tuple[int, ...]
-    interpreted: tuple[tuple[int, Callable[[Any, Unit], Any]], ...]
+    interpreted: tuple[tuple[int, Callable[[Any, Holder], Any]], ...]
 
 
 Lead: TypeAlias = tuple[
     tuple[int, ...],
     Callable[[bytes, int], tuple[Any, ...]],
     tuple[int, ...],
-    tuple[tuple[int, Callable[[Any, "Unit"], Any]], ...],
+    tuple[tuple[int, Callable[[Any, Holder], Any]], ...],
     int,
 ]
 """An entry's first run, with what its abbreviation holds: attributes, unpacking, values held, meanings, size."""
@@ -89,7 +84,7 @@ class Field(NamedTuple):
     attribute: int
     read: Reading
     skip: Skipping
-    interpret: Callable[[Any, Unit], Any] | None
+    interpret: Callable[[Any, Holder], Any] | None
 
 
 class Abbreviation:
@@ -160,12 +155,12 @@ class Abbreviation:
             return ENUM
         return LEAF if is_leaf else PLAIN
 
-    def _decode_interpreted(self, data: bytes, position: int, unit: Unit) -> tuple[int, Attributes]:
+    def _decode_interpreted(self, data: bytes, position: int, unit: Holder) -> tuple[int, Attributes]:
         self._decoded += 1
         if self._decoded > HOT_DECODER:
             from abistore.extract.dwarf.bytes.generated import generate_decoder
 
-            self.decode = generate_decoder(self)
+            self.decode = generate_decoder(self.specifications, self.format)
             return self.decode(data, position, unit)
         if self._lead is None:
             self._lead, self._plan = self._prepare()
@@ -197,12 +192,12 @@ class Abbreviation:
         attributes = (*first.attributes, *constants)
         return (attributes, first.unpack, tuple(constants.values()), first.interpreted, first.size), rest
 
-    def _next_interpreted(self, data: bytes, position: int, unit: Unit) -> int:
+    def _next_interpreted(self, data: bytes, position: int, unit: Holder) -> int:
         self._skipped += 1
         if self._skipped > HOT_SKIPPER:
             from abistore.extract.dwarf.bytes.generated import generate_skipper
 
-            self.next = generate_skipper(self)
+            self.next = generate_skipper(self.specifications, self.format, leads=self.leads)
             return self.next(data, position, unit)
         plan = self._skip_plan
         if plan is None:
@@ -296,7 +291,7 @@ def _run(specifications: list[tuple[int, int]], format: Format) -> Run:
     return Run(unpack, size, tuple(attributes), tuple(interpreted.items()))
 
 
-def _unusable(data: bytes, position: int, unit: Unit) -> Any:
+def _unusable(data: bytes, position: int, unit: Holder) -> Any:
     raise Malformed("an entry uses an abbreviation that is not declared")
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.classes import is_usable
 from abistore.extract.dwarf.bytes.faults import Malformed
 
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.entries.units import Unit
+Attributes: TypeAlias = dict[int, Any]
+Reading: TypeAlias = "Callable[[bytes, int, Holder], tuple[Any, int]]"
+Skipping: TypeAlias = "Callable[[bytes, int, Holder], int]"
+Decoder: TypeAlias = "Callable[[bytes, int, Holder], tuple[int, Attributes]]"
 
-Reading: TypeAlias = "Callable[[bytes, int, Unit], tuple[Any, int]]"
-Skipping: TypeAlias = "Callable[[bytes, int, Unit], int]"
+Specification: TypeAlias = tuple[int, int, int]
+"""One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
 
 
 class Format(NamedTuple):
@@ -31,6 +33,21 @@ class Format(NamedTuple):
     def prefix(self) -> str:
         """The byte order as :mod:`struct` spells it."""
         return "<" if self.little else ">"
+
+
+class Holder(Protocol):
+    """What decoding asks of the unit that holds an entry. :data:`MEANINGS` ask for more, by name."""
+
+    @property
+    def format(self) -> Format:
+        """The sizes of the unit's forms."""
+
+    @property
+    def order(self) -> Literal["little", "big"]:
+        """The byte order, as :meth:`int.from_bytes` takes it."""
+
+    def forward(self, handle: int, position: int) -> int:
+        """The position of the sibling ``handle`` of the entry at ``position``."""
 
 
 SIZE_CODES = {2: "H", 4: "I", 8: "Q"}
@@ -67,26 +84,26 @@ def fixed_forms(format: Format) -> dict[int, str]:
     }
 
 
-def _string(data: bytes, position: int, unit: Unit) -> tuple[str, int]:
+def _string(data: bytes, position: int, unit: Holder) -> tuple[str, int]:
     end = data.index(b"\0", position)
     return data[position:end].decode("utf-8", "replace"), end + 1
 
 
-def _uleb(data: bytes, position: int, unit: Unit) -> tuple[int, int]:
+def _uleb(data: bytes, position: int, unit: Holder) -> tuple[int, int]:
     return leb.unsigned(data, position)
 
 
-def _sleb(data: bytes, position: int, unit: Unit) -> tuple[int, int]:
+def _sleb(data: bytes, position: int, unit: Holder) -> tuple[int, int]:
     return leb.signed(data, position)
 
 
-def _block(data: bytes, position: int, unit: Unit) -> tuple[bytes, int]:
+def _block(data: bytes, position: int, unit: Holder) -> tuple[bytes, int]:
     size, position = leb.unsigned(data, position)
     return data[position : position + size], position + size
 
 
 def _sized_block(width: int) -> Reading:
-    def read(data: bytes, position: int, unit: Unit) -> tuple[bytes, int]:
+    def read(data: bytes, position: int, unit: Holder) -> tuple[bytes, int]:
         start = position + width
         end = start + int.from_bytes(data[position:start], unit.order)
         return data[start:end], end
@@ -94,12 +111,12 @@ def _sized_block(width: int) -> Reading:
     return read
 
 
-def _indexed_and_offset(data: bytes, position: int, unit: Unit) -> tuple[tuple[int, int], int]:
+def _indexed_and_offset(data: bytes, position: int, unit: Holder) -> tuple[tuple[int, int], int]:
     index, position = leb.unsigned(data, position)
     return (index, int.from_bytes(data[position : position + 4], unit.order)), position + 4
 
 
-def _indirect(data: bytes, position: int, unit: Unit) -> tuple[Any, int]:
+def _indirect(data: bytes, position: int, unit: Holder) -> tuple[Any, int]:
     form, position = leb.unsigned(data, position)
     if form == dw.FORM_FLAG_PRESENT:
         return 1, position
@@ -136,7 +153,7 @@ def variable_reader(attribute: int, form: int) -> Reading:
     if form != dw.FORM_INDIRECT:
         return VARIABLE_FORMS[form]
 
-    def read(data: bytes, position: int, unit: Unit) -> tuple[Any, int]:
+    def read(data: bytes, position: int, unit: Holder) -> tuple[Any, int]:
         if not is_usable(attribute, leb.unsigned(data, position)[0]):
             raise Malformed(f"attribute {attribute:#x} has a value of a wrong form")
         return _indirect(data, position, unit)
@@ -177,16 +194,16 @@ Kept as text because generated decoders inline it; :func:`meaning` gives the sam
 
 
 @cache
-def meaning(form: int) -> Callable[[Any, Unit], Any] | None:
+def meaning(form: int) -> Callable[[Any, Holder], Any] | None:
     """The function from a raw value and its unit to what it stands for; ``None`` where it stands for itself."""
     expression = MEANINGS.get(form)
     if expression is None:
         return None
-    function: Callable[[Any, Unit], Any] = eval(f"lambda v, u: {expression.format(v='v')}")
+    function: Callable[[Any, Holder], Any] = eval(f"lambda v, u: {expression.format(v='v')}")
     return function
 
 
-def read_raw(form: int, data: bytes, position: int, unit: Unit, format: Format) -> tuple[Any, int]:
+def read_raw(form: int, data: bytes, position: int, unit: Holder, format: Format) -> tuple[Any, int]:
     """The raw value of any form that has bytes at ``position``, and the position after it.
 
     ``format`` is that of the table, which need not be the unit's.
@@ -200,7 +217,7 @@ def read_raw(form: int, data: bytes, position: int, unit: Unit, format: Format) 
     raise Malformed(f"unknown attribute form {form:#x}")
 
 
-def read_form(form: int, data: bytes, position: int, unit: Unit) -> tuple[Any, int]:
+def read_form(form: int, data: bytes, position: int, unit: Holder) -> tuple[Any, int]:
     """What the value at ``position`` stands for, and the position after it."""
     raw, position = read_raw(form, data, position, unit, unit.format)
     interpret = meaning(form)
@@ -217,9 +234,9 @@ def skip_function(form: int) -> Skipping:
     return lambda data, position, unit: read(data, position, unit)[1]
 
 
-def _skip_leb(data: bytes, position: int, unit: Unit) -> int:
+def _skip_leb(data: bytes, position: int, unit: Holder) -> int:
     return leb.skip(data, position)
 
 
-def _skip_string(data: bytes, position: int, unit: Unit) -> int:
+def _skip_string(data: bytes, position: int, unit: Holder) -> int:
     return data.index(b"\0", position) + 1

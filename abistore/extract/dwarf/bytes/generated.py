@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
@@ -13,14 +13,14 @@ from abistore.extract.dwarf.bytes.forms import (
     LEB_FORMS,
     MEANINGS,
     SIZES,
+    Decoder,
+    Format,
+    Skipping,
+    Specification,
     fixed_forms,
     skip_function,
     variable_reader,
 )
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.bytes.abbreviations import Abbreviation, Decoder
-    from abistore.extract.dwarf.bytes.forms import Skipping
 
 SKIP_LEB = "while b[p]>127:p+=1\n p+=1"
 BLOCK_FORMS = frozenset({dw.FORM_BLOCK, dw.FORM_EXPRLOC})
@@ -29,16 +29,16 @@ BLOCK_FORMS = frozenset({dw.FORM_BLOCK, dw.FORM_EXPRLOC})
 class _Source:
     """The lines of one function ``f(b, p, u)`` under construction: data, position, unit."""
 
-    def __init__(self, abbreviation: Abbreviation, kept: frozenset[int]) -> None:
+    def __init__(self, specifications: tuple[Specification, ...], format: Format, kept: frozenset[int]) -> None:
         self.scope: dict[str, Any] = {"uleb": leb.unsigned, "sleb": leb.signed}
         self.lines: list[str] = []
         self.results: list[tuple[int, str]] = []
         self._layout: list[str] = []
         self._run: list[str] = []
         self._size = 0
-        self._format = abbreviation.format
-        fixed = fixed_forms(abbreviation.format)
-        for attribute, form, constant in abbreviation.specifications:
+        self._format = format
+        fixed = fixed_forms(format)
+        for attribute, form, constant in specifications:
             wanted = attribute in kept
             if form in EMPTY:
                 if wanted:
@@ -97,16 +97,16 @@ class _Source:
         return function
 
 
-def generate_decoder(abbreviation: Abbreviation) -> Decoder:
-    """A function that does what :meth:`Abbreviation.decode` of a fresh abbreviation does."""
-    source = _Source(abbreviation, dw.KEPT)
+def generate_decoder(specifications: tuple[Specification, ...], format: Format) -> Decoder:
+    """A function that does what ``decode`` of a fresh abbreviation does."""
+    source = _Source(specifications, format, dw.KEPT)
     return source.compile("p,{" + ",".join(f"{attribute}:{value}" for attribute, value in source.results) + "}")
 
 
-def generate_skipper(abbreviation: Abbreviation) -> Skipping:
-    """A function that does what :meth:`Abbreviation.next` of a fresh abbreviation does."""
-    if not abbreviation.leads:
-        return _Source(abbreviation, frozenset()).compile("p")
-    source = _Source(abbreviation, frozenset({dw.AT_SIBLING}))
+def generate_skipper(specifications: tuple[Specification, ...], format: Format, *, leads: bool) -> Skipping:
+    """A function that does what ``next`` of a fresh abbreviation does; ``leads``: to the sibling that is recorded."""
+    if not leads:
+        return _Source(specifications, format, frozenset()).compile("p")
+    source = _Source(specifications, format, frozenset({dw.AT_SIBLING}))
     source.lines.insert(0, "s=p")
     return source.compile(f"u.forward({source.results[0][1]},s)")

@@ -8,10 +8,10 @@ from typing import Any
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, UNKNOWN, Abbreviation, Specification
+from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, UNKNOWN, Abbreviation
 from abistore.extract.dwarf.bytes.classes import is_usable
 from abistore.extract.dwarf.bytes.faults import Malformed
-from abistore.extract.dwarf.bytes.forms import Format
+from abistore.extract.dwarf.bytes.forms import Format, Specification
 
 _LEB = rb"[\x80-\xff]*+[\x00-\x7f]"
 _SPECIFICATION = _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb")"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.abbreviations import Attributes
 from abistore.extract.dwarf.bytes.faults import MALFORMED, describe
+from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.peek import name_at
 from abistore.extract.dwarf.entries.units import Unit
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.abbreviations import Abbreviation, Attributes
+from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
 from abistore.extract.dwarf.bytes.faults import MALFORMED, Malformed, describe
+from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.bytes.sections import Sections
 from abistore.extract.dwarf.bytes.strings import NoStrings
 from abistore.extract.dwarf.entries.index import index_definitions

@@ -21,9 +21,9 @@ from abistore.extract.dwarf.bytes.abbreviations import (
     UNPLACED,
     VARIABLE,
     Abbreviation,
-    Attributes,
 )
 from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries import locations
 from abistore.extract.dwarf.entries.ranges import ranges_of
 from abistore.extract.dwarf.entries.units import Unit

@@ -16,7 +16,8 @@ from abistore.extract.dwarf.bytes.sections import Sections
 from abistore.extract.dwarf.bytes.strings import IndexedStrings, StringTable
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.bytes.abbreviations import Abbreviation, Specification
+    from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
+    from abistore.extract.dwarf.bytes.forms import Specification
 
 Unpacking: TypeAlias = Callable[[bytes, int], tuple[int, ...]]
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.abbreviations import Abbreviation, Attributes
+from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
+from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.peek import symbol_at
 from abistore.extract.dwarf.entries.units import Unit
 from abistore.extract.dwarf.entries.walk import children

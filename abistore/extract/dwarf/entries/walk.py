@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from typing import TypeAlias
 
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
 from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.units import Unit
+
+Die: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
+"""An entry that was decoded: unit, abbreviation, position after its attributes, attributes."""
 
 
 def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
@@ -115,3 +120,12 @@ def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int
             position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
         else:
             position = skip(abbreviation, position, unit)
+
+
+def parts(die: Die, tags: Container[int]) -> Iterator[tuple[int, int, Attributes]]:
+    """Handle, tag and attributes of each child of a DIE that has one of ``tags``."""
+    unit, abbreviation, position, _ = die
+    if abbreviation.has_children:
+        data = unit.data
+        for handle, child, after in tagged(unit, position, tags):
+            yield handle, child.tag, child.decode(data, after, unit)[1]

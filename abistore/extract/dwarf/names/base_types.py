@@ -9,8 +9,8 @@ from abistore.extract.dwarf.names.spellings import CPP
 from abistore.model.builtins import BUILTIN_WORDS, INTEGERS
 
 if TYPE_CHECKING:
+    from abistore.extract.dwarf.bytes.forms import Attributes
     from abistore.extract.dwarf.entries.units import Unit
-    from abistore.extract.dwarf.shapes.types import Attributes
 
 COMPLEX_PARTS: Final = {8: "float", 16: "double"}
 ENDIANITIES: Final = {1: "big-endian", 2: "little-endian"}

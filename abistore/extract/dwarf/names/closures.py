@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.shapes.signatures import parts
+from abistore.extract.dwarf.entries.walk import parts
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.info import DebugInfo

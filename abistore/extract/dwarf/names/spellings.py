@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.names.templates import TemplateNames
@@ -13,7 +13,6 @@ from abistore.extract.dwarf.names.templates import TemplateNames
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.info import DebugInfo
     from abistore.extract.dwarf.entries.scopes import Scope
-    from abistore.extract.dwarf.shapes.instances import Instances
 
 SOURCE_NAME: Final = re.compile(r"[1-9][0-9]{0,3}")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
@@ -22,15 +21,27 @@ CPP: Final = frozenset({0x04, 0x19, 0x1A, 0x21, 0x2A, 0x2B, 0x3A})
 ARGUMENT_LISTS: Final = {"typedef __va_list_tag __va_list_tag": "__va_list_tag", "std::__va_list": "__va_list"}
 """What g++ calls the record behind ``va_list``, and Clang on Arm, by what C calls it."""
 
+Completion: TypeAlias = "Callable[[DebugInfo, Spellings], Completing]"
+"""Makes what completes the names of one debug file."""
+
+
+class Completing(Protocol):
+    """Completes the names of template instances whose spelling does not tell all arguments."""
+
+    def name(self, handle: int, name: str, *, by_clang: bool) -> str:
+        """The unqualified normal name of the entry ``handle`` that is spelled ``name``, with all its arguments."""
+
 
 class Spellings:
     """Names of DIEs by their scope: namespaces, classes, and functions as their name and ``()``.
 
-    ``unnamed`` spells a class without a name of its own that is a scope of others.
+    ``unnamed`` spells a class without a name of its own that is a scope of others; ``completion`` is called where a
+    name lacks template arguments.
     """
 
-    def __init__(self, info: DebugInfo, unnamed: Callable[[int], str]) -> None:
+    def __init__(self, info: DebugInfo, unnamed: Callable[[int], str], completion: Completion) -> None:
         self._info = info
+        self._completion = completion
         self._unnamed = unnamed
         self._templates = TemplateNames()
         self._scopes: dict[Scope, str] = {(): ""}
@@ -68,10 +79,8 @@ class Spellings:
         return found
 
     @cached_property
-    def _instances(self) -> Instances:
-        from abistore.extract.dwarf.shapes.instances import Instances  # few libraries need it
-
-        return Instances(self._info, self)
+    def _instances(self) -> Completing:
+        return self._completion(self._info, self)  # few libraries need it
 
     def normal(self, name: str) -> str:
         """The normal form of an unqualified name."""

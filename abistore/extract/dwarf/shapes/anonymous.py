@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.peek import type_at
-from abistore.extract.dwarf.entries.walk import children, tagged
+from abistore.extract.dwarf.entries.units import Unit
+from abistore.extract.dwarf.entries.walk import Die, children, tagged
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
+from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.model.shapes import Inline, Record, TypeRef
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.entries.units import Unit
-    from abistore.extract.dwarf.shapes.types import Attributes, Die, Types
 
 UNNAMED: Final = "(anonymous class)"
 NAMING: Final = frozenset({dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE, dw.AT_LINKAGE_NAME})
@@ -25,7 +24,7 @@ SEARCHED: Final = frozenset({dw.TAG_TYPEDEF, dw.TAG_NAMESPACE})
 class Anonymous:
     """Finds the names of types that have none of their own, one scope at a time and only where one is met."""
 
-    def __init__(self, types: Types) -> None:
+    def __init__(self, types: TypeSource) -> None:
         self._types = types
         self._typedefs: dict[int, dict[int, int]] = {}
         self._open: set[int] = set()

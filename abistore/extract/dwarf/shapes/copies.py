@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.entries.walk import skip
+from abistore.extract.dwarf.entries.walk import Die, skip
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.shapes.types import Die
 
 Key: TypeAlias = tuple[Name, tuple[str, int], int | None]
 """What copies have in common: name, place of declaration, size in bytes."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.forms import Attributes
+from abistore.extract.dwarf.entries.walk import parts
 from abistore.extract.dwarf.shapes.records import read_enum
-from abistore.extract.dwarf.shapes.signatures import parts
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.shapes.types import Attributes, Types
+from abistore.extract.dwarf.shapes.type_source import TypeSource
 
 ARGUMENT: Final = re.compile(r"(?<=[<,])\s?((?:\w+::)*\w+)(?=[,>])")
 """A template argument that may be an enumerator."""
@@ -22,7 +21,7 @@ ARGUMENT: Final = re.compile(r"(?<=[<,])\s?((?:\w+::)*\w+)(?=[,>])")
 class Enumerators(Mapping[str, str]):
     """Gives ``(geo::Color)1`` for ``geo::Color::red``, and nothing for whatever is no known enumerator."""
 
-    def __init__(self, types: Types) -> None:
+    def __init__(self, types: TypeSource) -> None:
         self._types = types
         self._known: dict[str, str | None] = {}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes.forms import Attributes
+from abistore.extract.dwarf.entries.walk import Die, parts
 from abistore.extract.dwarf.shapes.records import arguments_in
-from abistore.extract.dwarf.shapes.signatures import parts
-from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, Attributes, Die, Types
+from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, Types
 from abistore.model.shapes import Foreign
 
 EM_386: Final = 3

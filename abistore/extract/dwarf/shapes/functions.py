@@ -15,7 +15,8 @@ from abistore.model.shapes import Access, Function, Method, Variable
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.scopes import Scope
-    from abistore.extract.dwarf.shapes.types import Die, Types
+    from abistore.extract.dwarf.entries.walk import Die
+    from abistore.extract.dwarf.shapes.types import Types
 
 C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
 """DW_LANG_C89, C, C99, C11, C17 and C23: where a function may be declared without a prototype."""

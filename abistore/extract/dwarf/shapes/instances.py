@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.entries.walk import tagged
+from abistore.extract.dwarf.bytes.forms import Attributes
+from abistore.extract.dwarf.entries.walk import Die, parts, tagged
 from abistore.extract.dwarf.names.closures import CLOSURE, number_closure, ordinal_of
 from abistore.extract.dwarf.names.templates import split
 from abistore.extract.dwarf.shapes.enumerators import Enumerators
 from abistore.extract.dwarf.shapes.records import TEMPLATE_PARAMETERS, fit
-from abistore.extract.dwarf.shapes.signatures import parts
-from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TRANSPARENT, Attributes, Die, Types
+from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TRANSPARENT, Types
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Named, Primitive, TypeRef
 from abistore.model.spelling import spell
@@ -40,7 +40,7 @@ class Canonical(Types):
     """Types as template arguments spell them: through aliases, and without entering what they mention."""
 
     def __init__(self, info: DebugInfo, spellings: Spellings) -> None:
-        super().__init__(info, machine=0, runtime=False)
+        super().__init__(info, Instances, machine=0, runtime=False)
         self.spellings = spellings
 
     def define(self, spelling: str, handle: int, die: Die) -> TypeRef:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.entries.walk import children, tagged
-from abistore.extract.dwarf.shapes.signatures import parts, read_signature
+from abistore.extract.dwarf.bytes.forms import Attributes
+from abistore.extract.dwarf.entries.walk import Die, children, parts, tagged
+from abistore.extract.dwarf.shapes.signatures import read_signature
 from abistore.extract.dwarf.shapes.special_members import SpecialMembers, tells_defaulted
+from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.model.builtins import INTEGERS
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.shapes.types import Attributes, Die, Types
 
 ACCESS: Final[dict[int, Access]] = {1: "public", 2: "protected", 3: "private"}
 PASSING: Final[dict[int, Literal["value", "reference"]]] = {4: "reference", 5: "value"}
@@ -43,7 +42,7 @@ PURE: Final = 2
 class Members:
     """Collects what the children of one record DIE say."""
 
-    def __init__(self, types: Types, die: Die) -> None:
+    def __init__(self, types: TypeSource, die: Die) -> None:
         self.types = types
         self.die = die
         self.access = default_access(die)
@@ -184,14 +183,14 @@ def default_access(die: Die) -> Access:
     return "private" if abbreviation.tag == dw.TAG_CLASS_TYPE else "public"
 
 
-def read_record(types: Types, die: Die) -> Record:
+def read_record(types: TypeSource, die: Die) -> Record:
     """The shape of the struct, class or union that ``die`` defines."""
     members = Members(types, die)
     members.read()
     return members.shape()
 
 
-def read_enum(types: Types, die: Die) -> Enum:
+def read_enum(types: TypeSource, die: Die) -> Enum:
     """The shape of the enumeration that ``die`` defines, with exact values."""
     unit, _, _, attributes = die
     size = attributes.get(dw.AT_BYTE_SIZE, 0)
@@ -236,7 +235,7 @@ def vtable_slot(attributes: Attributes) -> int | None:
     return None if location is None else int(location)
 
 
-def read_arguments(types: Types, die: Die) -> list[TypeRef]:
+def read_arguments(types: TypeSource, die: Die) -> list[TypeRef]:
     """The template arguments that one template parameter stands for: one, or those of a pack."""
     attributes = die[3]
     match die[1].tag:
@@ -249,7 +248,7 @@ def read_arguments(types: Types, die: Die) -> list[TypeRef]:
     return arguments_in(types, die)
 
 
-def arguments_in(types: Types, die: Die) -> list[TypeRef]:
+def arguments_in(types: TypeSource, die: Die) -> list[TypeRef]:
     """The template arguments that the children of a DIE stand for."""
     found: list[TypeRef] = []
     unit, abbreviation, position, _ = die

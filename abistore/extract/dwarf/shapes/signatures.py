@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.entries.walk import skip, tagged
+from abistore.extract.dwarf.entries.walk import Die, skip
+from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.model.shapes import Pointer, Qualified, TypeRef
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.shapes.types import Attributes, Die, Types
 
 BODY: Final = frozenset(
     {dw.TAG_VARIABLE, dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE, dw.TAG_LABEL, dw.TAG_CALL_SITE,
@@ -43,16 +40,7 @@ class Signature(NamedTuple):
 NOTHING: Final = Signature(())
 
 
-def parts(die: Die, tags: Container[int]) -> Iterator[tuple[int, int, Attributes]]:
-    """Handle, tag and attributes of each child of a DIE that has one of ``tags``."""
-    unit, abbreviation, position, _ = die
-    if abbreviation.has_children:
-        data = unit.data
-        for handle, child, after in tagged(unit, position, tags):
-            yield handle, child.tag, child.decode(data, after, unit)[1]
-
-
-def read_signature(types: Types, die: Die) -> Signature:
+def read_signature(types: TypeSource, die: Die) -> Signature:
     """The parameters of the subprogram or subroutine type ``die``."""
     unit, abbreviation, position, _ = die
     if not abbreviation.has_children:
@@ -103,7 +91,7 @@ def read_signature(types: Types, die: Die) -> Signature:
     return Signature(tuple(parameters), variadic, this)
 
 
-def _takes_nothing(types: Types, die: Die) -> bool:
+def _takes_nothing(types: TypeSource, die: Die) -> bool:
     """Whether no parameter may follow a function's body; LLVM writes static variables of the body before parameters."""
     if (die[0].producer or "").startswith("GNU"):
         return True
@@ -111,7 +99,7 @@ def _takes_nothing(types: Types, die: Die) -> bool:
     return symbol.endswith("v") and symbol[-2:-1] not in POINTED
 
 
-def _ends_in_ellipsis(types: Types, die: Die) -> bool | None:
+def _ends_in_ellipsis(types: TypeSource, die: Die) -> bool | None:
     """Whether ``...`` may still follow a function's body; ``None`` where only its entries can tell.
 
     GCC writes it among the parameters, LLVM behind the body. A mangled name tells too: ``z`` is the ellipsis, and
@@ -123,7 +111,7 @@ def _ends_in_ellipsis(types: Types, die: Die) -> bool | None:
     return symbol.endswith("z") if symbol else None
 
 
-def _symbol(types: Types, die: Die) -> str:
+def _symbol(types: TypeSource, die: Die) -> str:
     """The mangled name of a C++ function; empty where it has none."""
     attributes = die[3]
     symbol = attributes.get(dw.AT_LINKAGE_NAME)

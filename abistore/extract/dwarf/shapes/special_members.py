@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.peek import name_at, type_at
-from abistore.extract.dwarf.entries.walk import children
+from abistore.extract.dwarf.entries.walk import Die, children
+from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.model.names import Name
 from abistore.model.normal import last_component
 from abistore.model.reach import embedded
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from abistore.extract.dwarf.shapes.destructors import Entries
-    from abistore.extract.dwarf.shapes.types import Die, Types
 
 PRODUCER: Final = re.compile(r"GNU C\+\+\S* (\d+)\.")
 OLDEST: Final = 8
@@ -55,7 +55,7 @@ def tells_defaulted(producer: str | None) -> bool:
 class SpecialMembers:
     """The special members that one class declares itself."""
 
-    def __init__(self, types: Types, die: Die) -> None:
+    def __init__(self, types: TypeSource, die: Die) -> None:
         self._types = types
         self._name = str(die[3].get(dw.AT_NAME, "")).partition("<")[0]
         self._provided = False

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from abistore.errors import LimitExceeded
 from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes.forms import Attributes
+from abistore.extract.dwarf.entries.walk import Die, parts
 from abistore.extract.dwarf.names.alias_templates import Meanings, meaning_of
 from abistore.extract.dwarf.names.base_types import spelling_of_base
 from abistore.extract.dwarf.names.foreign import is_foreign
-from abistore.extract.dwarf.names.spellings import Spellings
+from abistore.extract.dwarf.names.spellings import Completion, Spellings
 from abistore.extract.dwarf.shapes.anonymous import Anonymous
 from abistore.extract.dwarf.shapes.copies import Copies
 from abistore.extract.dwarf.shapes.records import default_access
 from abistore.extract.dwarf.shapes.references import Declarator, References
-from abistore.extract.dwarf.shapes.signatures import parts, read_signature
+from abistore.extract.dwarf.shapes.signatures import read_signature
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Access, AnyShape, Array, Named, Procedure, Qualified, TypeRef
 from abistore.model.snapshot import Location
@@ -24,10 +26,6 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
     from abistore.extract.dwarf.entries.info import DebugInfo
     from abistore.extract.dwarf.entries.units import Unit
-
-Attributes: TypeAlias = dict[int, Any]
-Die: TypeAlias = "tuple[Unit, Abbreviation, int, Attributes]"
-"""A DIE as :meth:`DebugInfo.die` gives it: unit, abbreviation, position after its attributes, attributes."""
 
 Sort: TypeAlias = Literal["struct", "class", "union", "enum"]
 
@@ -82,19 +80,20 @@ class Declared:
 class Types:
     """The references of one debug file, each DIE read once.
 
-    ``machine`` is the file's ELF machine code; ``runtime`` tells that the library is the C++ runtime itself.
-    Reading a reference never reads a named record's members: such records are put on ``pending``. ``declared`` are
-    the DIEs that only declare a record or enum, by name; ``foreign`` holds one definition of each name that belongs to
-    the standard library or the compiler's runtime; ``aliases`` the meanings of each alias.
+    ``completion`` makes what completes the names of template instances. ``machine`` is the file's ELF machine code;
+    ``runtime`` tells that the library is the C++ runtime itself. Reading a reference never reads a named record's
+    members: such records are put on ``pending``. ``declared`` are the DIEs that only declare a record or enum, by name;
+    ``foreign`` holds one definition of each name that belongs to the standard library or the compiler's runtime;
+    ``aliases`` the meanings of each alias.
     """
 
-    def __init__(self, info: DebugInfo, *, machine: int, runtime: bool) -> None:
+    def __init__(self, info: DebugInfo, completion: Completion, *, machine: int, runtime: bool) -> None:
         self.info = info
         self.machine = machine
         self.runtime = runtime
         self.references = References()
         self.anonymous = Anonymous(self)
-        self.spellings = Spellings(info, self.anonymous.scope_name)
+        self.spellings = Spellings(info, self.anonymous.scope_name, completion)
         self.entries: dict[Name, list[AnyShape]] = {}
         self.locations: dict[Name, Location] = {}
         self.aliases: Meanings = {}
