@@ -1,13 +1,15 @@
-"""Write the documents that derive from the code: ``cli.md``, ``comparison-schema.json`` and a page a kind in ``kinds``.
+"""Write the documents that derive from the code: the command line, the schemas, the lists of kinds and of names.
 
-Run ``python docs/generate.py``; a test fails where they are not current.
+Run ``python docs/generate.py``; a test fails where they are not current. ``python docs/generate.py FOLDER`` writes all
+documents there, for a site, with a page for each kind of change in ``FOLDER/kinds``: what ``--docs-base`` links to.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import click
@@ -15,6 +17,7 @@ import click
 from abistore.cli.main import cli
 from abistore.compare.policies.policy_file import PolicyDocument
 from abistore.compare.policies.suppression_file import SuppressionDocument
+from abistore.model.kinds import FORMER_NAMES, SUBJECTS, VERBS
 from abistore.report.case import labelled
 from abistore.report.formats.json import schema
 from abistore.service.catalogue import changes, established, explain
@@ -70,23 +73,37 @@ IMPACTS = {
 }
 
 
-def kinds_index() -> str:
-    """The table of all kinds of change, worst first."""
+def kinds_page() -> str:
+    """The list of all kinds of change, worst first, and how they are called."""
     kinds = changes()
     lines = [
         "# Kinds of change",
         "",
-        f"{len(kinds)} kinds, generated from the rules by `python docs/generate.py`. `abistore changes` lists them,",
-        "`abistore explain KIND` prints a page. The impact is the one of the profile `strict_abi`.",
+        f"{len(kinds)} kinds, generated from the rules by `python docs/generate.py`. `abistore changes` lists them.",
+        "`abistore explain KIND` tells what one does to a built consumer and how to avoid it, and shows a case.",
+        "The impact is the default one, of the profile `strict_abi`; a policy may give another.",
     ]
     for impact, heading in IMPACTS.items():
         chosen = [kind for kind in kinds if kind.impact.label == impact]
-        lines += ["", f"## {heading}", "", "| kind | what | about | evidence |", "|---|---|---|---|"]
+        lines += ["", f"## {heading}", "", "| kind | subject | evidence | what happened |", "|---|---|---|---|"]
         lines += [
-            f"| [{kind.kind}]({kind.kind}.md) | {kind.title} | {kind.element}, {kind.action} | {kind.evidence} |"
+            f'| <a id="{kind.kind}"></a>`{kind.kind}` | {kind.element} | {kind.evidence} | {kind.title} |'
             for kind in chosen
         ]
-    return "\n".join(lines) + "\n"
+    return "\n".join((*lines, *_names())) + "\n"
+
+
+def _names() -> Iterator[str]:
+    yield from ("", "## How kinds are called", "")
+    yield "A kind that [the field has a name for](catalogue.md) keeps that name. Every other kind is called by its"
+    yield "subject, the part of it that is meant, and one of ten verbs: `enum_member_reserved_removed`."
+    yield from ("", "| verb | the subject |", "|---|---|", *(f"| {verb} | {what} |" for verb, what in VERBS.items()))
+    yield from ("", "| subject | what it is | parts |", "|---|---|---|")
+    for prefix, (what, parts) in SUBJECTS.items():
+        yield f"| {prefix} | {what} | {', '.join(filter(None, parts))} |"
+    yield from ("", "Names that kinds had before work in policies, suppressions and `abistore explain`:", "")
+    yield from ("| before | now |", "|---|---|")
+    yield from (f"| `{before}` | [`{now}`](#{now}) |" for before, now in FORMER_NAMES.items())
 
 
 def catalogue() -> str:
@@ -103,9 +120,9 @@ def catalogue() -> str:
         "|---|---|--:|--:|",
     ]
     for one in names:
-        told = ", ".join(f"[{kind}](kinds/{kind}.md)" for kind in one.kinds) or f"none: {one.reason}"
+        told = ", ".join(f"[{kind}](kinds.md#{kind})" for kind in one.kinds) or f"none: {one.reason}"
         lines.append(f"| {one.name} | {told} | {one.cases} | {one.near_misses} |")
-    return "\n".join((*lines, "", "[All kinds](kinds/index.md)")) + "\n"
+    return "\n".join((*lines, "", "[All kinds](kinds.md)")) + "\n"
 
 
 def kind_page(kind: str) -> str:
@@ -117,7 +134,7 @@ def kind_page(kind: str) -> str:
         parts.append(f"Also called {', '.join(f'`{alias}`' for alias in one.aliases)}.")
     parts += ["## Example", labelled(one.example)] if one.example else []
     parts += ["## Stays silent", labelled(one.near_misses)] if one.near_misses else []
-    return "\n\n".join((*parts, "[All kinds](index.md)")) + "\n"
+    return "\n\n".join((*parts, "[All kinds](../kinds.md)")) + "\n"
 
 
 DOCUMENTS = {
@@ -125,15 +142,24 @@ DOCUMENTS = {
     "comparison-schema.json": comparison_schema,
     "policy-schema.json": policy_schema,
     "suppression-schema.json": suppression_schema,
-    "kinds/index.md": kinds_index,
+    "kinds.md": kinds_page,
     "catalogue.md": catalogue,
-    **{f"kinds/{kind.kind}.md": partial(kind_page, kind.kind) for kind in changes()},
 }
 
-if __name__ == "__main__":
-    (DOCS / "kinds").mkdir(exist_ok=True)
-    for page in (DOCS / "kinds").glob("*.md"):
-        if f"kinds/{page.name}" not in DOCUMENTS:
-            page.unlink()
+
+def write_site(folder: Path) -> None:
+    """Write all documents to ``folder``, and the page of each kind."""
+    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"), dirs_exist_ok=True)
     for name, make in DOCUMENTS.items():
-        (DOCS / name).write_text(make())
+        (folder / name).write_text(make())
+    (folder / "kinds").mkdir(exist_ok=True)
+    for kind in changes():
+        (folder / "kinds" / f"{kind.kind}.md").write_text(kind_page(kind.kind))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        write_site(Path(sys.argv[1]))
+    else:
+        for name, make in DOCUMENTS.items():
+            (DOCS / name).write_text(make())

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from abistore.compare.comparison import compare
+from abistore.compare.rules import CASES
 from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
 from abistore.model.codec import from_json
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 
-RULES = Path(__file__).parent / "rules"
+RULES = CASES
+"""Where the cases of the rules are: a file a kind, beside the rules."""
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 SILENT = "## Stays silent"

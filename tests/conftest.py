@@ -25,7 +25,7 @@ def pytest_configure() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-cases", action="store_true", help="rewrite the findings blocks of tests/rules/*.md")
+    parser.addoption("--update-cases", action="store_true", help="rewrite the findings blocks of the rules' cases")
 
 
 @pytest.hookimpl(wrapper=True)

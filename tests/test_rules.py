@@ -42,8 +42,8 @@ def test_a_release_compared_with_itself_has_no_findings(case: Case, side: str) -
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_kind_has_a_case_and_a_near_miss(kind: str) -> None:
     own = [case for case in CASES if case.path.stem == kind]
-    assert any(not case.silent for case in own), f"tests/rules/{kind}.md has no case that fires"
-    assert any(case.silent for case in own), f"tests/rules/{kind}.md has no pair under '## Stays silent'"
+    assert any(not case.silent for case in own), f"{RULES / kind}.md has no case that fires"
+    assert any(case.silent for case in own), f"{RULES / kind}.md has no pair under '## Stays silent'"
 
 
 def test_a_case_file_is_named_after_a_kind() -> None:

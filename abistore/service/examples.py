@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import abistore
+from abistore.compare.rules import CASES
 
 SILENT = "## Stays silent"
 FINDINGS = "```findings"
@@ -12,7 +10,7 @@ FINDINGS = "```findings"
 
 def case(kind: str) -> tuple[str, str]:
     """A kind's case as Markdown, without its title, and its near-misses; both empty where it has none."""
-    path = folder() / f"{kind}.md"
+    path = CASES / f"{kind}.md"
     if not path.is_file():
         return "", ""
     _, _, body = path.read_text(encoding="utf-8").partition("\n")
@@ -24,10 +22,3 @@ def counts(kind: str) -> tuple[int, int]:
     """How many pairs of releases show ``kind``, and how many near-misses do not."""
     fires, silent = case(kind)
     return fires.count(FINDINGS), silent.count(FINDINGS)
-
-
-def folder() -> Path:
-    """Where the cases are: within the installed package, or beside it in the source tree."""
-    package = Path(abistore.__file__).parent
-    shipped = package / "compare" / "cases"
-    return shipped if shipped.is_dir() else package.parent / "tests" / "rules"

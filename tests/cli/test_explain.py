@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.rule import load
+from abistore.compare.rules import CASES
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict, identity
 from abistore.model.history import StoredVerdict
 from abistore.model.names import Name
@@ -35,7 +36,7 @@ def test_an_explanation_as_json_has_the_case_as_markdown(abistore: Call) -> None
 
 
 def test_every_case_is_an_example_with_near_misses() -> None:
-    shown = {path.stem: examples.case(path.stem) for path in examples.folder().glob("*.md") if path.stem in KINDS}
+    shown = {path.stem: examples.case(path.stem) for path in CASES.glob("*.md") if path.stem in KINDS}
     assert len(shown) > 100
     assert not [kind for kind, texts in shown.items() if not all("```findings" in text for text in texts)]
 

@@ -1,27 +1,55 @@
-"""The generated page of each kind: one a kind, none left over, with its case."""
+"""The list of kinds of change, and the page of each that a site has: none missing, none left over, with its case."""
 
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
+import pytest
+
 from abistore.compare.rule import load
+from abistore.model.kinds import FORMER_NAMES
 from abistore.report.case import labelled
 
-PAGES = Path(__file__).parents[2] / "docs" / "kinds"
+DOCS = Path(__file__).parents[2] / "docs"
+LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)")
 
 
-def test_each_kind_has_a_page_and_no_page_is_left_over() -> None:
-    assert {page.stem for page in PAGES.glob("*.md")} == {*load(), "index"}, "run python docs/generate.py"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    runpy.run_path(str(DOCS / "generate.py"))["write_site"](folder)
+    return folder
 
 
-def test_the_index_links_every_page() -> None:
-    links = re.findall(r"\]\((\w+)\.md\)", (PAGES / "index.md").read_text())
-    assert sorted(links) == sorted(load())
+def test_the_list_has_each_kind_once_with_its_sentence() -> None:
+    text = (DOCS / "kinds.md").read_text()
+    assert sorted(re.findall(r'<a id="(\w+)"', text)) == sorted(load())
+    for kind, rule in load().items():
+        assert f"`{kind}` | {rule.element} | {rule.evidence} | {rule.title} |" in text
 
 
-def test_a_page_tells_what_happens_and_how_to_mend_it() -> None:
-    page = (PAGES / "func_removed.md").read_text()
+def test_the_list_tells_what_kinds_were_called_before() -> None:
+    text = (DOCS / "kinds.md").read_text()
+    assert all(f"| `{before}` | [`{now}`](#{now}) |" in text for before, now in FORMER_NAMES.items())
+
+
+def test_a_site_has_a_page_for_each_kind(site: Path) -> None:
+    assert {page.stem for page in (site / "kinds").iterdir()} == set(load())
+    assert (site / "quickstart.md").read_text() == (DOCS / "quickstart.md").read_text()
+
+
+def test_links_to_kinds_lead_somewhere(site: Path) -> None:
+    anchors = set(re.findall(r'<a id="(\w+)"', (site / "kinds.md").read_text()))
+    for page in (site / "catalogue.md", site / "kinds.md", *(site / "kinds").iterdir()):
+        for file, anchor in LINK.findall(page.read_text().partition("## Example")[0]):
+            assert not file or (page.parent / file).is_file(), f"{page.name}: {file}"
+            assert not anchor or anchor in anchors, f"{page.name}: #{anchor}"
+
+
+def test_a_page_tells_what_happens_and_how_to_mend_it(site: Path) -> None:
+    page = (site / "kinds" / "func_removed.md").read_text()
     for part in (
         "# func_removed",
         "breaking · evidence: symbol",
