@@ -91,7 +91,7 @@ def explain_command(settings: Settings, /, *, what: str) -> None:
 
 def _explain_finding(settings: Settings, identity: str) -> None:
     from abistore.cli.rendering import style_of
-    from abistore.report.formats.text import finding
+    from abistore.report.formats.text import one_finding
     from abistore.service.catalogue import changes, explain
     from abistore.service.findings import findings
 
@@ -102,7 +102,8 @@ def _explain_finding(settings: Settings, identity: str) -> None:
     def text() -> str:
         style = style_of(settings, full=True)
         blocks = [
-            "\n".join((f"{one.old} -> {one.new}", *finding(one.change, one.declared, style))) for one in found.findings
+            "\n".join((f"{one.old} -> {one.new}", *one_finding(one.change, one.declared, style)))
+            for one in found.findings
         ]
         if found.more:
             blocks.append(f"{counted(found.more, 'older finding')} of this identity, with other values: not shown")

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.report import render as render_as
-from abistore.report.formats.text import listed, worth_drawing
+from abistore.report.document import worth_drawing
+from abistore.report.formats.text import listed
 from abistore.report.model import Declared, Report
 from abistore.report.outline import outline
 from abistore.report.style import Style

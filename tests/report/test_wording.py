@@ -12,7 +12,7 @@ from abistore.report.registry import formats
 from abistore.report.style import Style
 from abistore.report.wording import (
     abbreviated,
-    by_itself,
+    affects,
     consequences,
     distinct,
     lengthened,
@@ -89,8 +89,8 @@ def test_who_is_affected_is_not_told_of_what_only_affects_itself() -> None:
     both = replace(REMOVED, name=COMPLETE, affected=(BASE, COMPLETE))
     other = replace(REMOVED, name=COMPLETE, affected=(COMPLETE, DELETING[0]))
     alone, shared = outline(comparison(both, other)).changes
-    assert by_itself(alone)
-    assert not by_itself(shared)
+    assert affects(alone) == ""
+    assert affects(shared) == "affects 2 exports"
 
 
 @pytest.mark.parametrize(

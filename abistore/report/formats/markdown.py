@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from abistore.model.counting import counted
-from abistore.report.arrangements import HEADINGS, Declarations, KindGroup, Root, declarations, groups, impacts, roots
-from abistore.report.difference import difference
-from abistore.report.heading import REQUIRED, advice, by_suppression, ruled_by, stat, verdict
-from abistore.report.model import Change, Declared, KindCard, Report
+from abistore.report.document import (
+    Block,
+    Declaration,
+    Document,
+    Finding,
+    Group,
+    Head,
+    ImpactTable,
+    Kind,
+    More,
+    Suppressed,
+    Unseen,
+    cut,
+    document,
+)
+from abistore.report.heading import REQUIRED, stat
+from abistore.report.model import Report
 from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.report.wording import (
-    affects,
-    by_itself,
-    consequences,
-    counts,
-    distinct,
-    location_of,
-    ruled,
-    several,
-    shortened,
-    subject,
-    unchecked,
-    value_lines,
-    values,
-)
+from abistore.report.wording import distinct, several
 
 NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
@@ -37,6 +35,7 @@ LISTED = re.compile(r"\A(\d*)([-+=.)])(?!\w)")
 
 LINKED = re.compile(r"[@#$]|://|www\.|\bGH-\d|\b[0-9a-f]{40}\b", re.IGNORECASE)
 """In a word that GitHub makes a link, a mention, a reference or a formula of, escaped or not; never in code."""
+
 MARKS = {"breaking": "🔴", "api_break": "🟠", "risk": "🟣", "compatible": "🟢", "notice": "⚪"}
 
 
@@ -44,99 +43,124 @@ def render(report: Report, style: Style) -> str:
     """The report as Markdown, without a newline at its end."""
     if style.mode == "stat":
         return plain(stat(report))
-    return "\n".join(_lines(report, style))
+    return "\n".join(_lines(document(report, style._replace(detail=True)), style))
 
 
-def _lines(report: Report, style: Style) -> Iterator[str]:
-    yield f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(verdict(report))}"
+def _lines(whole: Document, style: Style) -> Iterator[str]:
+    yield from _head(whole.head)
+    for advice in whole.advice:
+        yield from ("", f"> **Advice** ({code(advice.kind)}): {prose(advice.text)}.")
+    for block in whole.body:
+        yield from ("", *_block(block, style))
+    if whole.suppressed:
+        total = sum(len(each.findings) + each.more for each in whole.suppressed)
+        yield from ("", f"### Suppressed ({total})", "")
+        for suppressed in whole.suppressed:
+            yield from _suppressed(suppressed)
+    if whole.not_checked:
+        yield from ("", f"### Not checked ({len(whole.not_checked)})", "")
+        for item in whole.not_checked:
+            yield from _unseen(item)
+    yield from (line for note in whole.notes for line in ("", f"> {plain(note)}"))
+
+
+def _block(block: Block, style: Style) -> Iterator[str]:
+    match block:
+        case Group():
+            yield f"### {MARKS[block.impact]} {block.title} ({block.total})"
+            for kind in block.kinds:
+                yield from ("", *_kind(kind, style))
+        case Declaration():
+            yield from _declaration(block, style)
+        case ImpactTable():
+            yield from _table(block)
+        case More():
+            yield f"and {block.text}"
+
+
+# --- above and below the findings ---------------------------------------------------------------------------------
+
+
+def _head(head: Head) -> Iterator[str]:
+    yield f"## {plain(str(head.old))} → {plain(str(head.new))}: {plain(head.verdict)}"
     yield ""
-    if report.error:
-        yield from (f"🔴 **{REQUIRED}:** {plain(report.error)}.", "")
-    if report.evidence_gap:
-        yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
-    said = counts(report)
-    yield f"{plain(said[0].upper() + said[1:])}."
-    yield ""
-    yield from _sides(report)
-    yield from ("", f"Judged by {plain(ruled_by(report))}.")
-    for each, text in advice(report):
-        yield from ("", f"> **Advice** ({code(each.kind)}): {prose(text)}.")
-    match style.mode:
-        case "leaf":
-            yield from _leaf(report, style)
-        case "impact":
-            yield from _impact(report, style)
-        case _:
-            yield from _full(report, style)
-    yield from _ending(report, style)
-
-
-def _sides(report: Report) -> Iterator[str]:
-    yield "| | version | SONAME | exports | digest |"
-    yield "|---|---|---|--:|---|"
-    for label, side in (("old", report.old), ("new", report.new)):
+    if head.error:
+        yield from (f"🔴 **{REQUIRED}:** {plain(head.error)}.", "")
+    if head.gap:
+        yield from (f"🟡 **Not everything could be checked:** {plain(head.gap)}.", "")
+    yield f"{plain(head.counts[0].upper() + head.counts[1:])}."
+    yield from ("", "| | version | SONAME | exports | digest |", "|---|---|---|--:|---|")
+    for label, side in (("old", head.old), ("new", head.new)):
         soname, version = (cell(text) if text else "none" for text in (side.soname, side.version))
         yield f"| {label} | {version} | {soname} | {side.exports} | {code(side.digest[:12])} |"
+    yield from ("", f"Judged by {plain(head.ruling)}.")
 
 
-# --- by impact and kind -------------------------------------------------------------------------------------------
+def _suppressed(suppressed: Suppressed) -> Iterator[str]:
+    yield f"- by {plain(suppressed.by)}"
+    yield from (f"  - {code(kind)}: {code(subject)}" for kind, subject in suppressed.findings)
+    yield from _more(suppressed.more, "  ")
 
 
-def _full(report: Report, style: Style) -> Iterator[str]:
-    cards = {card.kind: card for card in report.kinds}
-    pending = declarations(report)
-    for group in groups(report):
-        label = group.impact.label
-        yield from ("", f"### {MARKS[label]} {HEADINGS[label]} ({group.total})")
-        for kind in group.kinds:
-            yield from ("", *_kind(kind, cards.get(kind.kind), pending, style))
+def _unseen(item: Unseen) -> Iterator[str]:
+    names = f": {_names(item.names)}" if item.names else ""
+    yield f"- {plain(item.text)} ({code(item.reason)}){names}"
+    if item.hint:
+        yield f"  - hint: {plain(item.hint)}"
 
 
-def _kind(group: KindGroup, card: KindCard | None, pending: Declarations, style: Style) -> Iterator[str]:
-    count = f" ({len(group.changes)})" if len(group.changes) > 1 else ""
-    title = f": {prose(card.title)}" if card else ""
-    yield f"**{code(group.kind)}**{count}{title}"
-    if card and card.impact not in {"compatible", "notice"}:
-        yield from ("", f"*Fix:* {prose(card.fix)}")
+# --- findings -----------------------------------------------------------------------------------------------------
+
+
+def _kind(kind: Kind, style: Style) -> Iterator[str]:
+    count = f" ({kind.total})" if kind.total > 1 else ""
+    title = f": {prose(kind.card.title)}" if kind.card else ""
+    yield f"**{code(kind.kind)}**{count}{title}"
+    if kind.card and kind.card.impact not in {"compatible", "notice"}:
+        yield from ("", f"*Fix:* {prose(kind.card.fix)}")
     yield ""
-    shown = len(group.changes) if style.limit is None else style.limit
-    for change in islice(group.changes, shown):
-        yield from _change(change, pending.pop((change.subject, change.symbol), None), style)
-    if len(group.changes) > shown:
-        yield f"- and {len(group.changes) - shown} more"
+    for finding in kind.findings:
+        where = f" ({plain(finding.location)})" if finding.location else ""
+        yield f"- {code(finding.subject)}{where}: {plain(finding.description)}"
+        yield from _facts(finding, style)
+    yield from _more(kind.more)
 
 
-def _change(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
-    where = f" ({plain(location_of(change))})" if change.source_location else ""
-    yield f"- {code(subject(change))}{where}: {plain(change.description)}"
-    yield from _facts(change, style, drawn=declared is not None)
-    if declared:
-        yield from _compared(declared, "  ")
+def _declaration(root: Declaration, style: Style) -> Iterator[str]:
+    where = f" ({plain(root.location)})" if root.location else ""
+    yield f"### {MARKS[root.impact]} {code(root.name)}{where}"
+    yield ""
+    if root.affects:
+        yield from (f"{root.affects.capitalize()}: {_names(root.affected)}", "")
+    for finding in root.findings:
+        part = f" {code(finding.part)}" if finding.part else ""
+        yield f"- {code(finding.kind)}{part}: {plain(finding.description)}"
+        yield from _facts(finding, style)
+    yield from _more(root.more)
+    if root.difference:
+        yield from _differing(root.difference.lines, "")
 
 
-def _facts(change: Change, style: Style, *, affected: bool = True, drawn: bool = False) -> Iterator[str]:
-    lines = value_lines(change)
-    if len(lines) == 1:
-        yield f"  - {' → '.join(map(code, values(change)))}"
-    if ruled(change):
-        yield f"  - {plain(ruled(change))}"
-    if affected and affects(change):
-        yield f"  - {affects(change)}: {_names(change.affected)}"
-    told = consequences(change)
-    shown = len(told) if style.limit is None else style.limit
-    yield from (f"  - hence {code(text)}" for text in told[:shown])
-    if len(told) > shown:
-        yield f"  - and {counted(len(told) - shown, 'more consequence')}"
-    if len(lines) > 1 and not drawn:
-        yield from _differing(lines, "  ")
-
-
-def _compared(declared: Declared, indent: str) -> Iterator[str]:
-    return _differing([f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)], indent)
+def _facts(finding: Finding, style: Style) -> Iterator[str]:
+    if finding.values:
+        yield f"  - {' → '.join(map(code, finding.values))}"
+    if finding.policy:
+        yield f"  - {plain(finding.policy)}"
+    if finding.affects:
+        yield f"  - {finding.affects}: {_names(finding.affected)}"
+    shown, more = cut(finding.consequences, style.limit)
+    yield from (f"  - hence {code(text)}" for text in shown)
+    if more:
+        yield f"  - and {counted(more, 'more consequence')}"
+    if finding.lines:
+        yield from _differing(finding.lines, "  ")
+    if finding.difference:
+        yield from _differing(finding.difference.lines, "  ")
 
 
 def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
-    told = [*lines[:DIFFERENCES_SHOWN], *(["  …"] if len(lines) > DIFFERENCES_SHOWN else [])]
+    shown, more = cut(lines, DIFFERENCES_SHOWN)
+    told = [*shown, *(["  …"] if more else [])]
     fence = "`" * max(3, 1 + longest_run("\n".join(told)))
     yield ""
     yield from (f"{indent}{line}" for line in (f"{fence}diff", *told, fence))
@@ -148,75 +172,22 @@ def _names(symbols: Sequence[str]) -> str:
     return names + (f" and {more} more" if more else "")
 
 
-# --- by declaration -----------------------------------------------------------------------------------------------
+def _more(left_out: int, indent: str = "") -> Iterator[str]:
+    if left_out:
+        yield f"{indent}- and {left_out} more"
 
 
-def _leaf(report: Report, style: Style) -> Iterator[str]:
-    found = roots(report)
-    shown = len(found) if style.limit is None else style.limit
-    for root in found[:shown]:
-        yield from ("", *_root(root, style))
-    if len(found) > shown:
-        yield from ("", f"and {counted(len(found) - shown, 'more declaration')}")
+def _table(table: ImpactTable) -> Iterator[str]:
+    yield from ("| impact | exports affected | changed | through |", "|---|--:|---|---|")
+    for row in table.rows:
+        kinds = ", ".join(map(cell, row.kinds))
+        yield f"| {MARKS[row.impact]} {plain(row.impact)} | {row.exports} | {cell(row.name)} | {kinds} |"
+    if table.more:
+        yield from ("", f"and {table.more} more")
+    yield from ("", f"{table.total}.")
 
 
-def _root(root: Root, style: Style) -> Iterator[str]:
-    label = root.impact.label
-    where = f" ({plain(root.location)})" if root.location else ""
-    yield f"### {MARKS[label]} {code(shortened(root.display) or '')}{where}"
-    yield ""
-    if not by_itself(root.symbol, root.display, root.affected):
-        yield from (f"Affects {counted(len(root.affected), 'export')}: {_names(root.affected)}", "")
-    shown = len(root.changes) if style.limit is None else style.limit
-    for change in root.changes[:shown]:
-        part = f" {code(change.part)}" if change.part else ""
-        yield f"- {code(change.kind)}{part}: {plain(change.description)}"
-        yield from _facts(change, style, affected=False, drawn=root.declared is not None)
-    if len(root.changes) > shown:
-        yield f"- and {len(root.changes) - shown} more"
-    if root.declared:
-        yield from _compared(root.declared, "")
-
-
-def _impact(report: Report, style: Style) -> Iterator[str]:
-    rows = impacts(report)
-    shown = len(rows) if style.limit is None else style.limit
-    yield from ("", "| impact | exports affected | changed | through |", "|---|--:|---|---|")
-    for root in rows[:shown]:
-        label = root.impact.label
-        kinds = ", ".join(cell(kind) for kind in dict.fromkeys(change.kind for change in root.changes))
-        name = cell(shortened(root.display) or "")
-        yield f"| {MARKS[label]} {plain(label)} | {len(root.affected)} | {name} | {kinds} |"
-    if len(rows) > shown:
-        yield from ("", f"and {len(rows) - shown} more")
-    reached = {name for root in rows for name in root.affected}
-    yield from ("", f"{counted(len(reached), 'export')} affected; the old side has {report.old.exports}.")
-
-
-# --- the rest -----------------------------------------------------------------------------------------------------
-
-
-def _ending(report: Report, style: Style) -> Iterator[str]:
-    if report.suppressed:
-        yield from ("", f"### Suppressed ({len(report.suppressed)})", "")
-        for by, taken in by_suppression(report.suppressed).items():
-            yield from _suppressed(by, taken, style)
-    if report.not_checked:
-        yield from ("", f"### Not checked ({len(report.not_checked)})", "")
-        for item in report.not_checked:
-            names = f": {_names(item.names)}" if item.names else ""
-            yield f"- {plain(unchecked(item))} ({code(item.reason)}){names}"
-            if item.hint:
-                yield f"  - hint: {plain(item.hint)}"
-    yield from (line for remark in report.notes for line in ("", f"> {plain(remark)}"))
-
-
-def _suppressed(by: str, taken: Sequence[Change], style: Style) -> Iterator[str]:
-    yield f"- by {plain(by)}"
-    shown = len(taken) if style.limit is None else style.limit
-    yield from (f"  - {code(change.kind)}: {code(subject(change))}" for change in taken[:shown])
-    if len(taken) > shown:
-        yield f"  - and {len(taken) - shown} more"
+# --- escaping -----------------------------------------------------------------------------------------------------
 
 
 def plain(text: str) -> str:
@@ -253,4 +224,4 @@ def longest_run(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-FORMAT = Format(render, suffix=".md", has_modes=True)
+FORMAT = Format(render, has_modes=True, suffix=".md")

@@ -1,0 +1,327 @@
+"""A report as a document: typed blocks, which the formats for people render.
+
+Text, Markdown and HTML decide how a block looks and where it stands. What a block says is decided here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from abistore.model.counting import counted
+from abistore.report.arrangements import HEADINGS, Declarations, Root, declarations, groups, impacts, roots
+from abistore.report.difference import difference
+from abistore.report.heading import advice, by_suppression, ruled_by, tone, verdict
+from abistore.report.model import Change, Declared, KindCard, Report, SideCard
+from abistore.report.style import Style
+from abistore.report.wording import (
+    affects,
+    by_itself,
+    consequences,
+    counts,
+    location_of,
+    ruled,
+    shortened,
+    subject,
+    unchecked,
+    value_lines,
+    values,
+)
+
+Element = TypeVar("Element")
+
+
+class Head(NamedTuple):
+    """What was compared, the verdict, and what it was judged by.
+
+    ``gap`` says what the verdict does not cover, ``error`` which required evidence is missing; both may be empty.
+    ``tone`` is the verdict's colour.
+    """
+
+    old: SideCard
+    new: SideCard
+    verdict: str
+    tone: str
+    gap: str
+    error: str
+    counts: str
+    ruling: str
+
+
+class Advice(NamedTuple):
+    """What to do about the findings as a whole, such as a new SONAME."""
+
+    kind: str
+    text: str
+
+
+class Difference(NamedTuple):
+    """A declaration before and after."""
+
+    declared: Declared
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that differ, each behind ``+``, ``-`` or ``!``, and a line around them."""
+        return [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(self.declared)]
+
+
+class Finding(NamedTuple):
+    """One finding with its facts. A fact that is not known, or that the rest says already, is empty.
+
+    ``values`` are the old and the new value; ``lines`` are what differs between values of several lines.
+    ``shown_at`` is the identity of the finding that has the ``difference`` where this one has none.
+    """
+
+    id: str
+    kind: str
+    name: str
+    part: str
+    location: str
+    description: str
+    values: tuple[str, ...]
+    lines: Sequence[str]
+    policy: str
+    affects: str
+    affected: tuple[str, ...]
+    consequences: tuple[str, ...]
+    difference: Difference | None = None
+    shown_at: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The declaration, and the part of it: ``geo::Shape: stamp``."""
+        return f"{self.name}: {self.part}" if self.part else self.name
+
+
+class Kind(NamedTuple):
+    """The findings of one kind. ``description`` is what all of them say; ``more`` are left out."""
+
+    kind: str
+    total: int
+    card: KindCard | None
+    description: str
+    findings: Iterable[Finding]
+    more: int
+
+
+class Group(NamedTuple):
+    """The findings of one impact, by kind."""
+
+    impact: str
+    title: str
+    total: int
+    kinds: tuple[Kind, ...]
+
+
+class Declaration(NamedTuple):
+    """A declaration that changed, with all its findings; ``more`` are left out."""
+
+    impact: str
+    name: str
+    location: str
+    affects: str
+    affected: tuple[str, ...]
+    findings: Iterable[Finding]
+    more: int
+    difference: Difference | None
+
+
+class Row(NamedTuple):
+    """How many exports one changed declaration affects, and through which kinds of change."""
+
+    impact: str
+    exports: int
+    name: str
+    kinds: tuple[str, ...]
+
+
+class ImpactTable(NamedTuple):
+    """The declarations through which exports are affected, worst first; ``more`` are left out."""
+
+    rows: tuple[Row, ...]
+    more: int
+    total: str
+
+
+class More(NamedTuple):
+    """What is left out at the end of a list: ``12 more declarations``."""
+
+    text: str
+
+
+class Suppressed(NamedTuple):
+    """What one suppression took out, as kind and subject; ``more`` are left out."""
+
+    by: str
+    findings: tuple[tuple[str, str], ...]
+    more: int
+
+
+class Unseen(NamedTuple):
+    """What could not be checked, why, and how to make it checkable."""
+
+    text: str
+    reason: str
+    names: tuple[str, ...]
+    hint: str
+
+
+Block: TypeAlias = Group | Declaration | ImpactTable | More
+
+
+class Document(NamedTuple):
+    """A whole report. ``body`` depends on the mode, and is made while it is read."""
+
+    head: Head
+    advice: tuple[Advice, ...]
+    body: Iterable[Block]
+    suppressed: tuple[Suppressed, ...]
+    not_checked: tuple[Unseen, ...]
+    notes: tuple[str, ...]
+
+
+def document(report: Report, style: Style) -> Document:
+    """The report in the style's mode and within its limits."""
+    body = {"leaf": _by_declaration, "impact": _by_exports}.get(style.mode, _by_impact)
+    return Document(
+        head_of(report),
+        tuple(Advice(each.kind, text) for each, text in advice(report)),
+        body(report, style),
+        tuple(_suppressed(by, taken, style) for by, taken in by_suppression(report.suppressed).items()),
+        tuple(Unseen(unchecked(item), item.reason, item.names, item.hint) for item in report.not_checked),
+        report.notes,
+    )
+
+
+def head_of(report: Report) -> Head:
+    """What stands above the findings."""
+    return Head(
+        report.old,
+        report.new,
+        verdict(report),
+        tone(report),
+        report.evidence_gap,
+        report.error,
+        counts(report),
+        ruled_by(report),
+    )
+
+
+def cut(elements: Sequence[Element], most: int | None) -> tuple[Sequence[Element], int]:
+    """The first elements, and how many are left out; all where ``most`` is ``None``."""
+    return (elements, 0) if most is None else (elements[:most], max(0, len(elements) - most))
+
+
+# --- the body, by mode --------------------------------------------------------------------------------------------
+
+
+def _by_impact(report: Report, style: Style) -> Iterator[Block]:
+    cards = {card.kind: card for card in report.kinds}
+    shown = _Differences(declarations(report), style)
+    for group in groups(report):
+        made = (_kind(each.changes, cards.get(each.kind), shown, style) for each in group.kinds)
+        yield Group(group.impact.label, HEADINGS[group.impact.label], group.total, tuple(made))
+
+
+def _kind(changes: Sequence[Change], card: KindCard | None, shown: _Differences, style: Style) -> Kind:
+    descriptions = {change.description for change in changes}
+    first, more = cut(changes, style.limit)
+    return Kind(
+        changes[0].kind,
+        len(changes),
+        card,
+        descriptions.pop() if len(descriptions) == 1 else "",
+        map(shown.finding, first),
+        more,
+    )
+
+
+def _by_declaration(report: Report, style: Style) -> Iterator[Block]:
+    first, more = cut(roots(report), style.limit)
+    yield from (_declaration(root, style) for root in first)
+    if more:
+        yield More(counted(more, "more declaration"))
+
+
+def _declaration(root: Root, style: Style) -> Declaration:
+    alone = by_itself(root.symbol, root.display, root.affected)
+    drawn = root.declared is not None and worth_drawing(root.declared, style)
+    first, more = cut(root.changes, style.limit)
+    return Declaration(
+        root.impact.label,
+        shortened(root.display) or "",
+        root.location or "",
+        "" if alone else f"affects {counted(len(root.affected), 'export')}",
+        root.affected,
+        (finding(change, drawn=drawn)._replace(affects="") for change in first),
+        more,
+        Difference(root.declared) if root.declared and drawn else None,
+    )
+
+
+def _by_exports(report: Report, style: Style) -> Iterator[Block]:
+    rows = impacts(report)
+    first, more = cut(rows, style.limit)
+    reached = {name for root in rows for name in root.affected}
+    yield ImpactTable(
+        tuple(map(_row, first)),
+        more,
+        f"{counted(len(reached), 'export')} affected; the old side has {report.old.exports}",
+    )
+
+
+def _row(root: Root) -> Row:
+    kinds = dict.fromkeys(change.kind for change in root.changes)
+    return Row(root.impact.label, len(root.affected), shortened(root.display) or "", tuple(kinds))
+
+
+# --- findings -----------------------------------------------------------------------------------------------------
+
+
+def finding(change: Change, *, drawn: bool = False) -> Finding:
+    """A change with its facts. Where its declaration is ``drawn``, values of several lines would repeat that."""
+    both = values(change)
+    several = any("\n" in value for value in both)
+    return Finding(
+        change.id,
+        change.kind,
+        shortened(change.display) or "",
+        change.part,
+        location_of(change),
+        change.description,
+        () if several else both,
+        value_lines(change) if several and not drawn else (),
+        ruled(change),
+        affects(change),
+        change.affected,
+        consequences(change),
+    )
+
+
+class _Differences:
+    """Shows each declaration with the first finding about it."""
+
+    def __init__(self, pending: Declarations, style: Style) -> None:
+        self._pending = pending
+        self._style = style
+        self._shown: dict[tuple[str, str], str] = {}
+
+    def finding(self, change: Change) -> Finding:
+        key = (change.subject, change.symbol)
+        declared = self._pending.pop(key, None)
+        if declared is None or not worth_drawing(declared, self._style):
+            return finding(change)._replace(shown_at=self._shown.get(key, ""))
+        self._shown[key] = change.id
+        return finding(change, drawn=True)._replace(difference=Difference(declared))
+
+
+def worth_drawing(declared: Declared, style: Style) -> bool:
+    """A type that came or went is told by its name; its members only with detail."""
+    text = declared.after if declared.before is None else declared.before if declared.after is None else ""
+    return style.detail or "\n" not in (text or "")
+
+
+def _suppressed(by: str, taken: Sequence[Change], style: Style) -> Suppressed:
+    first, more = cut(taken, style.limit)
+    return Suppressed(by, tuple((change.kind, subject(change)) for change in first), more)
