@@ -13,6 +13,7 @@
     ├── StoreError           the database refuses (74)
     │   ├── SnapshotNotFound nothing is stored under this reference (67)
     │   ├── VersionTaken     another binary is stored under this version (68)
+    │   ├── DamagedStore     what is stored is not what was stored
     │   ├── SchemaMismatch   the database is of another schema, or not one of ours
     │   └── StoreBusy        locked for longer than the busy timeout
     ├── EvidenceMissing      a verdict was reached with less evidence than its gate requires (72)
@@ -132,6 +133,12 @@ class VersionTaken(StoreError):
     code = "version-taken"
     exit_code = 68
     usual_hint = "pass --replace, or another --version or --profile"
+
+
+class DamagedStore(StoreError):
+    """What the database holds is not what was stored, or cannot be read."""
+
+    usual_hint = "restore a backup; `abistore db check` tells what is wrong"
 
 
 class SchemaMismatch(StoreError):

@@ -16,6 +16,7 @@ from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words
+from abistore.errors import DamagedStore
 from abistore.model.counting import counted
 from abistore.model.findings import Verdict
 from abistore.report.heading import CHECKED, ruling
@@ -59,11 +60,13 @@ def history_command(
     target: str | None,
     profile: str | None,
     by: Ruling | None,
-) -> None:
+) -> int:
     """Show the releases of LIBRARY in release order, each with its verdicts.
 
     Columns + and - are exported names that came and went, ~ declarations that changed, all since the release before.
     They count every name; what is no part of the library's ABI, such as copies of others' templates, is a notice.
+    A release that cannot be judged is told with the reason, and the others are judged; where what is stored of one is
+    damaged, the exit code is 74.
     """
     from abistore.cli.progress import progress
     from abistore.service.history import history
@@ -79,6 +82,7 @@ def history_command(
             by=by,
         )
     answer(settings, {"histories": histories}, lambda: "\n\n".join(map(_timeline, histories)))
+    return DamagedStore.exit_code if any(history.damaged for history in histories) else 0
 
 
 def _timeline(history: History) -> str:

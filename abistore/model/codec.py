@@ -9,7 +9,7 @@ of older versions have none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -34,10 +34,13 @@ from abistore.model.shapes import (
     Variable,
 )
 from abistore.model.snapshot import Evidence, Exported, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.sound import check
 from abistore.model.wire import MAX_DEPTH, RowReader, RowWriter, resolve
 
 FORMAT_NAME: Final = "abistore-snapshot"
 FORMAT_VERSION: Final = 1
+
+_Read = TypeVar("_Read", bound=msgspec.Struct)
 
 HINT: Final = "write it again with `abistore dump`"
 CHANGED: Final = (
@@ -232,6 +235,7 @@ def _digest(file: File) -> str:
 
 
 def _snapshot(file: File) -> Snapshot:
+    _check_tables(file)
     shapes, refused = _shapes(file)
     told: dict[Facet, int] = {}
     entries: dict[Facet, Mapping[Name, Variants]] = {}
@@ -241,9 +245,7 @@ def _snapshot(file: File) -> Snapshot:
             fitting, more = (found, 0) if facet == "symbol" else fitted(found)
             entries[facet] = {name: _variants(facet, name, each) for name, each in fitting.items()}
             told[facet] = refused + more if facet != "symbol" else 0
-    locations = {
-        resolve(file.names, name): Location(resolve(file.files, place), line) for name, place, line in file.locations
-    }
+    locations = {resolve(file.names, name): _location(file, place, line) for name, place, line in file.locations}
     return Snapshot(
         library=file.library,
         version=file.release,
@@ -256,12 +258,39 @@ def _snapshot(file: File) -> Snapshot:
     )
 
 
+def _location(file: File, place: int, line: int) -> Location:
+    found = Location(resolve(file.files, place), line)
+    check(found, f"a location in {found.file[:60]}")
+    return found
+
+
 def _shapes(file: File) -> tuple[list[AnyShape], int]:
     """The table of shapes, and how many types were too large for them."""
     reader = RowReader(file.names)
-    for row in file.types:
-        reader.add_type(row)
-    return [reader.shape(row) for row in file.shapes], reader.budget.refused
+    for number, row in enumerate(file.types):
+        _placed(f"row {number} of types", reader.add_type, row)
+    shapes = [_placed(f"row {number} of shapes", reader.shape, row) for number, row in enumerate(file.shapes)]
+    return shapes, reader.budget.refused
+
+
+def _placed(place: str, read: Callable[[list[Any]], _Read], row: list[Any]) -> _Read:
+    """What a row says. Raises :class:`SnapshotError`, which names the row, where that is nothing."""
+    try:
+        found = read(row)
+    except (msgspec.MsgspecError, SnapshotError) as error:
+        raise SnapshotError(f"malformed snapshot: {place}: {error}") from error
+    check(found, place)
+    return found
+
+
+def _check_tables(file: File) -> None:
+    """Raise :class:`SnapshotError` where a name is none, or a number is one that no store holds."""
+    for number, name in enumerate(file.names):
+        if not name.spelling and name.kind != "library":
+            raise SnapshotError(f"malformed snapshot: row {number} of names: {name.kind} without a name")
+    for seen in file.evidence:
+        check(seen, f"evidence of {seen.facet}")
+    check(file.provenance, "provenance")
 
 
 def _checked(row: list[int]) -> list[int]:

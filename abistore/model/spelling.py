@@ -107,12 +107,12 @@ def _grouped(mark: str, name: str, target: TypeRef) -> str:
 
 
 def _qualified(type: Qualified, name: str) -> str:
-    words = " ".join(QUALIFIER_WORDS.get(word, word) for word in type.qualifiers if word[0] != "&")
+    words = " ".join(QUALIFIER_WORDS.get(word, word) for word in type.qualifiers if word[:1] != "&")
     match type.target:
         case Pointer() | MemberPointer():
             return _declare(type.target, _joined(words, name))
         case Procedure():
-            called_on = "".join(word for word in type.qualifiers if word[0] == "&")
+            called_on = "".join(word for word in type.qualifiers if word[:1] == "&")
             return f"{_declare(type.target, name)}{words and ' '}{words}{called_on}"
         case _:
             return f"{words} {_declare(type.target, name)}"

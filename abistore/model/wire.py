@@ -133,13 +133,14 @@ class RowReader:
         """The shape of a tagged row; raises :class:`SnapshotError` or msgspec's ``ValidationError``."""
         return msgspec.convert(self._tagged(row, SHAPE_CLASSES, 0), shapes.AnyShape)  # type: ignore[no-any-return]
 
-    def add_type(self, row: list[Any]) -> None:
+    def add_type(self, row: list[Any]) -> shapes.TypeRef:
         """Read the next row of the table of types; raises :class:`SnapshotError` or msgspec's ``ValidationError``.
 
         What is too large is replaced: see :class:`abistore.model.budget.Budget`.
         """
         found = msgspec.convert(self._tagged(row, TYPE_CLASSES, 0), shapes.TypeRef)
         self._types.append(self.budget.within(found))
+        return self._types[-1]
 
     def _tagged(self, row: Any, classes: tuple[type[msgspec.Struct], ...], depth: int) -> list[Any]:
         struct = _by_tag(classes).get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from abistore.errors import Incomparable, InputError
+from abistore.errors import DamagedStore, Incomparable, InputError
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release, StoredVerdict
@@ -28,13 +28,14 @@ class Consecutive:
     """Judges releases of one line against the one before, and against a baseline.
 
     One pair is in memory at a time. Where something fails, what was known is forgotten, and the next release is judged
-    from scratch.
+    from scratch. ``damaged`` tells that a release was not what was stored.
     """
 
     def __init__(self, store: Store, by: Ruling | None) -> None:
         self._store = store
         self._by = by
         self._base: tuple[Release, Side] | None = None
+        self.damaged = False
         self._forget()
 
     def _forget(self) -> None:
@@ -63,7 +64,7 @@ class Consecutive:
                 comparison = compare(
                     before.snapshot, after.snapshot, policy=policy, suppressions=suppressions, known=known
                 )
-        except (InputError, Incomparable) as error:
+        except (InputError, Incomparable, DamagedStore) as error:
             return self._failed(error)
         return given_now(old, new, comparison, churn(before.snapshot, after.snapshot, names))
 
@@ -80,7 +81,7 @@ class Consecutive:
             with _bounded(old.snapshot, after.snapshot):
                 comparison = self._against.judge(after, self._since, names, (base.side, new.side))
             self._since = set()
-        except (InputError, Incomparable) as error:
+        except (InputError, Incomparable, DamagedStore) as error:
             return self._failed(error)
         return given_now(base, new, comparison, churn(old.snapshot, after.snapshot, names))
 
@@ -116,7 +117,8 @@ class Consecutive:
             self._from_base = renewed(self._from_base, base.snapshot, new.snapshot, self._since)
         return self._from_base
 
-    def _failed(self, error: InputError | Incomparable) -> str:
+    def _failed(self, error: InputError | Incomparable | DamagedStore) -> str:
+        self.damaged = self.damaged or isinstance(error, DamagedStore)
         self._forget()
         return error.message
 

@@ -50,7 +50,7 @@ class History:
     """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for.
 
     ``candidates`` failed their gate and were kept; no release is judged against them. The verdicts are by ``policy``
-    and the suppressions of the files.
+    and the suppressions of the files. ``damaged``: a release that was to be judged is not what was stored.
     """
 
     line: LineKey
@@ -61,6 +61,7 @@ class History:
     policy: str = DEFAULT
     policy_file: RulingFile | None = None
     suppression_files: tuple[RulingFile, ...] = ()
+    damaged: bool = False
 
 
 def history(
@@ -103,7 +104,15 @@ def _history(store: Store, key: LineKey, channel: str, judging: Judging) -> Hist
         against = verdicts.against(baseline, release) if baseline and number > start else None
         rows.append(_row(release, (previous, beside), (baseline, against)))
     kept = store.candidates(key.library, key.target, key.profile)
-    return History(key, channel, baseline.version if baseline else None, tuple(rows), kept, *_ruled(judging.by))
+    return History(
+        key,
+        channel,
+        baseline.version if baseline else None,
+        tuple(rows),
+        kept,
+        *_ruled(judging.by),
+        damaged=verdicts.damaged,
+    )
 
 
 def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile, ...]]:
@@ -122,6 +131,11 @@ class _Verdicts:
         self._judging = judging
         self._known = dict(judging.store.verdict_summaries(key, engine_digest()))
         self._judge = Consecutive(judging.store, judging.by)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether a release was not what was stored."""
+        return self._judge.damaged
 
     def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
         """The verdict about a release and the one before it."""

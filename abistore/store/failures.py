@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from abistore.errors import SchemaMismatch, StoreBusy, StoreError
+from abistore.errors import DamagedStore, SchemaMismatch, StoreBusy, StoreError
 from abistore.urls import masked
 
 _READ_ONLY = "make the file and its folder writable, or give another database with --db"
@@ -51,11 +51,9 @@ def _unconnected(text: str, where: str) -> StoreError:
     return StoreError(f"{where}: no connection ({text})", "check the URL, and that the server runs")
 
 
-def damaged(where: str, detail: str) -> StoreError:
+def damaged(where: str, detail: str) -> DamagedStore:
     """The error for a database whose content cannot be read."""
-    return StoreError(
-        f"{where}: the database is damaged ({detail})", "restore a backup; `abistore db check` tells what is wrong"
-    )
+    return DamagedStore(f"{where}: the database is damaged ({detail})")
 
 
 def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:

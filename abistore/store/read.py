@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from abistore.errors import StoreError
+from abistore.errors import DamagedStore
 from abistore.limits import limits_for
 from abistore.model.budget import weakened
 from abistore.model.cycles import without_cycle_collection
@@ -51,13 +51,12 @@ class _Table:
 def load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
     """The snapshots of ``releases``, as they were ingested, under the release's library and version.
 
-    Raises :class:`SnapshotNotFound` where one is not in this store, :class:`StoreError` where it is damaged.
+    Raises :class:`SnapshotNotFound` where one is not in this store, :class:`DamagedStore` where it is damaged.
     """
     try:
         return _load_many(database, releases, memory)
     except (msgspec.MsgspecError, zlib.error) as error:
-        message = f"{database.where}: a stored snapshot is damaged ({error})"
-        raise StoreError(message, "`abistore db check` tells what is wrong; restore a backup") from error
+        raise DamagedStore(f"{database.where}: a stored snapshot is damaged ({error})") from error
 
 
 def _load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:

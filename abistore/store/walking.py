@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from abistore.errors import StoreError
+from abistore.errors import DamagedStore
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
@@ -59,15 +59,14 @@ class Walk:
         self._files: Mapping[Name, str] = {}
 
     def step(self, release: Release) -> Step:
-        """The next release. Raises :class:`SnapshotNotFound`, and :class:`StoreError` where it is damaged."""
+        """The next release. Raises :class:`SnapshotNotFound`, and :class:`DamagedStore` where it is damaged."""
         try:
             line, card = cards.columns_of(self._database, release)
             counts = cards.facet_counts(card["snapshot.facets"])
             with limits_for(sum(counts.values()) << 10, f"loading {release.reference}"), without_cycle_collection():
                 return self._step(release, line, card, counts)
         except (msgspec.MsgspecError, zlib.error) as error:
-            message = f"{self._database.where}: a stored snapshot is damaged ({error})"
-            raise StoreError(message, "`abistore db check` tells what is wrong; restore a backup") from error
+            raise DamagedStore(f"{self._database.where}: a stored snapshot is damaged ({error})") from error
 
     def _step(self, release: Release, line: int, card: Mapping[str, Any], counts: Mapping[Facet, int]) -> Step:
         if self._spans is None:

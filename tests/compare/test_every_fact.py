@@ -183,7 +183,8 @@ def _tuples(hint: Any, own: tuple[Any, ...], path: str) -> Iterator[tuple[str, A
         yield f"{path}-first", own[1:]
     if len(own) > 1:
         yield f"{path}-swapped", (own[1], own[0], *own[2:])
-    new = next(each for each in SAMPLES[hint] if each not in own) if isinstance(SAMPLES[hint], list) else SAMPLES[hint]
+    samples = ["const", "volatile"] if path.endswith(".qualifiers") else SAMPLES[hint]
+    new = next(each for each in samples if each not in own) if isinstance(samples, list) else samples
     yield f"{path}+one", (*own, new)
     for index, part in enumerate(own):
         if isinstance(part, msgspec.Struct) and hint != TypeRef:

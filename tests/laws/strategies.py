@@ -47,7 +47,9 @@ from abistore.model.shapes import (
 from abistore.model.snapshot import Evidence, Exported, Location, Provenance, Snapshot, Target, Variants
 
 identifiers = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
-spellings = st.one_of(identifiers, st.lists(identifiers, min_size=2, max_size=3).map("::".join), st.text(max_size=8))
+spellings = st.one_of(
+    identifiers, st.lists(identifiers, min_size=2, max_size=3).map("::".join), st.text(min_size=1, max_size=8)
+)
 """Mostly what a compiler writes, now and then any text at all."""
 
 type_names = st.builds(Name, st.sampled_from(["record", "enum", "alias"]), spellings)
