@@ -190,7 +190,10 @@ def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
     if options.debuginfod and build_id:
         from abistore.extract.debuginfod import fetch
 
-        fetched = fetch(build_id, options.max_bytes)
+        def wrong(path: Path) -> str:
+            return "" if _alternate_at(path, build_id, debug.max_bytes) else "it is another file"
+
+        fetched = fetch(build_id, options.max_bytes, wrong)
         return _alternate_at(fetched.path, build_id, debug.max_bytes) if fetched.path else None
     return None
 
@@ -240,12 +243,19 @@ def _alternate_at(path: Path, identity: str, max_bytes: int) -> ElfFile | None:
 def _ask_servers(elf: ElfFile, build_id: str, options: ExtractOptions) -> DebugSearch:
     from abistore.extract.debuginfod import fetch  # urllib, for the few who ask for it
 
-    fetched = fetch(build_id, options.max_bytes)
-    if fetched.path is not None:
-        search = _examine(elf, _Candidate(fetched.path, "debuginfod"))
+    refused: list[DebugSearch] = []
+
+    def wrong(path: Path) -> str:
+        search = _examine(elf, _Candidate(path, "debuginfod"))
         if search.file is None:
-            fetched.path.unlink(missing_ok=True)  # what is kept under a build-id is trusted by every later search
-        return search
+            refused.append(search)
+        return search.detail if search.file is None else ""
+
+    fetched = fetch(build_id, options.max_bytes, wrong)
+    if fetched.path is not None:
+        return _examine(elf, _Candidate(fetched.path, "debuginfod"))
+    if refused:
+        return refused[0]
     if fetched.absent:
         return DebugSearch(None)
     return DebugSearch(None, "debuginfod", "debuginfod-failed", fetched.detail, fetched.hint)

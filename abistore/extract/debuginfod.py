@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
-from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.parse import unquote_to_bytes, urlsplit
-from urllib.request import Request, urlopen
 
+from abistore.extract.transfer import Failed, Limits, download
+from abistore.extract.unfinished import finished, remove_unfinished
 from abistore.urls import masked
 
-_PIECE = 1 << 20
-_SECONDS, _MOST_SECONDS = 90, 600
-"""How long a server may be silent, and how long one transfer may take."""
+LONGEST_ID = 128
+"""Hexadecimal digits of a build-id: four times as many as linkers write, and short enough for a folder's name."""
+
+_SECONDS, _MOST_SECONDS, _DAY = 90, 600, 86_400
+"""How long a server may be silent, how long all servers together may take, and the most that can be asked for."""
+
+_HINT = "check DEBUGINFOD_URLS, and that there is room in the cache"
+
+Judge = Callable[[Path], str]
+"""Tells what is wrong with a file, nothing where it is the one that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,41 +34,67 @@ class Fetched:
     absent: bool = False
 
 
-class _Refused(Exception):
-    """A transfer that must not be kept."""
-
-
-def fetch(build_id: str, max_bytes: int) -> Fetched:
+def fetch(build_id: str, max_bytes: int, wrong: Judge) -> Fetched:
     """The debug file of ``build_id`` (hexadecimal), from the cache or the first server that has it.
 
-    Reads DEBUGINFOD_URLS, DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME (seconds), DEBUGINFOD_MAXSIZE (bytes),
-    DEBUGINFOD_CACHE_PATH and XDG_CACHE_HOME like the reference client (debuginfod_find_debuginfo(3)).
+    What is ``wrong`` is not kept, wherever it came from. Reads DEBUGINFOD_URLS, DEBUGINFOD_TIMEOUT and
+    DEBUGINFOD_MAXTIME (seconds), DEBUGINFOD_MAXSIZE (bytes), DEBUGINFOD_CACHE_PATH and XDG_CACHE_HOME like the
+    reference client (debuginfod_find_debuginfo(3)).
     """
+    if len(build_id) > LONGEST_ID:
+        return Fetched(None, f"its build-id has {len(build_id) // 2:,} bytes, and no server is asked for such a one")
     cache = _cache()
     if cache is None:
         return Fetched(None, "there is no home folder for the cache", "set DEBUGINFOD_CACHE_PATH")
     target = cache / build_id / "debuginfo"
-    if target.is_file() and target.stat().st_size:
+    if _kept(target, wrong):
         return Fetched(target)
-    urls = [url for url in os.environ.get("DEBUGINFOD_URLS", "").split() if url.startswith(("http://", "https://"))]
+    urls = os.environ.get("DEBUGINFOD_URLS", "").split()
     if not urls:
-        return Fetched(None, "DEBUGINFOD_URLS names no http server", "set DEBUGINFOD_URLS")
-    limit = min(max_bytes, _number("DEBUGINFOD_MAXSIZE", max_bytes))
+        return Fetched(None, "DEBUGINFOD_URLS names no server", "set DEBUGINFOD_URLS")
+    try:
+        silent, longest = (
+            _number("DEBUGINFOD_TIMEOUT", _SECONDS, _DAY),
+            _number("DEBUGINFOD_MAXTIME", _MOST_SECONDS, _DAY),
+        )
+        size = _number("DEBUGINFOD_MAXSIZE", max_bytes, max_bytes)
+    except ValueError as error:
+        return Fetched(None, str(error), "set it to a whole number, or unset it")
+    remove_unfinished(cache)
+    return _first(urls, target, Limits(silent, time.monotonic() + longest, size), wrong)
+
+
+def _first(urls: list[str], target: Path, limits: Limits, wrong: Judge) -> Fetched:
+    """The file of the first server that has it, or what each of them said."""
     problems: list[str] = []
     absent = True
     for url in urls:
         try:
-            _download(f"{url.rstrip('/')}/buildid/{build_id}/debuginfo", target, limit)
+            with finished(target) as partial:
+                download(f"{url.rstrip('/')}/buildid/{target.parent.name}/debuginfo", partial, limits)
+                if why := wrong(partial.path):
+                    raise Failed(why)
             return Fetched(target)
-        except HTTPError as error:
-            error.close()
-            absent = absent and error.code == 404
-            problems.append(masked(f"{url}: {error.code} {error.reason}", _secrets(url)))
-        except (HTTPException, OSError, ValueError, _Refused) as error:
+        except Failed as error:
+            absent = absent and error.absent
+            problems.append(masked(f"{url}: {error}", _secrets(url)))
+        except OSError as error:
             absent = False
-            reason = error.reason if isinstance(error, URLError) else error
-            problems.append(masked(f"{url}: {reason}", _secrets(url)))
-    return Fetched(None, "; ".join(problems), "check DEBUGINFOD_URLS", absent)
+            problems.append(masked(f"{url}: the cache cannot keep it ({error.strerror})", _secrets(url)))
+    return Fetched(None, "; ".join(problems), _HINT, absent)
+
+
+def _kept(target: Path, wrong: Judge) -> bool:
+    """Whether the cache has the file; a wrong one is taken out of it."""
+    try:
+        if not (target.is_file() and target.stat().st_size):
+            return False
+        if not wrong(target):
+            return True
+        target.unlink(missing_ok=True)
+    except OSError:  # a folder that may not be entered or written: what cannot be used is asked for
+        return False
+    return False
 
 
 def _cache() -> Path | None:
@@ -79,55 +108,15 @@ def _cache() -> Path | None:
     return old if old.is_dir() else Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "debuginfod_client"
 
 
-def _number(variable: str, otherwise: int) -> int:
-    text = os.environ.get(variable, "")
-    return (int(text) if text.isascii() and text.isdigit() else 0) or otherwise
-
-
-def _download(url: str, target: Path, limit: int) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        urlopen(_request(url), timeout=_number("DEBUGINFOD_TIMEOUT", _SECONDS)) as answer,
-        tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file,
-    ):
-        try:
-            size = 0
-            for piece in _pieces(answer):
-                size += len(piece)
-                if size > limit:
-                    raise _Refused(f"the answer has more than {limit:,} bytes")
-                file.write(piece)
-            file.flush()
-            Path(file.name).replace(target)
-        finally:
-            Path(file.name).unlink(missing_ok=True)
-
-
-def _request(url: str) -> Request:
-    """What to ask the server; a user and a password in ``url`` go to this server only, whatever it redirects to."""
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    request = Request(parts._replace(netloc=host).geturl(), headers={"User-Agent": "abistore"})
-    if at:
-        token = b64encode(unquote_to_bytes(user)).decode()
-        request.add_unredirected_header("Authorization", f"Basic {token}")
-    return request
+def _number(variable: str, otherwise: int, most: int) -> int:
+    """A number of the environment, at most ``most``; 0 and nothing stand for ``otherwise``. Raises ValueError."""
+    text = os.environ.get(variable, "").strip()
+    if not (text.isascii() and text.isdigit()) and text:
+        raise ValueError(f"{variable} is {masked(text)[:40]!r}, which is no number")
+    return most if len(text) > 18 else min(int(text or 0) or otherwise, most)
 
 
 def _secrets(url: str) -> tuple[str, ...]:
     """What an error may quote of ``url`` and nobody may read."""
     user = url.partition("://")[2].rpartition("@")[0]
     return (user, user.partition(":")[2])
-
-
-def _pieces(answer: HTTPResponse) -> Iterator[bytes]:
-    """The body in pieces. Raises :class:`_Refused` where it is cut off or takes too long."""
-    deadline = time.monotonic() + _number("DEBUGINFOD_MAXTIME", _MOST_SECONDS)
-    missing = int(answer.headers.get("Content-Length") or 0)
-    while piece := answer.read1(_PIECE):
-        missing -= len(piece)
-        yield piece
-        if time.monotonic() > deadline:
-            raise _Refused("the answer takes too long")
-    if missing > 0:
-        raise _Refused("the answer is cut off")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from abistore.errors import StoreError
 from abistore.store.database import Database
 from abistore.store.failures import failure
+
+_PARTIAL = re.compile(r"\.(\d{1,9})\.partial(?:-journal)?\Z")
+"""How the beginning of a copy is called, by the process that makes it."""
 
 
 def copy(database: Database, destination: Path) -> None:
@@ -21,6 +25,7 @@ def copy(database: Database, destination: Path) -> None:
         raise StoreError(f"{database.where}: only SQLite files are copied here", "use pg_dump")
     if destination.exists():
         raise StoreError(f"{destination}: exists", "give another path for the backup")
+    remove_abandoned(database.path)
     partial = destination.with_name(f"{destination.name}.{os.getpid()}.partial")
     try:
         _copy(database.path, partial)
@@ -34,6 +39,29 @@ def copy(database: Database, destination: Path) -> None:
         raise StoreError(f"{destination}: cannot be written ({error.strerror})", "give another path") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove the beginnings of copies beside the store at ``path`` whose process was killed."""
+    try:
+        left = [each for each in path.parent.iterdir() if each.name.startswith(f"{path.name}.")]
+    except OSError:  # the folder may not be listed, and is not ours to tidy
+        return
+    for each in left:
+        found = _PARTIAL.search(each.name)
+        if found and not _runs(int(found[1])):
+            with suppress(OSError):
+                each.unlink()
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return process != os.getpid()
 
 
 def copy_beside(database: Database, label: str) -> Path:

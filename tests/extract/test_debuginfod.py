@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -123,7 +127,7 @@ def test_the_real_server_gives_the_debug_file(split: Split, cache: Path, monkeyp
         assert found.file is not None
         assert found.file.path == cache / build_id / "debuginfo"
         assert found.file.path.read_bytes() == served
-        assert fetch("00" * 20, 1 << 30).path is None
+        assert fetch("00" * 20, 1 << 30, lambda _: "").path is None
     monkeypatch.setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1")
     assert search(split).file is not None, "the cache answers when no server does"
 
@@ -292,3 +296,202 @@ def test_no_reason_tells_the_password_of_a_server(split: Split, monkeypatch: pyt
     assert found.reason == "debuginfod-failed"
     assert "s3cr3t" not in f"{found.detail}{found.hint}"
     assert found.detail.startswith("http://***@127.0.0.1:1: ")
+
+
+# --- what servers and users get wrong -----------------------------------------------------------------------------
+
+
+def kept(cache: Path) -> list[Path]:
+    return [path for path in cache.rglob("*") if path.is_file()]
+
+
+def sends_to(place: Callable[[BaseHTTPRequestHandler], str]) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", place(handler))
+        handler.end_headers()
+
+    return answer
+
+
+def test_headers_that_trickle_end_with_the_time_out(split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = threading.Event()
+
+    def trickle(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
+        while not done.wait(0.05):
+            try:
+                handler.wfile.write(b"x")
+            except OSError:
+                return
+
+    with serve(trickle) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", url)
+        monkeypatch.setenv("DEBUGINFOD_TIMEOUT", "1")
+        found = search(split)
+        done.set()
+    assert found.reason == "debuginfod-failed"
+    assert "timed out" in found.detail
+
+
+def test_all_servers_together_have_one_time(split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = threading.Event()
+    asked: list[str] = []
+
+    def wait(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        done.wait(20)
+
+    with serve(wait) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", " ".join([url] * 50))
+        monkeypatch.setenv("DEBUGINFOD_MAXTIME", "1")
+        found = search(split)
+        done.set()
+    assert found.reason == "debuginfod-failed"
+    assert len(asked) == 1
+    assert found.detail.count("the time for all servers is over") == 49
+
+
+@pytest.mark.parametrize("scheme", ["file", "ftp", "data", "gopher"])
+def test_no_redirection_leads_elsewhere_than_to_the_web(
+    scheme: str, split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve(sends_to(lambda _: f"{scheme}://{split.debug}")) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", url)
+        found = search(split)
+    assert (found.file, found.reason, kept(cache)) == (None, "debuginfod-failed", [])
+    assert f"{scheme}: is not asked for files" in found.detail
+
+
+def test_redirections_are_followed_a_few_times_only(split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def place(handler: BaseHTTPRequestHandler) -> str:
+        asked.append(handler.path)
+        return f"/{len(asked)}"
+
+    with serve(sends_to(place)) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", url)
+        found = search(split)
+    assert "redirects more than 5 times" in found.detail
+    assert len(asked) == 6
+
+
+@pytest.mark.parametrize("variable", ["DEBUGINFOD_TIMEOUT", "DEBUGINFOD_MAXTIME", "DEBUGINFOD_MAXSIZE"])
+@pytest.mark.parametrize("value", ["-1", "soon", "1e9", "\u0663"])
+def test_a_limit_that_is_no_number_is_named(
+    variable: str, value: str, split: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1")
+    monkeypatch.setenv(variable, value)
+    found = search(split)
+    assert (found.file, found.reason) == (None, "debuginfod-failed")
+    assert found.detail == f"{variable} is {value!r}, which is no number"
+
+
+@pytest.mark.parametrize("value", ["", "0", "9" * 12, "9" * 5000])
+def test_a_limit_may_be_as_large_as_one_likes(value: str, split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(sends(split.debug.read_bytes())) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", url)
+        for variable in ("DEBUGINFOD_TIMEOUT", "DEBUGINFOD_MAXTIME", "DEBUGINFOD_MAXSIZE"):
+            monkeypatch.setenv(variable, value)
+        assert search(split).file is not None
+
+
+@pytest.mark.parametrize(
+    "wrong", ["http://[", "http://127.0.0.1:99999", "http://", "gopher://h", "h:8002", "http://h\u2100"]
+)
+def test_a_wrong_address_is_named_and_the_next_one_is_asked(
+    wrong: str, split: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEBUGINFOD_URLS", wrong)
+    found = search(split)
+    assert (found.file, found.reason) == (None, "debuginfod-failed")
+    assert found.detail.startswith(f"{wrong}: ")
+    with serve(sends(split.debug.read_bytes())) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", f"{wrong} {url}")
+        assert search(split).file is not None
+
+
+def test_no_server_is_asked_for_an_absurd_build_id(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1")
+    found = fetch("ab" * 65_000, 1 << 30, lambda _: "")
+    assert (found.path, found.detail[:32]) == (None, "its build-id has 65,000 bytes, a")
+    assert kept(cache) == []
+
+
+def test_a_wrong_file_in_the_cache_is_asked_for_again(
+    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = cache / str(ElfFile(split.path).build_id) / "debuginfo"
+    target.parent.mkdir(parents=True)
+    target.write_bytes(library(source="int other;").read_bytes())
+    with serve(sends(split.debug.read_bytes())) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", url)
+        assert search(split).file is not None
+    assert kept(cache) == [target]
+    assert target.read_bytes() == split.debug.read_bytes()
+
+
+def test_a_wrong_alternate_file_is_not_kept(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dwz").mkdir()
+    dwz = Dwz(tmp_path / "dwz", "/nowhere/common.dwz")
+    dwz.common.unlink()
+    with serve(sends(library(source="int other;").read_bytes())) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", url)
+        assert find_alternate(ElfFile(dwz.libraries[0]), ExtractOptions(debuginfod=True)) is None
+    assert kept(cache) == []
+
+
+def test_a_full_disk_is_told_and_does_not_stop_reading(
+    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with serve(sends(split.debug.read_bytes())) as url:
+        monkeypatch.setenv("DEBUGINFOD_URLS", url)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+        try:
+            found = search(split)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert (found.file, found.reason, kept(cache)) == (None, "debuginfod-failed", [])
+        assert "the cache cannot keep it (File too large)" in found.detail
+        assert search(split).file is not None
+
+
+def test_a_cache_that_is_no_folder_does_not_stop_reading(
+    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.write_text("a file")
+    monkeypatch.setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1")
+    assert "the cache cannot keep it" in search(split).detail
+
+
+def test_what_a_killed_download_left_is_removed_by_the_next(
+    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = threading.Event()
+    served = split.debug.read_bytes()
+
+    def half(handler: BaseHTTPRequestHandler) -> None:
+        sends(served[:100], declared=len(served))(handler)
+        handler.wfile.flush()
+        held.wait(20)
+
+    with serve(half) as url:
+        program = (
+            "import sys; from abistore.extract.debuginfod import fetch; fetch(sys.argv[1], 1 << 30, lambda path: '')"
+        )
+        environment = {**os.environ, "DEBUGINFOD_URLS": url}
+        command = [sys.executable, "-c", program, str(ElfFile(split.path).build_id)]
+        with subprocess.Popen(command, env=environment) as process:
+            while not any(path.stat().st_size for path in kept(cache)):
+                assert process.poll() is None
+                time.sleep(0.02)
+            monkeypatch.setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1")
+            search(split)
+            assert len(kept(cache)) == 1, "what is being downloaded is left alone"
+            process.send_signal(signal.SIGKILL)
+        held.set()
+    search(split)
+    assert list(cache.glob(".*")) == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from abistore.errors import StoreError
 from abistore.model.history import IngestRequest
+from abistore.store.copying import copy_beside
 from abistore.store.schema import HEAD
 from abistore.store.store import Store
 from tests.store.builders import large
@@ -136,3 +139,17 @@ def test_bytes_that_are_flipped_all_over_are_damage(filled: Path) -> None:
     filled.write_bytes(content)
     with pytest.raises(StoreError, match="damaged"), Store.open(filled, write=False) as store:
         store.load(store.releases("liblarge")[0])
+
+
+def test_what_a_killed_copy_left_is_removed_by_the_next(path: Path) -> None:
+    Store.open(path, write=True).close()
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    left = path.with_name(f"{path.name}.0005.backup.{ended.pid}.partial")
+    journal = left.with_name(f"{left.name}-journal")
+    running = path.with_name(f"{path.name}.0005.backup.{os.getppid()}.partial")
+    for each in (left, journal, running):
+        each.write_bytes(b"half")
+    with Store.open(path, write=False) as store:
+        copy_beside(store.database, "test")
+    assert [each.exists() for each in (left, journal, running)] == [False, False, True]
