@@ -4,7 +4,7 @@
 
     python -m examples.histories build            # obtain and compile (LIBRARY ... for some only)
     python -m examples.histories ingest           # into .cache/examples/history.db
-    python -m examples.histories check            # comparing stored versions = comparing the binaries
+    python -m examples.histories check            # history = comparing stored versions = comparing the binaries
     python -m examples.histories document         # write docs/real-history.md
 """
 
@@ -55,14 +55,28 @@ def ingest(recipe: Recipe) -> None:
 
 
 def check(recipe: Recipe) -> None:
-    """Stored and fresh comparisons of every consecutive pair say the same; raises Missing where one does not."""
-    for old, new in pairwise(recipe.version_numbers()):
+    """A history's verdicts, stored and fresh comparisons say the same; raises Missing where one does not.
+
+    These are the verdicts about each release against the one before and against the first, which is the baseline.
+    """
+    abistore("--db", DATABASE, "history", recipe.library)
+    first, *others = recipe.version_numbers()
+    for old, new in dict.fromkeys([*pairwise((first, *others)), *((first, each) for each in others)]):
+        words = f"{recipe.library}@{new}", "--against", old
+        remembered = comparison("--db", DATABASE, "verdict", *words)
         stored = comparison("--db", DATABASE, "compare", f"{recipe.library}@{old}", f"{recipe.library}@{new}")
         fresh = comparison("compare", build(recipe, old), build(recipe, new))
-        if stored != fresh:
-            raise Missing(f"{recipe.library} {old} and {new}: stored {stored['summary']}, binaries {fresh['summary']}")
+        if not remembered == stored == fresh:
+            told = (
+                f"{name} {each['summary']}" for name, each in zip(SOURCES, (remembered, stored, fresh), strict=True)
+            )
+            raise Missing(f"{recipe.library} {old} and {new}: {', '.join(told)}")
         counts = {key: count for key, count in stored["summary"].items() if count}
         print(f"{recipe.library} {old} -> {new}: equal, {stored['verdict']} {counts}", flush=True)
+
+
+SOURCES = ("history", "stored", "binaries")
+"""What a comparison is made of."""
 
 
 def comparison(*words: str | Path) -> dict[str, Any]:
