@@ -10,7 +10,8 @@ from pathlib import Path
 
 from abistore.compare.comparison import compare
 from abistore.compare.rules import CASES
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.codec import from_json
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot
@@ -98,9 +99,7 @@ def snapshot_of(case: Case, side: str) -> Snapshot:
         files={name: fence.body for fence in own if (name := _file(fence))},
     )
     options = ExtractOptions(library="libcase", layout=main.options.get("layout", "yes") == "yes")
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    return reader_for(head, path).read(path, options)
+    return read_file(path, options)
 
 
 def _file(fence: Fence) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
 from abistore.errors import UnknownFormat
+from abistore.extract.input_file import InputFile
 from abistore.model.snapshot import Snapshot
 
 
@@ -37,14 +38,17 @@ class Reader(Protocol):
     def accepts(self, head: bytes) -> bool:
         """Whether a file that begins with ``head`` (its first 4,096 bytes) is of this format."""
 
-    def read(self, path: Path, options: ExtractOptions) -> Snapshot:
-        """The snapshot of the file. Raises :class:`abistore.errors.ExtractError` for whatever is wrong with it."""
+    def read(self, file: InputFile, options: ExtractOptions) -> Iterable[Snapshot]:
+        """The snapshots of the libraries in the file: several for a universal file or a package.
+
+        Limits of time and memory hold around the call; what it reads beside ``file`` it tells
+        :func:`abistore.limits.allow_more`. Raises :class:`abistore.errors.InputError`, of the kind that tells what is
+        wrong.
+        """
 
 
-READERS: tuple[str, ...] = ("abistore.extract.elf.reader",)
+READERS: tuple[str, ...] = ("abistore.extract.json.reader", "abistore.extract.elf.reader")
 """The modules of all readers, asked in this order. A new format is a module here and nothing else."""
-
-HEAD_BYTES = 4096
 
 
 def reader_for(head: bytes, path: Path) -> Reader:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from abistore.errors import AbistoreError, Incomparable, InputError, UsageError
+from abistore.errors import AbistoreError, Incomparable, UsageError
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, Said
 from abistore.model.names import SELF
@@ -23,7 +23,7 @@ from abistore.service.database import open_store, user
 from abistore.service.gates import OPEN, Admitted, Arrival, Gate, admit
 from abistore.service.labels import check_label
 from abistore.service.ordering import standing_note
-from abistore.service.snapshots import ExtractOptions, capture, file_digest, is_json, one_of, read_head
+from abistore.service.snapshots import ExtractOptions, InputFile, captured, is_json, one_of
 
 if TYPE_CHECKING:
     from abistore.report.model import Report
@@ -154,19 +154,20 @@ def _placed(store: Store, result: Ingested) -> Ingested:
 
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
     try:
-        return _ingest_file(store, path, plan)
+        with InputFile(path) as file:
+            return _ingest_file(store, file, plan)
     except AbistoreError as error:
         return Ingested(str(path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)
 
 
-def _ingest_file(store: Store, path: Path, plan: IngestPlan) -> Ingested:
-    read_here = not is_json(read_head(path))
-    if read_here and (known := _known(store, path, plan)):
+def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
+    path, read_here = file.path, not is_json(file)
+    if read_here and (known := _known(store, file, plan)):
         _check_target(known.target, path, plan)
         arrival, said = Arrival.known(known, plan.actor or user()), _said(Exported(), plan)
         notes = _silent(known.exports)
     else:
-        snapshot = capture(path, options=plan.options)
+        snapshot = captured(file, options=plan.options, target=plan.target)
         _check_target(snapshot.target, path, plan)
         request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
         arrival, said = Arrival.of(snapshot, request), Said(request.released, request.revision, request.url)
@@ -237,15 +238,15 @@ def _silent(exports: int) -> tuple[str, ...]:
     return () if exports else (NO_EXPORTS,)
 
 
-def _known(store: Store, path: Path, plan: IngestPlan) -> Release | None:
+def _known(store: Store, file: InputFile, plan: IngestPlan) -> Release | None:
     """The release stored from this very file under the labels asked for, unless reading it again could say more."""
-    version = plan.version or _version_of_path(path, plan.version_from)
+    path, version = file.path, plan.version or _version_of_path(file.path, plan.version_from)
     if plan.replace or (plan.version_from and not version):
         return None
     profile = plan.profile or DEFAULT_PROFILE
-    if not store.may_know(_size(path), version, profile, plan.library):
+    if not store.may_know(file.size, version, profile, plan.library):
         return None
-    known = store.known(file_digest(path), version, profile, plan.library)
+    known = store.known(file.sha256(), version, profile, plan.library)
     if known and not plan.library and known.line.library != library_name(known.soname or path.name):
         return None  # somebody stored it under another library's name
     return None if known and _could_say_more(known, plan) else known
@@ -257,13 +258,6 @@ def _could_say_more(known: Release, plan: IngestPlan) -> bool:
         return any(evidence.state != "full" for evidence in known.evidence)
     unread = "layout" not in {evidence.facet for evidence in known.evidence}
     return unread and plan.options.layout and not plan.gate.is_open
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", "check the path and its permissions") from error
 
 
 def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:

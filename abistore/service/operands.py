@@ -104,7 +104,8 @@ class Operands:
         """The snapshot of a file, one of ``count`` that are read; ``beside`` is the reference on the other side."""
         if not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
-        return capture(Path(text), options=one_of(self._selection.options, number, count))
+        options = one_of(self._selection.options, number, count)
+        return capture(Path(text), options=options, target=self._selection.target)
 
     def _meant(self, text: str, beside: str) -> str:
         """The hint about what names nothing: a label of the library on the other side, where it is one."""

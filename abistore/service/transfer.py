@@ -16,7 +16,7 @@ from abistore.model.history import DEFAULT_PROFILE, Release
 from abistore.model.snapshot import Exported
 from abistore.service.database import line_target, open_store
 from abistore.service.ingesting import Ingested, IngestPlan, Progress, ingest
-from abistore.service.snapshots import is_json, read_head, written
+from abistore.service.snapshots import InputFile, is_json, written
 
 STANDARD_INPUT = Path("-")
 
@@ -88,8 +88,9 @@ def _import(
 
 def _refusal(path: Path) -> Ingested | None:
     try:
-        if is_json(read_head(path)):
-            return None
+        with InputFile(path) as file:
+            if is_json(file):
+                return None
         error = InputError(f"{path}: not a JSON snapshot", "`abistore ingest` stores libraries")
     except InputError as failure:
         error = failure

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Impact
 from abistore.model.names import Name

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison, Finding, Impact
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -70,9 +71,7 @@ class Library:
         """What the built library shows."""
         flags = FLAGS[self.language]
         path = build_library(self.source(side), language=self.language, compiler=self.compiler, flags=flags)
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-        return reader_for(head, path).read(path, ExtractOptions(library="libcase"))
+        return read_file(path, ExtractOptions(library="libcase"))
 
 
 def generated() -> Iterator[Library]:

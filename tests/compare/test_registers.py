@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison
 from tests.build import build_library
 
@@ -28,9 +29,7 @@ def compared(machine: str, old: str, new: str) -> Comparison:
     for body in (old, new):
         source = f"{body}; int take(V value) {{ return sizeof value; }}"
         path = build_library(source, compiler=COMPILERS[machine], flags=("-g", "-O1", "-w", "-nostdlib"))
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-        snapshots.append(reader_for(head, path).read(path, ExtractOptions(library="libcase")))
+        snapshots.append(read_file(path, ExtractOptions(library="libcase")))
     return compare(*snapshots)
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict
 from abistore.model.snapshot import Snapshot
 from examples.recipes import JSONNET, LZ4
@@ -40,9 +41,7 @@ def is_cpp(path: Path) -> bool:
 
 
 def read(path: Path) -> Snapshot:
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    return reader_for(head, path).read(path, ExtractOptions())
+    return read_file(path, ExtractOptions())
 
 
 LIBRARIES = libraries()

@@ -15,7 +15,8 @@ from abistore.compare.comparison import compare
 from abistore.compare.policies.reading import load
 from abistore.compare.suppression import Suppressions
 from abistore.errors import PolicyError
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -133,9 +134,7 @@ def library(change: str) -> Path:
 
 @cache
 def read(path: Path) -> Snapshot:
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    return reader_for(head, path).read(path, ExtractOptions(library="libcase"))
+    return read_file(path, ExtractOptions(library="libcase"))
 
 
 @pytest.mark.parametrize(("change", "text", "quiet"), SPECIFICATIONS)

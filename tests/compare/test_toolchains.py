@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Impact, Verdict
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -102,9 +103,7 @@ STANDARD = {"c": "-std=gnu17", "c++": "-std=c++17"}
 
 
 def read(path: Path) -> Snapshot:
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    return reader_for(head, path).read(path, ExtractOptions(library="libcase"))
+    return read_file(path, ExtractOptions(library="libcase"))
 
 
 def built(language: str, *flags: str, compiler: str | None = None) -> Path:

@@ -10,7 +10,8 @@ import pytest
 
 from abistore.compare.equivalence import TypeSide
 from abistore.compare.vtables import Tables, grows_unseen, is_destructor
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.shapes import Record
 from tests.build import build_library
@@ -53,9 +54,7 @@ def library(compiler: str, source: str = SOURCE) -> Path:
 
 
 def tables(path: Path) -> Tables:
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    snapshot = reader_for(head, path).read(path, ExtractOptions(library="libcase", layout=True))
+    snapshot = read_file(path, ExtractOptions(library="libcase", layout=True))
     return Tables(TypeSide(snapshot))
 
 

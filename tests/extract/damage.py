@@ -12,8 +12,8 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.errors import InputError, LimitExceeded
-from abistore.extract.elf import reader
-from abistore.extract.elf.reader import read
+from abistore.extract import capture
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits
 from abistore.model.codec import from_json, to_json
@@ -27,9 +27,7 @@ SECONDS, BYTES = 10, 256 << 20
 
 def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives reading a fraction of the processor time and memory that users give it, by its own mechanism."""
-    monkeypatch.setattr(reader, "SECONDS", SECONDS)
-    monkeypatch.setattr(reader, "BYTES", BYTES)
-    monkeypatch.setattr(reader, "limits_for", lambda size, doing: limits(SECONDS, BYTES, doing))
+    monkeypatch.setattr(capture, "limits_for", lambda size, doing: limits(SECONDS, BYTES, doing))
 
 
 def outcomes(library: Path, places: Sequence[range], folder: Path, *, layout: bool = True) -> Counter[str]:

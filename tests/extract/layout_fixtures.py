@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import (

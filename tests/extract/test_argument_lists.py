@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library

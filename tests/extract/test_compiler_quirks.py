@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.elf.reader import read as read_library
+from abistore.extract.capture import read as read_library
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Function
 from tests.extract.layout_fixtures import CHAR, CPP, DOUBLE, INT, VOID, Layout, layout, pointer

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read
+from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from tests.build import build_library
 
@@ -24,7 +25,7 @@ def place(
         files={"include/lib.h": PUBLIC, "src/helper.h": "int helper(int);\n", f"other{suffix}": HELPER, **files},
         flags=("-g", "-O1", "-I.", f"other{suffix}", *sources),
     )
-    snapshot = reader_for(path.read_bytes()[:HEAD_BYTES], path).read(path, ExtractOptions())
+    snapshot = read(path, ExtractOptions())
     return snapshot.locations[Name("function", name)].file
 
 

@@ -11,9 +11,9 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
 
+from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.machines import target_of
-from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import SELF
 from abistore.model.shapes import Library

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import ExtractError, InputError, UnknownFormat
+from abistore.extract.capture import read
 from abistore.extract.elf.linker_script import is_linker_script, named_libraries
-from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from tests.extract.elf_fixtures import every_sort_of_symbol
 
@@ -92,5 +92,5 @@ def test_scripts_in_a_circle_are_an_error(folder: Path) -> None:
 def test_other_texts_are_no_scripts(text: str, tmp_path: Path) -> None:
     assert not is_linker_script(text.encode())
     (tmp_path / "file").write_text(text)
-    with pytest.raises(UnknownFormat if text else ExtractError):
+    with pytest.raises(UnknownFormat if text else InputError):
         read(tmp_path / "file", TABLES_ONLY)

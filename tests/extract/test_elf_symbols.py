@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.dynamic import Dynamic
 from abistore.extract.elf.noise import is_noise
-from abistore.extract.elf.reader import read, read_tables
+from abistore.extract.elf.reader import read_tables
+from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.regular import read_head
 from abistore.model.codec import from_json, to_json
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
@@ -28,7 +29,7 @@ NOISE = {"__bss_start", "_edata", "_end", "_init", "_fini"}
 
 def system_libraries() -> list[Path]:
     paths = {path.resolve() for path in SYSTEM.glob("*.so*") if path.is_file()}
-    return sorted(path for path in paths if read_head(path, 4) == b"\x7fELF")
+    return sorted(path for path in paths if InputFile(path).head[:4] == b"\x7fELF")
 
 
 @pytest.mark.skipif(not SYSTEM.is_dir(), reason="no multiarch library folder here")

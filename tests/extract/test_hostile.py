@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from abistore.errors import ExtractError, InputError, LimitExceeded, UnknownFormat
+from abistore.extract.capture import read
 from abistore.extract.elf.container import PT_LOAD, ElfFile
-from abistore.extract.elf.reader import accepts, read
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
-from abistore.extract.regular import read_head
+from abistore.extract.elf.reader import accepts
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 from tests.extract.elf_fixtures import every_sort_of_symbol, without_section_headers
@@ -43,7 +44,7 @@ def outcome_of(data: bytes, folder: Path) -> Snapshot | InputError:
 
 def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "libcase.so").touch()
-    with pytest.raises(ExtractError, match="empty"):
+    with pytest.raises(InputError, match="empty"):
         read(tmp_path / "libcase.so", TABLES_ONLY)
 
 
@@ -82,7 +83,7 @@ def test_an_unreadable_file_is_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         def refuse(*_arguments: object) -> int:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("abistore.extract.regular.os.open", refuse)
+        monkeypatch.setattr("abistore.extract.input_file.os.open", refuse)
     with pytest.raises(InputError, match="not readable"):
         read(path, TABLES_ONLY)
 
@@ -91,7 +92,7 @@ def test_a_text_file_is_of_no_known_format(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("INPUT is a word here, and GROUP (too)\n")
     with pytest.raises(UnknownFormat):
-        reader_for(read_head(path, HEAD_BYTES), path)
+        reader_for(InputFile(path).head, path)
     with pytest.raises(UnknownFormat):
         read(path, TABLES_ONLY)
 
@@ -119,7 +120,7 @@ def test_object_files_archives_executables_and_cores_are_told_apart(tmp_path: Pa
         "core": "core dump",
     }
     for name, words in expected.items():
-        assert accepts(read_head(tmp_path / name, HEAD_BYTES)), name
+        assert accepts(InputFile(tmp_path / name).head), name
         with pytest.raises(ExtractError, match=words) as raised:
             read(tmp_path / name, TABLES_ONLY)
         assert raised.value.hint or name == "core", name

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import InputError
+from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile, Section
-from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import AbistoreError
+from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from tests.build import build_library
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from abistore.extract.capture import read
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.shapes.instances import Instances
 from abistore.extract.dwarf.shapes.records import read_record
 from abistore.extract.dwarf.shapes.types import Types
 from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.reader import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Named, Record
@@ -106,7 +106,7 @@ def test_classes_of_libstdcxx_have_the_sizes_and_bases_that_abidw_finds() -> Non
 @pytest.mark.skipif(not LIBSTDCXX.exists(), reason="libstdc++6-12-dbg is not installed")
 def test_the_class_where_abidw_differs_has_two_definitions_in_libstdcxx() -> None:
     info = DebugInfo(ElfFile(LIBSTDCXX), alternate=None, options=ExtractOptions(), addresses={}, tls_offsets={})
-    types = Types(info, Instances, machine=62, runtime=True)
+    types = Types(info, Instances, machine="x86_64", runtime=True)
     shapes = [read_record(types, info.die(handle)) for handle in info.definitions(PLAIN_NAME)]
     assert {len(shape.bases) for shape in shapes} == {0, 1}
 

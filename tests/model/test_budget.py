@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.budget import MOST_DEPTH, MOST_PARTS, PARTS_PER_MENTION, SPARE_PARTS, TOO_LARGE, Budget, fitted
 from abistore.model.codec import from_json, to_json

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from abistore.errors import SnapshotError
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.codec import FORMAT_VERSION, from_json, to_json
 from abistore.model.names import SELF, Name

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.layout import Hole, Layouts, holes, is_packed, primitive_alignment
 from abistore.model.names import Name

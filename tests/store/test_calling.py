@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions, reader_for
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
 from abistore.model.demangle import demangle
 from abistore.model.history import IngestRequest
 from abistore.model.names import Name
@@ -73,9 +74,7 @@ extern "C" int other_name(int) __asm__("asm_label"); int other_name(int x) { ret
 
 @cache
 def read(path: Path) -> Snapshot:
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    return reader_for(head, path).read(path, ExtractOptions())
+    return read_file(path, ExtractOptions())
 
 
 @cache

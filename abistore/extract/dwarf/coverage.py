@@ -16,7 +16,7 @@ from abistore.model.snapshot import Evidence
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.info import DebugInfo
     from abistore.extract.dwarf.entries.units import Unit
-    from abistore.extract.elf.symbols import Exports
+    from abistore.extract.exports import Exports
 
 HINTS: Final = {
     "split-debug-missing": "keep the .dwo files where the build left them, or make a .dwp beside the library",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from abistore.extract.dwarf.bytes.faults import malformed_is_an_error, refuse_useless
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types
 from abistore.extract.dwarf.entries.info import DebugInfo
@@ -19,34 +17,32 @@ from abistore.extract.dwarf.shapes.joins import Joins
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
 from abistore.extract.dwarf.shapes.special_members import settle_passing
 from abistore.extract.dwarf.shapes.types import Types
+from abistore.extract.facets import FacetReading
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.evidence import is_expected
 from abistore.model.names import Name, by_name
-from abistore.model.snapshot import Evidence, Location, Variants
 
 if TYPE_CHECKING:
+    from abistore.extract.debug_file import DebugFile
     from abistore.extract.dwarf.names.spellings import Completing, Spellings
-    from abistore.extract.elf.container import ElfFile
-    from abistore.extract.elf.symbols import Exports
+    from abistore.extract.exports import Exports
     from abistore.extract.reader import ExtractOptions
 
 
-class Layout(msgspec.Struct, frozen=True):
-    """The layout facet of one library, with where each declaration stands and how much could be seen."""
-
-    entries: dict[Name, Variants]
-    locations: dict[Name, Location]
-    evidence: Evidence
-    compilers: tuple[str, ...]
-    languages: tuple[str, ...]
-
-
 def read_layout(
-    debug: ElfFile, exports: Exports, options: ExtractOptions, *, soname: str | None, alternate: ElfFile | None
-) -> Layout:
+    debug: DebugFile,
+    exports: Exports,
+    options: ExtractOptions,
+    *,
+    machine: str,
+    soname: str | None,
+    alternate: DebugFile | None,
+) -> FacetReading:
     """Reads what describes ``exports`` in the debug information of ``debug``, and all that it mentions.
+
+    ``machine`` is the target's, as :class:`abistore.model.snapshot.Target` spells it.
 
     Raises :class:`abistore.errors.ExtractError` where the debug information is corrupt beyond use.
     """
@@ -59,7 +55,7 @@ def read_layout(
             tls_offsets=exports.tls_by_offset,
         )
         info.locate(*expected_places(exports))
-        types = Types(info, _instances, machine=debug.machine, runtime=is_runtime(soname))
+        types = Types(info, _instances, machine=machine, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
         _read_reached(types)
         resolve_alias_templates(types.entries, types.aliases)
@@ -71,7 +67,7 @@ def read_layout(
             info.problem(REASON, told(refused))
         evidence = coverage(exports, described, info)
         refuse_useless(debug.path.name, evidence)
-        layout = Layout(
+        layout = FacetReading(
             entries={name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
             locations=types.locations,
             evidence=evidence,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import struct
-import weakref
-import zlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +12,12 @@ from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
 from abistore.extract.elf.compressed import expand, expand_old
 from abistore.extract.elf.notes import Note, build_id, read_notes
 from abistore.extract.elf.supplement import Supplement, read_supplement
-from abistore.extract.regular import open_regular, read_range
+from abistore.extract.input_file import InputFile
 
 MAGIC = b"\x7fELF"
 SHT_NOTE, SHT_NOBITS = 7, 8
 SHF_COMPRESSED = 0x800
-_PIECE = 1 << 17
-PT_LOAD, PT_NOTE = 1, 4
+PT_LOAD, PT_NOTE, PT_TLS = 1, 4, 7
 _INDEX_ELSEWHERE, _PHNUM_ELSEWHERE = 0xFFFF, 0xFFFF  # SHN_XINDEX, PN_XNUM
 
 _HEADER = {32: "HHIIIIIHHHHHH", 64: "HHIQQQIHHHHHH"}
@@ -63,16 +59,13 @@ class ElfFile:
     contradicts itself, :class:`LimitExceeded` above ``max_bytes``. Field names follow the gABI, chapters 4 and 5.
     """
 
-    def __init__(self, path: Path, max_bytes: int = 4 << 30) -> None:
-        self.path = path
+    def __init__(self, source: Path | InputFile, max_bytes: int = 4 << 30) -> None:
+        self.file = source if isinstance(source, InputFile) else InputFile(source)
+        self.path = self.file.path
+        self.size = self.file.size
         self.max_bytes = max_bytes
-        self._descriptor, self.size = open_regular(path, max_bytes)
-        self.close = weakref.finalize(self, os.close, self._descriptor)
-        try:
-            self._read_tables()
-        except BaseException:
-            self.close()
-            raise
+        self.file.check_size(max_bytes)
+        self._read_tables()
 
     def _read_tables(self) -> None:
         if self.size == 0:
@@ -134,36 +127,15 @@ class ElfFile:
 
     def read_at(self, offset: int, size: int) -> bytes:
         """``size`` bytes at a file offset. Raises :class:`ExtractError` where they are not all there."""
-        self.check_range(offset, size)
-        return read_range(self._descriptor, offset, size, self.path)
+        return self.file.read_at(offset, size)
 
     def check_range(self, offset: int, size: int) -> None:
         """Raises :class:`ExtractError` where the file does not reach over ``size`` bytes from ``offset``."""
-        if offset < 0 or size < 0 or offset + size > self.size:
-            raise ExtractError(
-                f"{self.path}: truncated: {size:,} bytes at offset {offset:,} of {self.size:,}",
-                "copy or download the file again",
-            )
-
-    def sha256(self) -> str:
-        """The SHA-256 of the whole file, in hexadecimal."""
-        import hashlib  # loads OpenSSL
-
-        state = hashlib.sha256()
-        for piece in self._pieces():
-            state.update(piece)
-        return state.hexdigest()
+        self.file.check_range(offset, size)
 
     def crc32(self) -> int:
         """The CRC-32 of the whole file, as ``.gnu_debuglink`` records it."""
-        value = 0
-        for piece in self._pieces():
-            value = zlib.crc32(piece, value)
-        return value
-
-    def _pieces(self) -> Iterator[bytes]:
-        for offset in range(0, self.size, _PIECE):
-            yield self.read_at(offset, min(_PIECE, self.size - offset))
+        return self.file.crc32()
 
     def at_address(self, address: int, size: int | None = None) -> bytes:
         """The file's bytes at a link-time address: ``size`` of them, or all up to the end of the segment.
@@ -213,6 +185,16 @@ class ElfFile:
         if section is None and name.startswith(".debug_"):
             section = self._by_name.get(".z" + name[1:])
         return section
+
+    def another(self, path: Path) -> ElfFile:
+        """A further ELF file with the same limit of size. Raises :class:`InputError`."""
+        return ElfFile(path, self.max_bytes)
+
+    @cached_property
+    def tls_addresses(self) -> range:
+        """The link-time addresses of the TLS segment; empty where there is none."""
+        segment = next((each for each in self.segments if each.type == PT_TLS), None)
+        return range(segment.address, segment.address + segment.memory_size) if segment else range(0)
 
     # --- identity -------------------------------------------------------------------------------------------------
 

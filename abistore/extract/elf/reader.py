@@ -1,16 +1,16 @@
-"""The ELF reader: a shared object's tables and its debug information, joined into one snapshot."""
+"""The ELF reader: the tables of a shared object, and the debug information that belongs to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 import abistore
 from abistore.errors import ExtractError, UnknownFormat
-from abistore.extract.debuginfo import DebugSearch, find_alternate, find_debug, without_alternate
+from abistore.extract.debuginfo import find_alternate, find_debug, without_alternate
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.dynamic import (
     DF_1_PIE,
@@ -24,19 +24,18 @@ from abistore.extract.elf.dynamic import (
 from abistore.extract.elf.hardening import needed_processor, read_hardening
 from abistore.extract.elf.linker_script import MOST_BYTES, find_library, is_linker_script
 from abistore.extract.elf.machines import target_of
-from abistore.extract.elf.symbols import Exports, exported, imported, index_exports, read_rows
+from abistore.extract.elf.symbols import exported, imported, index_exports, read_rows
 from abistore.extract.elf.versions import Versions, read_versions
-from abistore.extract.reader import HEAD_BYTES, ExtractOptions
-from abistore.extract.regular import read_head
-from abistore.limits import BYTES, SECONDS, limits, limits_for
+from abistore.extract.exports import Exports
+from abistore.extract.facets import FacetReading, join
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions
+from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
-from abistore.model.names import SELF, Facet, Name, by_name
+from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Variants
+from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
 from abistore.model.sonames import library_name
-
-if TYPE_CHECKING:
-    from abistore.extract.dwarf.layout import Layout
 
 ARCHIVES = (b"!<arch>\n", b"!<thin>\n")
 ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
@@ -48,67 +47,46 @@ def accepts(head: bytes) -> bool:
     return head.startswith((MAGIC, *ARCHIVES)) or is_linker_script(head)
 
 
-def read(path: Path, options: ExtractOptions) -> Snapshot:
-    """The snapshot of the shared library at ``path``, or of the one that a linker script there names.
+def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
+    """The snapshot of the shared library in ``file``, or of the one that a linker script there names.
 
     Raises :class:`abistore.errors.InputError`, of the kind that tells what is wrong with the file.
     """
-    with limits(SECONDS, BYTES, _reading(path)):
-        elf = open_library(path, options.max_bytes)
-    snapshot = _read(elf, options)
-    with limits_for(
-        elf.size, _reading(path)
-    ):  # last: OpenSSL is loaded into memory that the debug information needs before
-        provenance = msgspec.structs.replace(snapshot.provenance, sha256=elf.sha256())
-    return msgspec.structs.replace(snapshot, provenance=provenance)
-
-
-def _reading(path: Path) -> str:
-    return f"reading {path.name}"
-
-
-def _read(elf: ElfFile, options: ExtractOptions) -> Snapshot:
-    with limits_for(elf.size, _reading(elf.path)):
-        tables = read_tables(elf)
-        snapshot = _snapshot(elf, tables, options)
-        if not options.layout:
-            return snapshot
-        search = find_debug(elf, options)
-        alternate = find_alternate(search.file, options) if search.file else None
-        if search.file and search.file.alternate_link and alternate is None:
-            search = without_alternate(search)
-    if search.file is None:
-        return _without_layout(snapshot, search, len(tables.exports.kinds))
-    debug_files = (search.file,) if alternate is None else (search.file, alternate)
-    with limits_for(sum(file.size for file in debug_files), _reading(search.file.path)):
-        from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
-
-        layout = read_layout(search.file, tables.exports, options, soname=tables.soname, alternate=alternate)
-    return _with_layout(snapshot, layout, search, tuple(file.path.name for file in debug_files if file is not elf))
+    elf = open_library(file, options.max_bytes)
+    tables = read_tables(elf)
+    binary = _binary(elf, tables, options)
+    readings = [_symbols(tables)]
+    if options.layout:
+        readings.append(_layout(elf, tables, options, binary.target))
+    snapshot = join(binary, readings)
+    # last: OpenSSL is loaded into memory that the debug information needs before
+    provenance = msgspec.structs.replace(snapshot.provenance, sha256=elf.file.sha256())
+    yield msgspec.structs.replace(snapshot, provenance=provenance)
 
 
 # --- the file -----------------------------------------------------------------------------------------------------
 
 
-def open_library(path: Path, max_bytes: int) -> ElfFile:
-    """The ELF file that ``path`` stands for: itself, or what linker scripts lead to.
+def open_library(file: InputFile, max_bytes: int) -> ElfFile:
+    """The ELF file that ``file`` stands for: itself, or what linker scripts lead to.
 
     Raises :class:`UnknownFormat` for anything else, :class:`ExtractError` for an archive, an object file or a core.
     """
-    seen: set[Path] = set()
-    while True:
-        head = read_head(path, HEAD_BYTES)
-        if head.startswith(ARCHIVES):
+    given, seen = file, set[Path]()
+    while not file.head.startswith(MAGIC):
+        path = file.path
+        if file.head.startswith(ARCHIVES):
             raise ExtractError(
                 f"{path}: is a static archive", "pass the shared library; archives have no link-time ABI"
             )
-        if head.startswith(MAGIC) or not head:
-            break
-        if not is_linker_script(head) or path in seen:
+        if not is_linker_script(file.head) or path in seen:
             raise UnknownFormat(f"{path}: not an ELF file", "abistore reads ELF shared libraries")
         seen.add(path)
-        path = find_library(path, read_head(path, MOST_BYTES).decode("utf-8", "replace"))
-    elf = ElfFile(path, max_bytes)
+        text = file.read_at(0, min(MOST_BYTES, file.size)).decode("utf-8", "replace")
+        file = InputFile(find_library(path, text))
+    if file is not given:
+        allow_more(file.size)
+    path, elf = file.path, ElfFile(file, max_bytes)
     if elf.type == ET_REL:
         raise ExtractError(f"{path}: is a relocatable object file", "link it into a shared library first")
     if elf.type == ET_CORE:
@@ -181,17 +159,16 @@ def _search_path(text: str | None) -> tuple[str, ...]:
     return tuple(text.split(":")) if text else ()
 
 
-# --- the snapshot -------------------------------------------------------------------------------------------------
+# --- the facets ---------------------------------------------------------------------------------------------------
 
 
-def _snapshot(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot:
-    count = len(tables.exports.kinds)
+def _binary(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot:
+    """What file it is, before any facet is read."""
     return Snapshot(
         library=options.library or library_name(Path(tables.soname or elf.path.name).name),
         version=options.version,
         target=target_of(elf),
-        entries={"symbol": tables.entries},
-        evidence=(Evidence("symbol", "full", source="file", described=count, expected=count),),
+        entries={},
         provenance=Provenance(
             file=elf.path.name,
             size=elf.size,
@@ -202,22 +179,38 @@ def _snapshot(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot
     )
 
 
-def _without_layout(snapshot: Snapshot, search: DebugSearch, expected: int) -> Snapshot:
-    missing = Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)
-    return msgspec.structs.replace(snapshot, evidence=(*snapshot.evidence, missing))
+def _symbols(tables: Tables) -> FacetReading:
+    count = len(tables.exports.kinds)
+    return FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), tables.entries)
 
 
-def _with_layout(snapshot: Snapshot, layout: Layout, search: DebugSearch, debug_files: tuple[str, ...]) -> Snapshot:
-    entries: dict[Facet, Mapping[Name, Variants]] = dict(snapshot.entries)
-    if layout.evidence.state != "missing":
-        entries["layout"] = layout.entries
-    provenance = msgspec.structs.replace(
-        snapshot.provenance, compilers=layout.compilers, languages=layout.languages, debug_files=debug_files
+def _layout(elf: ElfFile, tables: Tables, options: ExtractOptions, target: Target) -> FacetReading:
+    """What the debug information says; where there is none, why."""
+    search = find_debug(elf, options)
+    alternate = find_alternate(search.file, options) if search.file else None
+    if search.file and search.file.alternate_link and alternate is None:
+        search = without_alternate(search)
+    if search.file is None:
+        expected = len(tables.exports.kinds)
+        return FacetReading(
+            Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)
+        )
+    files = (search.file,) if alternate is None else (search.file, alternate)
+    allow_more(sum(file.size for file in files))
+    from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
+
+    layout = read_layout(
+        search.file,
+        tables.exports,
+        options,
+        machine=target.machine,
+        soname=tables.soname,
+        alternate=alternate,
     )
+    for each in files:
+        each.file.check_unchanged()
     return msgspec.structs.replace(
-        snapshot,
-        entries=entries,
-        evidence=(*snapshot.evidence, msgspec.structs.replace(layout.evidence, source=search.source)),
-        locations=layout.locations,
-        provenance=provenance,
+        layout,
+        evidence=msgspec.structs.replace(layout.evidence, source=search.source),
+        debug_files=tuple(each.path.name for each in files if each is not elf),
     )

@@ -6,8 +6,6 @@ import struct
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-import msgspec
-
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
 from abistore.extract.elf.descriptors import Descriptors
@@ -22,6 +20,7 @@ from abistore.extract.elf.dynamic import (
 )
 from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.versions import Versions
+from abistore.extract.exports import Exports
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
 
@@ -52,19 +51,6 @@ class Row(NamedTuple):
     visibility: int
     section: int
     version: int
-
-
-class Exports(msgspec.Struct):
-    """Where the exported symbols lie, to join them with what the debug information says.
-
-    Addresses are link-time virtual addresses, with the ARM Thumb bit cleared, of code and not of its descriptors; TLS
-    offsets count from the start of the TLS segment. Names at one address are sorted. An IFUNC is in ``kinds`` alone:
-    its address is its resolver's.
-    """
-
-    by_address: dict[int, tuple[str, ...]] = {}
-    tls_by_offset: dict[int, tuple[str, ...]] = {}
-    kinds: dict[str, Kind] = {}
 
 
 def read_rows(dynamic: Dynamic) -> Iterator[Row]:

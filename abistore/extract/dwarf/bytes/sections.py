@@ -9,19 +9,19 @@ from abistore.extract.dwarf.bytes.strings import StringTable
 from abistore.extract.dwarf.bytes.tables import read_table
 
 if TYPE_CHECKING:
+    from abistore.extract.debug_file import DebugFile
     from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
     from abistore.extract.dwarf.bytes.forms import Format
-    from abistore.extract.elf.container import ElfFile
 
 
 class Sections:
-    """The debug sections of ``elf``; with ``suffix`` ``.dwo`` those of a split DWARF file."""
+    """The debug sections of ``file``; with ``suffix`` ``.dwo`` those of a split DWARF file."""
 
-    def __init__(self, elf: ElfFile, suffix: Literal["", ".dwo"] = "") -> None:
-        self.elf = elf
+    def __init__(self, file: DebugFile, suffix: Literal["", ".dwo"] = "") -> None:
+        self.file = file
         self.suffix = suffix
-        self.prefix = "<" if elf.little else ">"
-        self.order: Literal["little", "big"] = "little" if elf.little else "big"
+        self.prefix = "<" if file.little else ">"
+        self.order: Literal["little", "big"] = "little" if file.little else "big"
         self._bytes: dict[str, bytes] = {}
         self._tables: dict[tuple[int, Format], list[Abbreviation]] = {}
 
@@ -30,7 +30,7 @@ class Sections:
         data = self._bytes.get(name)
         if data is None:
             full = f".debug_{name}{self.suffix}"
-            data = b"".join(self.elf.sections_named(full)) if self.suffix else self.elf.section(full)
+            data = b"".join(self.file.sections_named(full)) if self.suffix else self.file.section(full)
             self._bytes[name] = data
         return data
 

@@ -31,7 +31,7 @@ from abistore.extract.dwarf.entries.units import Context, Unit, read_units
 from abistore.extract.dwarf.entries.unplaced import MEMBER, folded_functions, members
 
 if TYPE_CHECKING:
-    from abistore.extract.elf.container import ElfFile
+    from abistore.extract.debug_file import DebugFile
     from abistore.extract.reader import ExtractOptions
 
 BASE_STEP = 1 << 40
@@ -39,8 +39,6 @@ BASE_STEP = 1 << 40
 
 ALTERNATE_BASE = 1 * BASE_STEP
 
-
-SEGMENT_TLS = 7
 
 LONGEST_CHAIN = 8
 """Bound on references from an entry to the one that it completes."""
@@ -59,9 +57,9 @@ class DebugInfo:
 
     def __init__(
         self,
-        elf: ElfFile,
+        file: DebugFile,
         *,
-        alternate: ElfFile | None,
+        alternate: DebugFile | None,
         options: ExtractOptions,
         addresses: Mapping[int, Sequence[str]],
         tls_offsets: Mapping[int, Sequence[str]],
@@ -70,7 +68,7 @@ class DebugInfo:
         self.found: list[Found] = []
         self._units: list[Unit] = []
         self._split_units: dict[int, Unit] = {}
-        self._elf = elf
+        self._file = file
         self._progress = options.progress
         self._addresses = addresses
         self._tls_offsets = tls_offsets
@@ -81,16 +79,18 @@ class DebugInfo:
         self._files: dict[tuple[int, int], Files] = {}
         self._last: Unit | None = None
         self._code: list[tuple[int, int, Unit]] = []
-        self._sections = Sections(elf)
-        self._split_files = SplitFiles(elf, options, self._add_split, self.problem)
+        self._sections = Sections(file)
+        self._split_files = SplitFiles(file, options, self._add_split, self.problem)
         other = Sections(alternate) if alternate is not None else None
-        self.context = Context(other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, _tls(elf))
+        self.context = Context(
+            other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, file.tls_addresses
+        )
         self._add(self._sections, self._sections.info, 0)
         if other is not None:
             self._add(other, other.info, ALTERNATE_BASE)
-        elif elf.alternate_link is not None:
-            self.problem("alternate-file-missing", elf.alternate_link[0])
-        if elf.has(".debug_types"):
+        elif file.alternate_link is not None:
+            self.problem("alternate-file-missing", file.alternate_link[0])
+        if file.has(".debug_types"):
             self._add(self._sections, self._sections.types, self._new_base())
 
     @property
@@ -124,7 +124,7 @@ class DebugInfo:
 
     def _add(self, sections: Sections, data: bytes, base: int) -> list[Unit]:
         def fault(detail: str) -> None:
-            self.problem("corrupt-debug-info", f"{sections.elf.path.name}: {detail}")
+            self.problem("corrupt-debug-info", f"{sections.file.path.name}: {detail}")
 
         units = list(read_units(sections, data, base, self.context, fault))
         for unit in units:
@@ -178,7 +178,7 @@ class DebugInfo:
             return []
 
     def _fault(self, detail: str) -> None:
-        self.problem("corrupt-debug-info", f"{self._elf.path.name}: {detail}")
+        self.problem("corrupt-debug-info", f"{self._file.path.name}: {detail}")
 
     def locate(self, addresses: Collection[int], tls_offsets: Collection[int]) -> None:
         """Scans units until ``found`` has an entry at all of these places, or no unit is left.
@@ -189,7 +189,7 @@ class DebugInfo:
         chosen = self.units_for(addresses)
         for number, unit in enumerate(chosen):
             if self._progress:
-                self._progress(self._elf.path.name, number / len(chosen))
+                self._progress(self._file.path.name, number / len(chosen))
             self.scan(unit)
         if not (set(addresses) <= self._found_at("function", "variable") and set(tls_offsets) <= self._found_at("tls")):
             for unit in self.units:
@@ -373,9 +373,3 @@ class DebugInfo:
             self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
             self._files[key] = Files(unit, (), ())
             return ""
-
-
-def _tls(elf: ElfFile) -> range:
-    """The addresses of the TLS segment."""
-    segments = [segment for segment in elf.segments if segment.type == SEGMENT_TLS]
-    return range(segments[0].address, segments[0].address + segments[0].memory_size) if segments else range(0)

@@ -14,7 +14,7 @@ from abistore.extract.dwarf.bytes.sections import Sections
 from abistore.extract.dwarf.entries.units import Unit
 
 if TYPE_CHECKING:
-    from abistore.extract.elf.container import ElfFile
+    from abistore.extract.debug_file import DebugFile
     from abistore.extract.reader import ExtractOptions
 
 Add = Callable[[Sections, bytes], list[Unit]]
@@ -24,14 +24,14 @@ Problem = Callable[[str, str], None]
 
 
 class SplitFiles:
-    """The split units that belong to the skeletons of ``elf``, opened when first asked for.
+    """The split units that belong to the skeletons of ``file``, opened when first asked for.
 
     Packages beside the library come first, then .dwo files where the skeleton says they are, then the same names beside
     the library and in the debug directories. Only a unit with the skeleton's id is taken.
     """
 
-    def __init__(self, elf: ElfFile, options: ExtractOptions, add: Add, problem: Problem) -> None:
-        self._elf = elf
+    def __init__(self, file: DebugFile, options: ExtractOptions, add: Add, problem: Problem) -> None:
+        self._file = file
         self._options = options
         self._add = add
         self._problem = problem
@@ -59,7 +59,7 @@ class SplitFiles:
         return unit
 
     def _candidates(self, skeleton: Unit, name: str) -> Iterator[Path]:
-        beside = self._elf.path.parent
+        beside = self._file.path.parent
         folders = [beside / skeleton.comp_dir, beside, *self._options.debug_dirs]
         tried = set()
         for file in (name, Path(name).name):
@@ -88,22 +88,20 @@ class SplitFiles:
             try:
                 unit.load()
             except MALFORMED as fault:
-                self._problem("corrupt-debug-info", f"{unit.sections.elf.path.name}: {describe(fault)}")
+                self._problem("corrupt-debug-info", f"{unit.sections.file.path.name}: {describe(fault)}")
 
     def _sections(self, path: Path) -> Sections | None:
-        from abistore.extract.elf.container import ElfFile
-
         if not path.is_file():
             return None
         try:
-            elf = ElfFile(path, self._options.max_bytes)
+            file = self._file.another(path)
         except InputError as error:
             self._problem("corrupt-debug-info", f"{path.name}: {error.message}")
             return None
-        return Sections(elf, ".dwo")
+        return Sections(file, ".dwo")
 
     def _open_packages(self) -> dict[int, Unit]:
-        library = self._elf.path
+        library = self._file.path
         names = dict.fromkeys((f"{library.name}.dwp", f"{library.stem}.dwp"))
         folders = (library.parent, *self._options.debug_dirs)
         units: dict[int, Unit] = {}
@@ -114,12 +112,12 @@ class SplitFiles:
         return units
 
     def _open_package(self, sections: Sections, units: dict[int, Unit]) -> None:
-        name = sections.elf.path.name
+        name = sections.file.path.name
         try:
             for column, data in ((INFO, sections.info), (TYPES, sections.types)):
                 by_position = {unit.handle - unit.base: unit for unit in self._add(sections, data)}
                 for index in (".debug_cu_index", ".debug_tu_index"):
-                    for row in read_index(sections.elf.section(index), sections.prefix):
+                    for row in read_index(sections.file.section(index), sections.prefix):
                         unit = by_position.get(row.offsets.get(column, -1))
                         if unit is not None:
                             _place(unit, row)

@@ -11,11 +11,8 @@ from abistore.extract.dwarf.shapes.records import arguments_in
 from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, Types
 from abistore.model.shapes import Foreign
 
-EM_386: Final = 3
-EM_68K: Final = 4
-EM_S390: Final = 22
-MOST_ALIGNMENT: Final = {EM_386: 4, EM_68K: 2, EM_S390: 8}
-"""The largest alignment in bytes of a scalar inside a record, where it is not the scalar's own size."""
+MOST_ALIGNMENT: Final = {"i386": 4, "m68k": 2, "s390": 8, "s390x": 8}
+"""The largest alignment in bytes of a scalar inside a record, where it is not the scalar's own size, by machine."""
 
 LAID_OUT: Final = frozenset({dw.TAG_MEMBER, dw.TAG_INHERITANCE})
 WORDS: Final = frozenset({dw.TAG_POINTER_TYPE, dw.TAG_REFERENCE_TYPE, dw.TAG_RVALUE_REFERENCE_TYPE})
@@ -76,7 +73,7 @@ class Footprints:
         return max(asked, natural) if natural else 0
 
 
-def scalar_alignment(spelling: str, size: int, machine: int) -> int:
+def scalar_alignment(spelling: str, size: int, machine: str) -> int:
     """The alignment in bytes of a built-in or enumeration type inside a record."""
     if "complex" in spelling.lower():
         size //= 2

@@ -40,7 +40,7 @@ class Canonical(Types):
     """Types as template arguments spell them: through aliases, and without entering what they mention."""
 
     def __init__(self, info: DebugInfo, spellings: Spellings) -> None:
-        super().__init__(info, Instances, machine=0, runtime=False)
+        super().__init__(info, Instances, machine="", runtime=False)
         self.spellings = spellings
 
     def define(self, spelling: str, handle: int, die: Die) -> TypeRef:

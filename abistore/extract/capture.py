@@ -1,0 +1,58 @@
+"""Reading a file of any format within limits of time and memory, and choosing among the libraries that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from abistore.errors import InputError
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions, reader_for
+from abistore.limits import limits_for
+from abistore.model.snapshot import Snapshot
+
+
+def read(path: Path, options: ExtractOptions) -> Snapshot:
+    """The snapshot of the one library at ``path``. Raises :class:`InputError` and its kinds."""
+    with InputFile(path) as file:
+        return only(read_all(file, options), path)
+
+
+def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
+    """The snapshots of all libraries in ``file``: one, but for universal files and packages.
+
+    Time and memory are bounded by the size of what is read. Raises :class:`InputError` and its kinds.
+    """
+    reader = reader_for(file.head, file.path)
+    with limits_for(file.size, f"reading {file.path.name}"):
+        return tuple(map(_printable, reader.read(file, options)))
+
+
+def only(snapshots: Sequence[Snapshot], path: Path, target: str | None = None) -> Snapshot:
+    """The snapshot for ``target`` (``elf-x86_64-64-little``, or just ``x86_64``); without one, the only snapshot.
+
+    Raises :class:`InputError` where several are left to choose from, and names them.
+    """
+    if len(snapshots) == 1:
+        return snapshots[0]
+    fitting = [each for each in snapshots if target in {str(each.target), each.target.machine}]
+    if len(fitting) == 1:
+        return fitting[0]
+    choices = fitting or list(snapshots)
+    if not choices:
+        raise InputError(f"{path}: holds no library", "name a shared library or a JSON snapshot")
+    listed = ", ".join(sorted(f"{each.library} ({each.target})" for each in choices))
+    raise InputError(
+        f"{path}: holds {len(choices)} libraries: {listed}", "choose one with --target, or extract it to a file"
+    )
+
+
+def _printable(snapshot: Snapshot) -> Snapshot:
+    """The snapshot with a file name that can be written as text: one on disk may be any bytes."""
+    name = snapshot.provenance.file
+    shown = name.encode(errors="surrogateescape").decode(errors="replace")
+    if shown == name:
+        return snapshot
+    return msgspec.structs.replace(snapshot, provenance=msgspec.structs.replace(snapshot.provenance, file=shown))

@@ -1,0 +1,46 @@
+"""Joining what each facet shows of one library into its snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from abistore.model.names import Facet, Name
+from abistore.model.snapshot import Evidence, Location, Snapshot, Variants
+
+
+class FacetReading(msgspec.Struct, frozen=True):
+    """What was read of one facet, and how much could be seen: ``evidence`` names the facet."""
+
+    evidence: Evidence
+    entries: Mapping[Name, Variants] = {}
+    locations: Mapping[Name, Location] = {}
+    compilers: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    debug_files: tuple[str, ...] = ()
+
+
+def join(binary: Snapshot, readings: Iterable[FacetReading]) -> Snapshot:
+    """``binary``, which says what file it is and no more, with what was read of its facets.
+
+    A facet that shows nothing has no entries, so that nobody takes it for a library without declarations.
+    """
+    entries: dict[Facet, Mapping[Name, Variants]] = {}
+    locations: dict[Name, Location] = {}
+    evidence = []
+    provenance = binary.provenance
+    for reading in readings:
+        evidence.append(reading.evidence)
+        if reading.evidence.state != "missing":
+            entries[reading.evidence.facet] = reading.entries
+        locations = {**reading.locations, **locations}
+        provenance = msgspec.structs.replace(
+            provenance,
+            compilers=provenance.compilers + reading.compilers,
+            languages=provenance.languages + reading.languages,
+            debug_files=provenance.debug_files + reading.debug_files,
+        )
+    return msgspec.structs.replace(
+        binary, entries=entries, evidence=tuple(evidence), locations=locations, provenance=provenance
+    )

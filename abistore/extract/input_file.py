@@ -1,0 +1,147 @@
+"""Input files: opened once, so that head, size, digest and contents are of the same file."""
+
+from __future__ import annotations
+
+import os
+import stat
+import weakref
+import zlib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from abistore.errors import ExtractError, InputError, LimitExceeded
+
+HEAD_BYTES = 4096
+_PIECE = 1 << 17
+
+
+class InputFile:
+    """A regular file behind one descriptor: whoever replaces the file at ``path`` meanwhile changes nothing here.
+
+    A directory, a FIFO or a device is an :class:`InputError`, and never a wait.
+    """
+
+    def __init__(self, path: Path, descriptor: int | None = None) -> None:
+        self.path = path
+        self.descriptor = _open(path) if descriptor is None else descriptor
+        self.close = weakref.finalize(self, os.close, self.descriptor)
+        try:
+            status = os.fstat(self.descriptor)
+            _check_sort(path, status)
+        except BaseException:
+            self.close()
+            raise
+        self.size = status.st_size
+        self._state = _state(status)
+
+    def __enter__(self) -> InputFile:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def check_size(self, most: int) -> None:
+        """Raises :class:`LimitExceeded` where the file has more than ``most`` bytes."""
+        if self.size > most:
+            raise LimitExceeded(f"{self.path}: {self.size:,} bytes, more than the limit of {most:,}")
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 4,096 bytes, or all of a shorter file. Raises :class:`InputError` where there are none."""
+        if not self.size:
+            raise InputError(f"{self.path}: the file is empty", "name a shared library or a JSON snapshot")
+        return self.read_at(0, min(HEAD_BYTES, self.size))
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Exactly ``size`` bytes from ``offset``. Raises :class:`ExtractError` where they are not all there."""
+        self.check_range(offset, size)
+        pieces: list[bytes] = []
+        missing = size
+        while missing:
+            piece = self._read(offset + size - missing, missing)
+            pieces.append(piece)
+            missing -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _read(self, offset: int, size: int) -> bytes:
+        try:
+            piece = os.pread(self.descriptor, size, offset)
+        except OSError as error:
+            raise ExtractError(f"{self.path}: cannot be read: {error.strerror}") from error
+        if not piece:
+            raise ExtractError(f"{self.path}: truncated: {size:,} bytes are missing at offset {offset:,}")
+        return piece
+
+    def check_range(self, offset: int, size: int) -> None:
+        """Raises :class:`ExtractError` where the file does not reach over ``size`` bytes from ``offset``."""
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise ExtractError(
+                f"{self.path}: truncated: {size:,} bytes at offset {offset:,} of {self.size:,}",
+                "copy or download the file again",
+            )
+
+    def sha256(self) -> str:
+        """The SHA-256 of the whole file, in hexadecimal.
+
+        Raises :class:`ExtractError` where the file was written to since it was opened: then nobody can tell to which
+        contents the digest belongs.
+        """
+        digest = self._sha256
+        self.check_unchanged()
+        return digest
+
+    @cached_property
+    def _sha256(self) -> str:
+        import hashlib  # loads OpenSSL
+
+        state = hashlib.sha256()
+        for piece in self._pieces():
+            state.update(piece)
+        return state.hexdigest()
+
+    def crc32(self) -> int:
+        """The CRC-32 of the whole file, as ``.gnu_debuglink`` records it."""
+        value = 0
+        for piece in self._pieces():
+            value = zlib.crc32(piece, value)
+        return value
+
+    def _pieces(self) -> Iterator[bytes]:
+        for offset in range(0, self.size, _PIECE):
+            yield self.read_at(offset, min(_PIECE, self.size - offset))
+
+    def check_unchanged(self) -> None:
+        """Raises :class:`ExtractError` where the file was written to since it was opened."""
+        if _state(os.fstat(self.descriptor)) != self._state:
+            raise ExtractError(
+                f"{self.path}: was written to while it was read", "read it again once its build or copy has ended"
+            )
+
+
+def _open(path: Path) -> int:
+    try:
+        # O_NONBLOCK: opening a FIFO returns at once instead of waiting for a writer.
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except PermissionError:
+        raise InputError(f"{path}: not readable", "check the permissions of the file and its folder") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be opened: {_reason(error)}") from error
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _check_sort(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path}: is a directory", "pass a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path}: is not a regular file", "copy it to a regular file first")
+
+
+def _state(status: os.stat_result) -> tuple[int, int]:
+    """What writing to a file changes."""
+    return status.st_size, status.st_mtime_ns

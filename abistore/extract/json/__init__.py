@@ -1,0 +1,1 @@
+"""JSON snapshots, which other installations wrote."""
