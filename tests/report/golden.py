@@ -138,9 +138,7 @@ FINDINGS = (
         default_impact=Impact.BREAKING,
         reason="modes are never stored, 100% sure: see <modes> & co",
     ),
-    Finding(
-        "union_field_added", VALUE, "text", "an alternative was added", Impact.RISK, "layout", None, "char text[16]"
-    ),
+    Finding("union_field_added", VALUE, "text", "a member was added", Impact.RISK, "layout", None, "char text[16]"),
     Finding(
         "func_added",
         EQUAL,
@@ -192,7 +190,7 @@ BUMP = Finding(
 CARDS = (
     KindCard(
         "type_field_added",
-        "Field was added in the way of others.",
+        "A field was inserted before others, or appended to a struct that callers allocate.",
         "The library reads and writes it where consumers keep another field.",
         "put it into reserved storage & keep the offsets.",
         "breaking",
@@ -202,7 +200,7 @@ CARDS = (
     ),
     KindCard(
         "func_removed",
-        "Exported function removed.",
+        "An exported function was removed.",
         "A program linked against it no longer starts.",
         "keep the function, as a wrapper if need be.",
         "breaking",
@@ -212,7 +210,7 @@ CARDS = (
     ),
     KindCard(
         "func_added",
-        "Exported function added.",
+        "An exported function was added.",
         "Built consumers do not ask for it.",
         "nothing.",
         "compatible",
@@ -222,7 +220,7 @@ CARDS = (
     ),
     KindCard(
         "soname_bump_recommended",
-        "Breaking changes under an unchanged SONAME.",
+        "Changes are breaking, and the SONAME stayed the same.",
         "Package managers and loaders take the new release for a replacement of the old one.",
         "bump the SONAME, or take the breaking changes back.",
         "advice",

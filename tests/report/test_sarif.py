@@ -57,7 +57,7 @@ def test_each_result_names_its_rule(run: dict[str, Any]) -> None:
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
     removed = next(rule for rule in rules if rule["id"] == "func_removed")
-    assert removed["shortDescription"]["text"] == "Exported function removed."
+    assert removed["shortDescription"]["text"] == "An exported function was removed."
     assert "Fix: keep the function" in removed["help"]["text"]
     assert removed["defaultConfiguration"]["level"] == "error"
 

@@ -33,87 +33,89 @@ def _targets(alias: Changed[Alias]) -> tuple[str, str]:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """Alias stands for another type.
+    """A typedef stands for another type.
 
-    All that uses the alias changed with it: consumers pass, store and call back what the old type was.
+    Everything declared with it changed too: programs built with the old header pass, store and return the old type.
 
-    Fix: keep the alias, and introduce one with a new name.
+    Fix: keep the typedef, and add one with a new name.
     """
     if is_time64(alias, context):
         return
     if _sameness(alias, context) is Sameness.DIFFERENT and context.mentioned_alike(alias.subject.name):
-        yield Note("the alias stands for another type", *_targets(alias))
+        yield Note("the typedef stands for another type", *_targets(alias))
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def typedef_unused_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """Alias stands for another type, and nothing in the library's interface uses it as before.
+    """A typedef stands for another type, and the library's interface no longer uses it as before.
 
-    What used it was declared anew, so that built consumers meet the same types (or what differs has findings of its
-    own). Sources that use the alias mean another type by it and may not compile.
+    What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs.
+    Sources that use the typedef now get another type, and may not compile.
 
-    Fix: keep the alias, and introduce one with a new name.
+    Fix: keep the typedef, and add one with a new name.
     """
     if _sameness(alias, context) is Sameness.DIFFERENT and not context.mentioned_alike(alias.subject.name):
-        yield Note("the alias stands for another type, and its uses changed", *_targets(alias))
+        yield Note("the typedef stands for another type, and its uses changed", *_targets(alias))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def typedef_base_reinterpreted(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """Alias stands for the same bits with another meaning, such as unsigned for signed.
+    """A typedef stands for the same bits with another meaning, e.g. unsigned for signed.
 
-    Consumers misread the values that only one of the types has. In C++, names of functions that take it differ.
+    Programs misread the values that only one of the types has: -1 becomes a large number. In C++, the mangled names of
+    functions that take it differ too.
 
     Fix: keep the type, or never use a value that the old type does not have.
     """
     if _sameness(alias, context) is Sameness.REINTERPRETED:
-        yield Note("the alias is interpreted in another way", *_targets(alias))
+        yield Note("the typedef is interpreted differently", *_targets(alias))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """Alias stands for the same representation under another name.
+    """A typedef stands for the same representation under another type name.
 
-    Built consumers hold and pass the same bits.
+    Built programs hold and pass the same bits. Example: ``long`` became ``long long`` where both have 8 bytes.
 
     Fix: nothing.
     """
     renamed = only_named_otherwise(alias.old.target, alias.new.target, context)
     if _sameness(alias, context) < Sameness.REINTERPRETED and not renamed:
-        yield Note("the alias is spelled in another way", *_targets(alias))
+        yield Note("the typedef is spelled differently", *_targets(alias))
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
 def typedef_removed(alias: Removed[Alias]) -> Iterator[Note]:
-    """Alias is no longer declared.
+    """A typedef is no longer declared.
 
-    Built consumers have the type that it stood for. Sources that use the name stop compiling.
+    Built programs have the type itself compiled in. Sources that use the name stop compiling.
 
-    Fix: keep the alias and mark it deprecated.
+    Fix: keep the typedef and mark it deprecated.
     """
     if not VERSIONED.search(alias.subject.name.spelling):
-        yield Note("the alias is gone", spell(alias.old.target), None)
+        yield Note("the typedef is gone", spell(alias.old.target), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="added")
 def typedef_added(alias: Added[Alias]) -> Iterator[Note]:
-    """Alias is new.
+    """A typedef was added.
 
-    Built consumers do not know it.
+    Built programs do not use it.
 
     Fix: nothing.
     """
     if not VERSIONED.search(alias.subject.name.spelling):
-        yield Note("the alias is new", None, spell(alias.new.target))
+        yield Note("the typedef is new", None, spell(alias.new.target))
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="removed")
 def typedef_version_sentinel(alias: Removed[Alias]) -> Iterator[Note]:
-    """Alias whose name carries a release number is no longer declared.
+    """A typedef whose name carries a release number is no longer declared.
 
-    Such a name changes with every release, so that sources mixed from two of them do not compile.
+    Such a name changes with every release, e.g. ``png_libpng_version_1_6_40``, so that sources do not compile against
+    headers of two releases at once.
 
     Fix: nothing.
     """
     if VERSIONED.search(alias.subject.name.spelling):
-        yield Note("the alias of a release is gone", spell(alias.old.target), None)
+        yield Note("the typedef of a release is gone", spell(alias.old.target), None)

@@ -91,10 +91,10 @@ def _kept(record: Changed[Record], context: Context) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Class derives from other classes.
+    """The base classes of a class changed.
 
-    A base brings members, a vtable and a place in the object: members of the class and of classes of consumers that
-    derive from it lie elsewhere, and a conversion to a base that is gone gives the address of something else.
+    A base brings members, a vtable and a place in the object. Members of the class, and of consumers' classes that
+    derive from it, lie elsewhere. A conversion to a base that is gone gives the address of something else.
 
     Fix: keep the bases; hold the new class as a member behind a pointer, or derive a new class from both.
     """
@@ -104,23 +104,23 @@ def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Not
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def base_empty_added(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Class got a base that takes no room, or derives from its bases through another one.
+    """A base class without data was added, or put between a class and its bases.
 
-    All subobjects that consumers know are where they were, and the size is the same. Classes of consumers that derive
-    from the new base as well have it twice, and conversions to it may become ambiguous.
+    All subobjects that consumers know are where they were, and the size is the same. A consumer's class that derives
+    from the new base as well has it twice: conversions to it may become ambiguous.
 
     Fix: nothing, where consumers do not use the new base on their own.
     """
     if _kept(record, context) == "subobjects":
-        yield Note("there is a base more", listed(record.old), listed(record.new))
+        yield Note("a base class was added", listed(record.old), listed(record.new))
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def base_empty_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Class no longer derives from a class that took no room.
+    """An empty base class was removed.
 
-    Built consumers find everything where it was. Sources that use the conversion to the base, or what it declares, stop
-    compiling, and ``dynamic_cast`` and handlers of exceptions no longer match it.
+    Built programs find everything where it was. Sources that convert to the base, or use what it declares, stop
+    compiling. ``dynamic_cast`` and exception handlers no longer match the base.
 
     Fix: keep the empty base.
     """
@@ -143,9 +143,9 @@ def _moved(record: Changed[Record]) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def base_class_position_changed(record: Changed[Record]) -> Iterator[Note]:
-    """Base classes stand in another order.
+    """The base classes were reordered.
 
-    Their subobjects and vtables change places: consumers that convert to a base get the address of another one.
+    Their subobjects and vtables change places: a consumer that converts to one base gets the address of another.
 
     Fix: keep the order of bases.
     """
@@ -156,9 +156,9 @@ def base_class_position_changed(record: Changed[Record]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def base_empty_reordered(record: Changed[Record]) -> Iterator[Note]:
-    """Base classes stand in another order and lie where they were.
+    """The base classes were reordered, and lie where they were.
 
-    All but one of them take no room. Only the order in which they are constructed differs.
+    At most one of them has data. Only the order in which they are constructed differs.
 
     Fix: nothing.
     """
@@ -169,15 +169,15 @@ def base_empty_reordered(record: Changed[Record]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def base_class_virtual_changed(base: Changed[Base]) -> Iterator[Note]:
-    """Base class became virtual, or is no longer.
+    """A base class became virtual, or stopped being virtual.
 
-    Consumers find a virtual base through the vtable and another one at a fixed place; constructors of classes that
+    Consumers find a virtual base through the vtable, and any other base at a fixed offset. Constructors of classes that
     derive further are called in another way.
 
     Fix: keep the inheritance as it is.
     """
     if base.old.virtual != base.new.virtual:
-        yield Note("the base is inherited in another way", _sort(base.old), _sort(base.new))
+        yield Note("the base is inherited differently", _sort(base.old), _sort(base.new))
 
 
 def _sort(base: Base) -> str:
@@ -186,11 +186,11 @@ def _sort(base: Base) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
 def base_class_offset_changed(base: Changed[Base]) -> Iterator[Note]:
-    """Base class lies elsewhere in the object.
+    """A base class lies at another offset in the object.
 
-    Consumers that convert to the base, or use members that come from it, work on other memory.
+    Consumers that convert to the base, or use a member that they inherit from it, work on other memory.
 
-    Fix: keep what stands before the base as large as it was.
+    Fix: keep the size of what stands before the base.
     """
     old, new = base.old.offset, base.new.offset
     if old is not None and new is not None and old != new:
@@ -199,9 +199,9 @@ def base_class_offset_changed(base: Changed[Base]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def base_access_narrowed(base: Changed[Base]) -> Iterator[Note]:
-    """Base class can be used from fewer places.
+    """The access to a base class was narrowed, e.g. from public to protected.
 
-    Built consumers go on; sources that convert to the base, or call what is inherited from it, stop compiling.
+    Built programs work as before. Sources that convert to the base, or call what they inherit from it, stop compiling.
 
     Fix: keep the inheritance public.
     """
@@ -211,7 +211,7 @@ def base_access_narrowed(base: Changed[Base]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def base_access_widened(base: Changed[Base]) -> Iterator[Note]:
-    """Base class can be used from more places.
+    """The access to a base class was widened, e.g. from private to public.
 
     Built consumers and sources work as before.
 

@@ -46,10 +46,10 @@ def _moved(what: str, pairs: Sequence[tuple[str, str]], context: Context) -> Not
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def symbol_renamed_batch(batch: Changed[Renaming], context: Context) -> Iterator[Note]:
-    """Many exports were renamed in the same way.
+    """Many exports were renamed by one pattern.
 
-    A prefix or suffix of the names differs, as in libraries that put their version into every symbol. Built consumers
-    ask for the old names and fail to load.
+    A prefix or suffix of the names differs, e.g. ``png_read_v1`` became ``png_read_v2``. Built programs ask for the old
+    names and do not load.
 
     Fix: bump the SONAME with such a rename, or export the old names as aliases.
     """
@@ -66,7 +66,8 @@ def symbol_renamed_batch(batch: Changed[Renaming], context: Context) -> Iterator
 def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> Iterator[Note]:
     """Many exports moved to another inline namespace.
 
-    The namespace is part of every mangled name: sources compile as before, built consumers fail to load.
+    The namespace is part of every mangled name, e.g. ``v1`` in ``lib::v1::open``. Sources compile as before; built
+    programs do not load.
 
     Fix: bump the SONAME with the namespace, or keep the old namespace's symbols.
     """
@@ -79,10 +80,10 @@ def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> I
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def glibcxx_dual_abi_flip_detected(batch: Changed[TagFlip], context: Context) -> Iterator[Note]:
-    """Library was built with the other ABI of libstdc++.
+    """The library was built with the other string ABI of libstdc++.
 
-    ``_GLIBCXX_USE_CXX11_ABI`` decides whether ``std::string`` and ``std::list`` are the ones of C++11; it shows in the
-    mangled names of all that mention them. Consumers built with the other setting fail to load.
+    ``_GLIBCXX_USE_CXX11_ABI`` selects the old or the C++11 ``std::string`` and ``std::list``. The choice shows in the
+    mangled name of every function that mentions them. Programs built with the other setting do not load.
 
     Fix: build with the same ``_GLIBCXX_USE_CXX11_ABI`` as before.
     """
@@ -91,10 +92,10 @@ def glibcxx_dual_abi_flip_detected(batch: Changed[TagFlip], context: Context) ->
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Note]:
-    """Many exports got, lost or changed an ABI tag.
+    """The ABI tag of many exports was added, removed or changed.
 
-    The tag (``__attribute__((abi_tag))``) is part of every mangled name: sources compile as before, built consumers
-    ask for the old names and fail to load.
+    The tag (``__attribute__((abi_tag))``) is part of every mangled name. Sources compile as before; built programs ask
+    for the old names and do not load.
 
     Fix: bump the SONAME with the tag, or export the old names as aliases.
     """
@@ -112,7 +113,8 @@ def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Not
 def symbols_version_moved(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
     """Many exports moved from one version node to another.
 
-    Built consumers ask for the old version of each of them, which is not there any more, and fail to load.
+    Built programs ask for the old version of each export, e.g. ``open@FOO_1``. It does not exist any more, and they do
+    not load.
 
     Fix: keep the old node with aliases (``.symver``), or bump the SONAME with the node.
     """
@@ -135,7 +137,7 @@ def symbols_version_moved(batch: Changed[NodeMove], context: Context) -> Iterato
 def symbols_foreign_removed(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are no longer exported.
 
-    They belong to the standard library or to another header-only library, and are weak: each consumer compiled its own
+    They belong to the standard library or to another header-only library, and are weak: each program compiled its own
     copy of what it uses. Which copies a library carries depends on the compiler and its options.
 
     Fix: nothing; a version script or ``-fvisibility-inlines-hidden`` keeps them out of the export table.
@@ -148,10 +150,10 @@ def symbols_foreign_removed(symbols: Removed[ForeignExports], context: Context) 
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
 def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
-    """Copies of other libraries' inline functions and templates are newly exported.
+    """Copies of other libraries' inline functions and templates are exported now.
 
-    They belong to the standard library or to another header-only library. Nobody should link to them, but a process
-    may now bind its own copies to these.
+    They belong to the standard library or to another header-only library. Nobody should link to them, but a process may
+    now bind its own copies to these.
 
     Fix: keep them out of the export table with a version script or ``-fvisibility-inlines-hidden``.
     """
@@ -166,10 +168,10 @@ def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> I
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed")
 def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
-    """Weak copies of inline functions, templates and implicit class members are no longer exported.
+    """Weak copies of inline functions, templates and implicit members are no longer exported.
 
-    Consumers compiled their own copy of what they use of them, unless their headers only declared it. Compilers emit
-    or drop such copies with every change of optimisation.
+    Programs compiled their own copy of what they use, unless their headers only declared it. Compilers emit or drop
+    such copies with every change of optimisation.
 
     Fix: nothing, unless headers declare them ``extern template`` or without their body; a version script or
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
@@ -180,9 +182,9 @@ def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) ->
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbols_inline_added(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
-    """Weak copies of inline functions, templates and implicit class members are newly exported.
+    """Weak copies of inline functions, templates and implicit members are exported now.
 
-    Built consumers have their own copies of what they use of them.
+    Built programs have their own copies of what they use.
 
     Fix: nothing; ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
@@ -194,10 +196,10 @@ def symbols_inline_added(symbols: Added[InlineExports], context: Context) -> Ite
 
 @rule(Impact.RISK, evidence="layout", element="library", action="removed")
 def symbols_internal_removed(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
-    """Members of classes that no header defines are no longer exported.
+    """Members of classes defined only in source files are no longer exported.
 
-    Only the library's own source files define these classes, so that no consumer could call their members or derive
-    from them. They were exported because nothing hides them.
+    No header defines these classes, so that no program could call their members or derive from them. They were exported
+    because nothing hid them.
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """
@@ -211,14 +213,14 @@ def symbols_internal_removed(symbols: Removed[InternalExports], context: Context
 
 @rule(Impact.RISK, evidence="layout", element="library", action="removed")
 def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
-    """Exports that only headers declare which are not public are gone.
+    """Functions and variables declared only in private headers are no longer exported.
 
-    The debug information tells which header declares each, or defines its class: all lie beside the ``include`` folder
-    that holds the public headers, and nothing in that folder needs them. Only a program that includes headers of the
-    library's own sources, or declared the function itself, used one; it no longer starts.
+    The debug information tells which header declares each of them, or defines its class. All these headers lie outside
+    the ``include`` folder of the public ones, and no public header needs them. Only a program that includes headers of
+    the library's own sources, or declared the function itself, used one. Such a program no longer starts.
 
-    Fix: nothing, where the headers that are named are not installed; build with ``-fvisibility=hidden`` to keep such
-    symbols out of the export table.
+    Fix: nothing, where the named headers are not installed; build with ``-fvisibility=hidden`` to keep such symbols out
+    of the export table.
     """
     found = symbols.old
     headers = ", ".join(found.headers[:EXAMPLES]) + (", ..." if len(found.headers) > EXAMPLES else "")
@@ -237,13 +239,13 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
     aliases=("rtti_for_internal_type",),
 )
 def visibility_leak(symbols: Added[InternalExports], context: Context) -> Iterator[Note]:
-    """Members of classes that no header defines are newly exported.
+    """Members of classes defined only in source files are exported now.
 
-    No consumer can call them. They are exported because nothing hides them, and each looks like a promise to tools and
-    to whoever reads the export table.
+    No program can call them. They are exported because nothing hides them, and look like a promise to everybody who
+    reads the export table.
 
     Fix: build with ``-fvisibility=hidden`` or a version script that lists what is public.
     """
     found = symbols.new.symbols
     affected = exports_called(found, context, new=True)
-    yield Note(f"internal exports that came: {len(found)}", None, examples(found), affected=affected)
+    yield Note(f"internal members that are exported now: {len(found)}", None, examples(found), affected=affected)

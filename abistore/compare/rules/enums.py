@@ -39,11 +39,11 @@ def _displaces(each: Added[Enumerator], context: Context) -> bool:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="added")
 def enum_member_added(each: Added[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumeration got a value.
+    """An enumerator was added.
 
-    All old values stay. Consumers do not know the new one; a ``switch`` over all of them lets it pass.
+    All old enumerators keep their values. Programs do not know the new one; a ``switch`` over all of them lets it pass.
 
-    Fix: nothing; say in the documentation that values may be added.
+    Fix: nothing; say in the documentation that enumerators may be added.
     """
     if not _displaces(each, context):
         yield Note("the enumerator is new", None, str(each.new.value))
@@ -51,10 +51,10 @@ def enum_member_added(each: Added[Enumerator], context: Context) -> Iterator[Not
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="added")
 def enum_member_inner_added(each: Added[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumeration got a value before others, which moved.
+    """An enumerator was inserted before others, and the values of those changed.
 
-    Consumers have the old numbers compiled in: what they pass is taken for another enumerator, and what they get they
-    take for another one.
+    Programs have the old numbers compiled in. The library takes what they pass for another enumerator, and they take
+    what they get for another one.
 
     Fix: add new enumerators last, or give all of them explicit values.
     """
@@ -78,11 +78,11 @@ def _departure(each: Removed[Enumerator], context: Context) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
 def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumeration lost a value.
+    """An enumerator was removed.
 
-    Consumers go on passing the number, which the library does not know or takes for another enumerator.
+    Programs go on passing its number. The library does not know it, or takes it for another enumerator.
 
-    Fix: keep the enumerator and what it stands for; mark it deprecated.
+    Fix: keep the enumerator and its meaning; mark it deprecated.
     """
     if _departure(each, context) == "gone":
         yield Note("the enumerator is gone", str(each.old.value), None)
@@ -90,33 +90,33 @@ def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
 def enum_member_alias_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumeration lost one of several names of a value.
+    """One of several enumerators with the same value was removed.
 
-    Built consumers pass the number, which still has its meaning; sources that use the name stop compiling.
+    Built programs pass the number, which keeps its meaning. Sources that use the name stop compiling.
 
     Fix: keep the name.
     """
     if _departure(each, context) == "alias":
-        yield Note("a name of the value is gone", str(each.old.value), None)
+        yield Note("the enumerator is gone, and another has its value", str(each.old.value), None)
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
 def enum_member_sentinel_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumeration lost the name of its end or length.
+    """The enumerator that marks the end or the count was removed, e.g. ``COLOR_MAX``.
 
     No function takes it for a value. Sources that size arrays by it stop compiling.
 
     Fix: keep the name.
     """
     if _departure(each, context) == "sentinel":
-        yield Note("the end of the enumeration has no name", str(each.old.value), None)
+        yield Note("the enumerator that marks the end is gone", str(each.old.value), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="removed")
 def enum_member_reserved_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumeration lost a value that nobody was to use.
+    """A reserved enumerator was removed.
 
-    Its name says that it is reserved or unused.
+    Its name says that it is reserved or unused, e.g. ``FLAG_RESERVED_1``: nobody was to use it.
 
     Fix: nothing.
     """
@@ -126,10 +126,10 @@ def enum_member_reserved_removed(each: Removed[Enumerator], context: Context) ->
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
 def enum_member_experimental_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumeration lost a value that was experimental.
+    """An experimental enumerator was removed.
 
-    Consumers that use it go on passing the number, which the library does not know. Its name promised nothing, so that
-    a policy may well accept this.
+    Programs that use it go on passing the number, which the library does not know. Its name promised nothing, so that a
+    policy may accept this.
 
     Fix: go on understanding the number for a while, or refuse it with an error and give it to nothing else.
     """
@@ -150,10 +150,10 @@ def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="changed", effect=True)
 def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumerator has another value.
+    """The value of an enumerator changed.
 
-    Consumers have the old number compiled in: what they pass is taken for another enumerator, and what they get they
-    take for another one.
+    Programs have the old number compiled in. The library takes what they pass for another enumerator, and they take
+    what they get for another one.
 
     Fix: give it its old value explicitly.
     """
@@ -163,10 +163,10 @@ def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> It
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")
 def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
-    """Enumerator that marks the end, the length, all bits or the release has another value.
+    """The value of an enumerator that marks the end, the count, all bits or the release changed.
 
-    It moves with each value that is added, or with each release. Consumers that size arrays by it have the old size;
-    the library must not write more elements than that into them.
+    It grows with each enumerator that is added, or with each release. Programs that size arrays by it have the old
+    size; the library must not write more elements into them.
 
     Fix: nothing, where no function fills or reads an array of that length.
     """
@@ -176,10 +176,9 @@ def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
 def enum_member_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
-    """Enumerator has another name and the same value.
+    """An enumerator was renamed and keeps its value.
 
-    Built consumers pass the number, which means what it meant, unless the value was given away to something else.
-    Sources that use the old name stop compiling.
+    Built programs pass the number, which keeps its meaning. Sources that use the old name stop compiling.
 
     Fix: keep the old name beside the new one.
     """
@@ -189,9 +188,9 @@ def enum_member_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
 def enum_member_reserved_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
-    """Value that was kept free got a meaning.
+    """A reserved enumerator was put to use under a new name.
 
-    The name said that nobody was to use it.
+    Its old name said that nobody was to use it, e.g. ``FLAG_RESERVED_1``.
 
     Fix: nothing.
     """
@@ -204,9 +203,9 @@ def enum_member_reserved_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="changed")
 def enum_underlying_size_changed(enum: Changed[Enum]) -> Iterator[Note]:
-    """Enumeration is stored in another number of bytes.
+    """An enumeration is stored in another number of bytes.
 
-    Consumers pass, store and read it with the old width; records that hold it have other offsets.
+    Programs pass, store and read it with the old width. Structs that hold it have other offsets.
 
     Fix: fix the underlying type (``enum name : int``), or keep the values within the old width; build with the same
     ``-fshort-enums``.
@@ -217,9 +216,9 @@ def enum_underlying_size_changed(enum: Changed[Enum]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")
 def enum_underlying_type_reinterpreted(enum: Changed[Enum], context: Context) -> Iterator[Note]:
-    """Enumeration is stored with another sign in the same number of bytes.
+    """The underlying type of an enumeration has another sign and the same size.
 
-    Consumers widen and compare values with the old sign: a negative one becomes a large number.
+    Programs widen and compare values with the old sign: a negative value becomes a large number.
 
     Fix: fix the underlying type, or add no negative value.
     """
@@ -230,15 +229,15 @@ def enum_underlying_type_reinterpreted(enum: Changed[Enum], context: Context) ->
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
 def enum_underlying_type_respelled(enum: Changed[Enum], context: Context) -> Iterator[Note]:
-    """Enumeration has an underlying type of another name and the same representation.
+    """The underlying type of an enumeration has another name and the same representation.
 
-    Built consumers read and write the same bits.
+    Built programs read and write the same bits.
 
     Fix: nothing.
     """
     same = _underlying(enum, context)
     if same is not None and Sameness.IDENTICAL < same < Sameness.REINTERPRETED:
-        yield Note("the underlying type is spelled in another way", *_spelled(enum))
+        yield Note("the underlying type is spelled differently", *_spelled(enum))
 
 
 def _underlying(enum: Changed[Enum], context: Context) -> Sameness | None:
@@ -255,9 +254,10 @@ def _spelled(enum: Changed[Enum]) -> tuple[str, str]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
 def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
-    """Enumeration became scoped (``enum class``).
+    """An enumeration became scoped (``enum class``).
 
-    Built consumers have numbers. Sources that use its enumerators without its name, or as integers, stop compiling.
+    Built programs hold numbers. Sources that use an enumerator without the enumeration's name, or as an integer, stop
+    compiling.
 
     Fix: keep it unscoped, or offer constants of the old names.
     """
@@ -267,9 +267,10 @@ def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
 def enum_scope_removed(enum: Changed[Enum]) -> Iterator[Note]:
-    """Enumeration is no longer scoped.
+    """An enumeration is no longer scoped (``enum class``).
 
-    Built consumers have numbers. Its enumerators are names of the scope around it now, where they may meet others.
+    Built programs hold numbers. The enumerators are now names of the surrounding scope, where they may clash with
+    others.
 
     Fix: keep it scoped.
     """

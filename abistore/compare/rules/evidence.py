@@ -17,9 +17,9 @@ WORDS = ("nothing", "a part", "everything")
 
 @rule(Impact.NOTICE, evidence="layout", element="library", action="removed", aliases=("layout_unverifiable",))
 def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
-    """New build has no debug information, and the old one had.
+    """The new build has no debug information, and the old one had.
 
-    Layouts, parameters and enumerators were not compared at all: what consumers meet there may have changed unseen.
+    Layouts, parameters and enumerators were not compared: a break there stays unseen.
 
     Fix: build with ``-g``; where the debug information is in a file of its own, name its folder with ``--debug-dir``.
     """
@@ -35,9 +35,9 @@ def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
     aliases=("layer_coverage_asymmetric", "source_fact_coverage_incomplete"),
 )
 def evidence_narrowed(evidence: Changed[Evidence]) -> Iterator[Note]:
-    """New build shows less of the exported declarations than the old one did.
+    """The new build shows less of the exported declarations than the old one did.
 
-    What only the old build shows was not compared; the list of what was not checked names it.
+    What only the old build shows was not compared. The report lists it as not checked.
 
     Fix: build every unit of the library with ``-g``, and pass headers for both sides or for none.
     """
@@ -70,10 +70,10 @@ def _seen(evidence: Evidence) -> str:
     ),
 )
 def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
-    """Library was compiled with other options that layouts, calls or mangled names can depend on.
+    """The compiler options changed in a way that layouts, calls or mangled names can depend on.
 
-    What they changed in this library's ABI has findings of its own. Inline functions and templates in its headers are
-    compiled with the consumers' options, and must agree with the library's.
+    What they changed in this library's ABI has findings of its own. Programs compile the inline functions and templates
+    of its headers with their own options, which must agree with the library's.
 
     Fix: build with the old release's options, or tell consumers which ones they need.
     """
@@ -84,23 +84,23 @@ def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed", aliases=("odr_source_conflict",))
 def declaration_variant_removed(variant: Removed[Variant]) -> Iterator[Note]:
-    """One of several shapes of one name is gone.
+    """One of several definitions of one name is gone.
 
-    Units of the library disagreed about the declaration, and now fewer do. Consumers that were compiled with the shape
-    that is gone no longer agree with anybody.
+    The library's units disagreed about the definition, and now fewer do. Programs that were compiled with the
+    definition that is gone agree with no unit any more.
 
     Fix: give one name one definition in all units (the one definition rule).
     """
-    yield Note("one shape of the name is gone", declaration(variant.subject.name, variant.old.shape))
+    yield Note("one of the definitions is gone", declaration(variant.subject.name, variant.old.shape))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="added", aliases=("odr_type_variant",))
 def declaration_variant_added(variant: Added[Variant]) -> Iterator[Note]:
-    """Further shape of one name.
+    """One name has a further, different definition.
 
-    Units of the library disagree about the declaration: objects that pass between them, or to consumers, are used with
-    two layouts.
+    The library's units disagree about the definition. Objects that pass between them, or to programs, are used with two
+    layouts.
 
     Fix: give one name one definition in all units (the one definition rule).
     """
-    yield Note("the name has a further shape", None, declaration(variant.subject.name, variant.new.shape))
+    yield Note("the name has a further definition", None, declaration(variant.subject.name, variant.new.shape))

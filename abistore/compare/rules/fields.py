@@ -41,12 +41,12 @@ def _in_union(field: Removed[Field] | Changed[Field]) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="added")
 def type_field_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field was added in the way of others, or to the end of a record that consumers allocate.
+    """A field was inserted before others, or appended to a struct that callers allocate.
 
-    The library reads and writes it behind the end of objects that consumers allocated, or where they keep another
-    field.
+    Programs built with the old header allocate too little, or keep another field in that place. The library reads and
+    writes the field there all the same.
 
-    Fix: put it into reserved storage, or let only the library allocate the record and add fields at its end.
+    Fix: put it into reserved storage, or let only the library allocate the struct and append fields to it.
     """
     place = place_of(field, context)
     if place is Place.BETWEEN or (place is Place.END and not grows_safely(record_of(field), context)):
@@ -55,10 +55,10 @@ def type_field_added(field: Added[Field | InnerField], context: Context) -> Iter
 
 @rule(Impact.RISK, evidence="layout", element="types", action="added")
 def field_trailing_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field was added to the end of a record that the library allocates, or whose size it is told.
+    """A field was appended to a struct that the library allocates, or whose size callers pass.
 
-    Consumers that hold pointers from the library, or fill in the size field, do not notice. Those that declare, copy or
-    derive from the record all the same have no room for the field.
+    Programs that hold pointers from the library, or fill in the size field, do not notice. Programs that declare, copy
+    or derive from the struct all the same have no room for the field.
 
     Fix: hide the definition from consumers, or say in its documentation that it will grow.
     """
@@ -68,13 +68,13 @@ def field_trailing_added(field: Added[Field | InnerField], context: Context) -> 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
 def type_field_added_compatible(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field was added in padding, or in place of a removed field.
+    """A field was added in padding, or in place of a removed field.
 
-    Size and other fields are as before. Consumers leave padding as it happens to be, so that the field may hold any
-    value in objects that they allocated. Where a field was removed, they go on reading and writing that one; the
-    removal is a finding of its own.
+    The size and the other fields are as before. Padding is not initialised, so that the field may hold any value in
+    objects that programs allocated. Where a field was removed, programs go on using that one; the removal is a finding
+    of its own.
 
-    Fix: nothing in padding, if the library does not trust the field in objects of older consumers.
+    Fix: nothing in padding, if the library does not trust the field in objects of older programs.
     """
     if place_of(field, context) is Place.FREE and not is_reserved(plain(field.new)):
         gone = ", ".join(name or "a field without a name" for name in replaced_by(field, context))
@@ -88,7 +88,7 @@ def used_reserved_field(
 ) -> Iterator[Note]:
     """Reserved storage was put to use.
 
-    The record keeps its size and its other fields. Consumers that cleared it, as they were asked to, pass zero.
+    The struct keeps its size and its other fields. Programs that cleared it, as they were asked to, pass zero.
 
     Fix: nothing, if zero means what happened before.
     """
@@ -104,9 +104,9 @@ def used_reserved_field(
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="removed", aliases=("struct_field_removed",))
 def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note]:
-    """Field was removed.
+    """A field was removed.
 
-    Consumers read and write what now is another field, padding, or memory behind the record.
+    Programs read and write what now is another field, padding, or memory behind the struct.
 
     Fix: keep the field, and mark it reserved or deprecated.
     """
@@ -116,10 +116,10 @@ def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed")
 def field_use_removed(field: Removed[Field], context: Context) -> Iterator[Note]:
-    """Field became room for later use.
+    """A field became reserved storage.
 
-    The record keeps its size and its other fields. Consumers that read the field find what the library leaves there,
-    and what they write has no effect.
+    The struct keeps its size and its other fields. Programs that read the field find what the library leaves there, and
+    what they write has no effect. Example: ``int timeout`` became ``int reserved``.
 
     Fix: nothing, if no consumer had a reason to use it; else keep it and mark it deprecated.
     """
@@ -129,9 +129,9 @@ def field_use_removed(field: Removed[Field], context: Context) -> Iterator[Note]
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed")
 def field_private_removed(field: Removed[Field | InnerField]) -> Iterator[Note]:
-    """Private field was removed.
+    """A private field was removed.
 
-    Consumers cannot name it. Inline functions and friends that were compiled into them may use it.
+    Programs cannot name it. Inline functions and friends that were compiled into them may use it.
 
     Fix: nothing, where no inline function used it.
     """
@@ -142,9 +142,9 @@ def field_private_removed(field: Removed[Field | InnerField]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
 def field_reserved_removed(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Reserved storage was removed, and nothing lies in its place.
+    """Reserved storage was removed, and nothing took its place.
 
-    Nobody uses it. That the record is smaller, where it is, is another change.
+    Nobody uses it. Where the struct became smaller, that is a finding of its own.
 
     Fix: keep the storage for fields to come.
     """
@@ -164,11 +164,11 @@ def field_reserved_removed(field: Removed[Field | InnerField], context: Context)
     aliases=("struct_field_offset_changed",),
 )
 def type_field_offset_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Field lies at another offset.
+    """A field moved to another offset.
 
-    Consumers read and write it where it was, which now is another field or padding.
+    Programs read and write it where it was, which now is another field or padding.
 
-    Fix: keep the order and the types of the fields before it, and add new ones behind all others.
+    Fix: keep the order and the types of the fields before it, and append new ones.
     """
     old, new = plain(field.old), plain(field.new)
     if old.offset != new.offset and not (is_reserved(old) and is_reserved(new)):
@@ -177,7 +177,7 @@ def type_field_offset_changed(field: Changed[Field | InnerField]) -> Iterator[No
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("struct_field_type_changed",))
 def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator[Note]:
-    """Field is of another type.
+    """The type of a field changed.
 
     Consumers read and write it with another size, layout or encoding.
 
@@ -189,34 +189,34 @@ def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed", aliases=("atomic_qualifier_changed",))
 def field_type_reinterpreted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field holds the same bits with another meaning, such as unsigned for signed.
+    """A field holds the same bits with another meaning, e.g. unsigned for signed.
 
-    Consumers misread the values that only one of the types has.
+    Programs misread the values that only one of the types has: -1 becomes a large number.
 
     Fix: keep the type, or never store a value that the old type does not have.
     """
     if field_type(field, context) is FieldType.REINTERPRETED:
-        yield Note("the field is interpreted in another way", spelled(field.old), spelled(field.new))
+        yield Note("the field is interpreted differently", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def field_type_respelled(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field has the same representation under another type name.
+    """The type of a field has another name and the same representation.
 
-    Consumers read and write the same bits. C++ sources may need a cast.
+    Programs read and write the same bits. C++ sources may need a cast.
 
     Fix: nothing.
     """
     renamed = only_named_otherwise(plain(field.old).type, plain(field.new).type, context)
     if field_type(field, context) is FieldType.RESPELLED and not renamed:
-        yield Note("the field's type is spelled in another way", spelled(field.old), spelled(field.new))
+        yield Note("the field's type is spelled differently", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def field_bitfield_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Bit-field has another width, or the field became a bit-field or an ordinary one.
+    """The width of a bit-field changed, or the field became, or stopped being, a bit-field.
 
-    Consumers read and write other bits than the library.
+    Programs read and write other bits than the library.
 
     Fix: keep the width; take further bits from reserved ones and give them a name of their own.
     """
@@ -227,28 +227,28 @@ def field_bitfield_changed(field: Changed[Field | InnerField]) -> Iterator[Note]
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def anon_field_changed(field: Changed[InnerField] | Removed[InnerField], context: Context) -> Iterator[Note]:
-    """Member of an anonymous struct or union was removed, or is of another type.
+    """A member of an anonymous struct or union was removed, or its type changed.
 
-    Consumers use it as if it were a member of the record around it: they read and write it as it was.
+    Programs use it like a member of the struct around it: they read and write it as it was.
 
     Fix: keep it; in a union, add a further alternative.
     """
     if isinstance(field, Removed):
         own = plain(field.old)
         if own.access != "private" and not is_reserved(own):
-            yield Note("an inner member was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
+            yield Note("an anonymous member was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
     elif field_type(field, context) is FieldType.DIFFERENT:
-        yield Note("an inner member is of another type", spelled(field.old), spelled(field.new))
+        yield Note("an anonymous member is of another type", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def flexible_array_member_changed(
     field: Changed[Field | InnerField] | Added[Field | InnerField], context: Context
 ) -> Iterator[Note]:
-    """Last member became, or is no longer, an array without a bound; or one was added.
+    """The last member became, or stopped being, an array without a bound; or one was added.
 
-    The elements that consumers know lie where they lay. That the record's size differs, where it does, is another
-    change.
+    The elements that programs know lie where they lay. Where the size of the struct differs, that is a finding of its
+    own.
 
     Fix: nothing.
     """
@@ -269,9 +269,9 @@ def _rename(field: Changed[Field | InnerField]) -> tuple[str, str] | None:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Field has another name.
+    """A field was renamed.
 
-    It lies where it lay, and built consumers use it. Sources that name it stop compiling.
+    It keeps its offset, and built programs use it as before. Sources that name it stop compiling.
 
     Fix: keep the old name in an anonymous union with the new one, for a while.
     """
@@ -282,14 +282,15 @@ def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def field_grouping_changed(group: Changed[Group]) -> Iterator[Note]:
-    """Fields are declared as other fields of the same storage.
+    """Fields were grouped differently in the same storage.
 
-    Single fields became an array, or a record became its members: the same scalars lie at the same offsets, and built
-    consumers use them. Sources that name the old fields stop compiling.
+    Single fields became an array, or a nested struct became its members: ``int x, y`` became ``int at[2]``. The same
+    values lie at the same offsets, and built programs use them as before. Sources that name the old fields stop
+    compiling.
 
     Fix: keep the old names in an anonymous union with the new fields, for a while.
     """
-    yield Note("the fields are declared in another way", _list(group.old), _list(group.new))
+    yield Note("the fields are declared differently", _list(group.old), _list(group.new))
 
 
 def _list(group: Group) -> str:
@@ -298,9 +299,9 @@ def _list(group: Group) -> str:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def field_private_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Private field has another name.
+    """A private field was renamed.
 
-    It lies where it lay, and consumers cannot name it.
+    It keeps its offset, and programs cannot name it.
 
     Fix: nothing.
     """
@@ -321,9 +322,10 @@ def _lost(field: Changed[Field | InnerField], qualifier: str, context: Context) 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def field_became_const(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field became constant.
+    """A field became ``const``.
 
-    Built consumers go on writing to it, against the library's expectation. Sources that do stop compiling.
+    Built programs go on writing to it, although the library expects that nobody does. Sources that write to it stop
+    compiling.
 
     Fix: leave it writable, or give the value through a function.
     """
@@ -333,9 +335,9 @@ def field_became_const(field: Changed[Field | InnerField], context: Context) -> 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def field_lost_const(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field is no longer constant.
+    """A field is no longer ``const``.
 
-    Built consumers read it as before; compilers do not keep a member's value across calls.
+    Built programs read it as before: compilers do not keep a member's value across calls.
 
     Fix: nothing.
     """
@@ -345,9 +347,9 @@ def field_lost_const(field: Changed[Field | InnerField], context: Context) -> It
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def field_became_volatile(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field became volatile: it changes by other means than the program.
+    """A field became ``volatile``: it changes by other means than the program.
 
-    Built consumers keep old values in registers, and may wait for a change that they never see.
+    Built programs keep old values in registers, and may wait for a change that they never see.
 
     Fix: give access through functions.
     """
@@ -357,10 +359,9 @@ def field_became_volatile(field: Changed[Field | InnerField], context: Context) 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def field_lost_volatile(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Field is no longer volatile.
+    """A field is no longer ``volatile``.
 
-    Built consumers read it from memory every time, as before. Sources that rely on it stop doing so when they are
-    compiled again.
+    Built programs read it from memory every time, as before. Sources no longer do so when they are compiled again.
 
     Fix: nothing, where nothing else changes the field while consumers look at it.
     """
@@ -370,9 +371,9 @@ def field_lost_volatile(field: Changed[Field | InnerField], context: Context) ->
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def field_became_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Field became mutable.
+    """A field became ``mutable``.
 
-    Constant objects may change in it; the layout is the same.
+    It may change in constant objects. The layout is the same.
 
     Fix: nothing, where no constant object lies in read-only memory.
     """
@@ -382,9 +383,9 @@ def field_became_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def field_lost_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Field is no longer mutable.
+    """A field is no longer ``mutable``.
 
-    Built consumers are not concerned. Sources that change it in constant objects stop compiling.
+    Built programs work as before. Sources that change it in constant objects stop compiling.
 
     Fix: keep it mutable where it is public.
     """
@@ -394,9 +395,9 @@ def field_lost_mutable(field: Changed[Field | InnerField]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def field_access_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Field can be used from fewer places.
+    """The access to a field was narrowed, e.g. from public to private.
 
-    Built consumers go on using it. Sources that did stop compiling.
+    Built programs go on using it. Sources that use it stop compiling.
 
     Fix: deprecate it before you make it private.
     """
@@ -407,7 +408,7 @@ def field_access_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def field_access_widened(field: Changed[Field | InnerField]) -> Iterator[Note]:
-    """Field can be used from more places.
+    """The access to a field was widened, e.g. from private to public.
 
     Built consumers and sources work as before.
 

@@ -40,9 +40,9 @@ def _types(result: Changed[Result]) -> tuple[str, str]:
     aliases=("struct_return_convention_changed",),
 )
 def func_return_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """Function returns another type.
+    """The return type of a function changed.
 
-    Callers read the result from the wrong register, with the wrong width, or pass no room for a result that comes back
+    Callers read the result from the wrong register, with the wrong width, or pass no room for a result that is returned
     in memory.
 
     Fix: keep the function and add one with a new name for the new result.
@@ -53,9 +53,9 @@ def func_return_changed(result: Changed[Result], context: Context) -> Iterator[N
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def return_pointer_level_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """Function returns a pointer more, or less.
+    """A function returns a pointer to the old type, or what the old pointer pointed to.
 
-    Callers dereference what is no address, or take an address for the value.
+    Callers dereference what is no address, or take an address for the value. Example: ``int`` became ``int *``.
 
     Fix: keep the function and add one with a new name for the new result.
     """
@@ -65,9 +65,9 @@ def return_pointer_level_changed(result: Changed[Result], context: Context) -> I
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def template_return_type_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """Function returns an instantiation of the same template with other arguments.
+    """A function returns the same template with other arguments.
 
-    The result is of another type under the same mangled name: callers use it with the old type's layout.
+    The result is of another type under the same mangled name: callers use it with the old layout.
 
     Fix: keep the function and add one with a new name for the new result.
     """
@@ -77,19 +77,19 @@ def template_return_type_changed(result: Changed[Result], context: Context) -> I
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """Function returns the same bits with another meaning, such as unsigned for signed.
+    """A function returns the same bits with another meaning, e.g. unsigned for signed.
 
     Callers misread the values that only one of the types has: a negative error code becomes a large number.
 
     Fix: keep the type, or never return a value that the old type does not have.
     """
     if _result(result, context) is Difference.REINTERPRETED:
-        yield Note("the result is interpreted in another way", *_types(result))
+        yield Note("the result is interpreted differently", *_types(result))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def return_type_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """Function returns the same representation under another type name.
+    """The return type of a function has another name and the same representation.
 
     Built callers read the same bits from the same place. C++ sources may need a cast.
 
@@ -98,7 +98,7 @@ def return_type_respelled(result: Changed[Result], context: Context) -> Iterator
     if only_named_otherwise(result.old.type, result.new.type, context):
         return
     if _result(result, context) in (Difference.SPELLING, Difference.RESTRICT, *VA_LISTS):
-        yield Note("the result's type is spelled in another way", *_types(result))
+        yield Note("the result's type is spelled differently", *_types(result))
 
 
 VA_LISTS = (Difference.VA_LIST_GAINED, Difference.VA_LIST_LOST)
@@ -115,22 +115,22 @@ VA_LISTS = (Difference.VA_LIST_GAINED, Difference.VA_LIST_LOST)
     ),
 )
 def func_return_pointee_qualifier_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """Function returns a pointer to something more, or less, qualified.
+    """A function returns a pointer to a more, or less, qualified type.
 
-    The pointer is the same; built callers may write to memory that the library now takes for constant, or the reverse.
-    Sources that lose ``const`` stop compiling in C++.
+    The pointer is the same. Built callers may write to memory that the library now takes for constant, or the reverse.
+    C++ sources that drop ``const`` stop compiling.
 
     Fix: nothing, where the memory can still be written; else keep the old type.
     """
     if _result(result, context) is Difference.POINTEE_QUALIFIERS:
-        yield Note("what the result points to is qualified in another way", *_types(result))
+        yield Note("what the result points to is qualified differently", *_types(result))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def return_value_added(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """Function that returned nothing returns a value.
+    """A function that returned nothing returns a value now.
 
-    Built callers ignore the register that it comes back in.
+    Built callers ignore the register that holds it.
 
     Fix: nothing.
     """
@@ -143,10 +143,10 @@ def return_value_added(result: Changed[Result], context: Context) -> Iterator[No
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_params_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
-    """Function takes other parameters under the same symbol.
+    """The number or the types of a function's parameters changed under the same symbol.
 
-    Their number or their types differ: callers leave registers or stack slots unset that the function reads, pass
-    values in other registers or with another width, or pass what the function takes for something else.
+    Callers leave registers or stack slots unset that the function reads, pass values in other registers or with another
+    width, or pass something else than the function takes.
 
     Fix: keep the function and add one with a new name for the new parameters.
     """
@@ -177,10 +177,10 @@ def _lists_parameters(function: Function) -> bool:
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def func_prototype_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
-    """Function got or lost a parameter list that compilers check, or its first parameters without one.
+    """A function got or lost a prototype, or its first parameters without one.
 
-    Built callers passed what they believed right, with small integers widened. What they pass may not be what the
-    function takes.
+    Without a prototype, e.g. ``int f();``, compilers do not check arguments: built callers passed what they believed
+    right, with small integers widened. That may not be what the function takes.
 
     Fix: declare every function with its parameters, ``(void)`` where it has none.
     """
@@ -189,7 +189,7 @@ def func_prototype_changed(function: Changed[Function], context: Context) -> Ite
     if _float_is_widened(old, new, context):
         return
     if (old.prototyped != new.prototyped and (old.parameters or new.parameters)) or unknown:
-        yield Note("the parameter list is checked in another way", _prototype(old), _prototype(new))
+        yield Note("the parameter list is checked differently", _prototype(old), _prototype(new))
 
 
 def _prototype(function: Function) -> str:
@@ -200,9 +200,9 @@ def _prototype(function: Function) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_variadic_added(function: Changed[Function]) -> Iterator[Note]:
-    """Function takes variable arguments now.
+    """A function became variadic (``...``).
 
-    Callers do not tell how many vector registers they use (x86-64), and on some platforms (AArch64 on macOS, 64-bit
+    Callers do not tell how many vector registers they use (x86-64). On some platforms (AArch64 on macOS, 64-bit
     PowerPC, s390x) they pass arguments elsewhere than a variadic function looks for them.
 
     Fix: add a variadic function with a new name.
@@ -213,7 +213,7 @@ def func_variadic_added(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_variadic_removed(function: Changed[Function]) -> Iterator[Note]:
-    """Function no longer takes variable arguments.
+    """A function is no longer variadic (``...``).
 
     Callers pass further arguments that nobody reads.
 
@@ -225,9 +225,9 @@ def func_variadic_removed(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def calling_convention_changed(function: Changed[Function]) -> Iterator[Note]:
-    """Function uses another calling convention.
+    """The calling convention of a function changed.
 
-    Callers put arguments into other registers than it reads them from.
+    Callers put arguments into other registers than the function reads.
 
     Fix: keep the convention (``-mabi``, ``-mregparm``, ``__attribute__((ms_abi))`` and the like) of exported functions.
     """
@@ -238,20 +238,20 @@ def calling_convention_changed(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_static_changed(function: Changed[Function]) -> Iterator[Note]:
-    """Member function switched between static and non-static.
+    """A member function became static, or stopped being static.
 
-    The symbol is the same, and the object's address is (or is not) passed before the other arguments: all of them
-    arrive one place off.
+    The symbol is the same, but the object's address is passed before the other arguments, or no longer is: each
+    argument arrives one place off.
 
     Fix: keep the member function and add one with a new name.
     """
     if _instance(function.old) != _instance(function.new):
-        yield Note("the object is passed in another way", _sort(function.old), _sort(function.new))
+        yield Note("the object is passed differently", _sort(function.old), _sort(function.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def func_scope_changed(function: Changed[Function]) -> Iterator[Note]:
-    """Static member function became a function of a namespace of the same name, or the reverse.
+    """A static member function became a namespace function of the same name, or the reverse.
 
     The symbol and the call are the same. Sources that derive from the class, or name it as a type, stop compiling.
 
@@ -269,9 +269,9 @@ def _sort(function: Function) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("func_deleted",))
 def func_deleted_dwarf(function: Changed[Function]) -> Iterator[Note]:
-    """Function that could be called is now deleted.
+    """A function is now deleted (``= delete``).
 
-    Consumers call what the author forbids; its symbol is left for a moment only, or for another overload.
+    Programs still call it. Its symbol may be gone, or belong to another overload.
 
     Fix: keep the function for built consumers and deprecate it first.
     """
@@ -282,9 +282,9 @@ def func_deleted_dwarf(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
 def method_access_changed(function: Changed[Function]) -> Iterator[Note]:
-    """Member function can be called from fewer places.
+    """The access to a member function was narrowed, e.g. from public to private.
 
-    Built consumers go on calling it; sources that did stop compiling.
+    Built programs go on calling it. Sources that call it stop compiling.
 
     Fix: deprecate it before you make it private.
     """
@@ -295,7 +295,7 @@ def method_access_changed(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def method_access_widened(function: Changed[Function]) -> Iterator[Note]:
-    """Member function can be called from more places.
+    """The access to a member function was widened, e.g. from private to public.
 
     Built consumers and sources work as before.
 
@@ -313,9 +313,9 @@ def _accesses(function: Changed[Function]) -> tuple[Access, Access] | None:
 
 @rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
 def ctor_explicit_added(function: Changed[Function]) -> Iterator[Note]:
-    """Constructor or conversion became explicit.
+    """A constructor or conversion became ``explicit``.
 
-    Built consumers call the same symbol; sources that rely on the implicit conversion stop compiling.
+    Built programs call the same symbol. Sources that rely on the implicit conversion stop compiling.
 
     Fix: announce it, and bump the major version.
     """
@@ -326,9 +326,9 @@ def ctor_explicit_added(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def ctor_explicit_removed(function: Changed[Function]) -> Iterator[Note]:
-    """Constructor or conversion is no longer explicit.
+    """A constructor or conversion is no longer ``explicit``.
 
-    Built consumers call the same symbol; sources may choose another overload when they are compiled again.
+    Built programs call the same symbol. Sources may choose another overload when they are compiled again.
 
     Fix: nothing, if no overload becomes ambiguous.
     """
@@ -341,9 +341,9 @@ def ctor_explicit_removed(function: Changed[Function]) -> Iterator[Note]:
     Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("func_contract_attribute_removed",)
 )
 def func_noreturn_removed(function: Changed[Function]) -> Iterator[Note]:
-    """Function that never returned may return now.
+    """A function is no longer ``noreturn``.
 
-    Callers have no code after the call: if it does return to them, they run into whatever follows.
+    Callers have no code after the call: if the function returns, they run into whatever follows.
 
     Fix: keep the promise under this name.
     """
@@ -353,9 +353,9 @@ def func_noreturn_removed(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("func_contract_attribute_added",))
 def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
-    """Function promises never to return.
+    """A function became ``noreturn``.
 
-    Built callers expect it back: what they do after the call, such as releasing a lock, no longer happens.
+    Built callers expect it to return: what they do after the call, such as releasing a lock, no longer happens.
 
     Fix: nothing, where it never returned before.
     """
@@ -365,7 +365,7 @@ def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def declaration_internal_changed(export: Changed[InternalExport]) -> Iterator[Note]:
-    """Member of a class that no consumer can name has changed.
+    """A member of a class that no program can name changed.
 
     Only the library's own source files define the class, or it stands within a function.
 
@@ -378,11 +378,11 @@ def declaration_internal_changed(export: Changed[InternalExport]) -> Iterator[No
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[Note]:
-    """Export that only a header declares which is not public has changed.
+    """A declaration in a private header changed.
 
-    The header that declares it, or defines its class, lies beside the ``include`` folder that holds the public headers,
-    and nothing in that folder needs it. Only a consumer that includes headers of the library's own sources was compiled
-    against the old declaration.
+    The header that declares the export, or defines its class, lies outside the ``include`` folder of the public
+    headers, and no public header needs it. Only a program that includes headers of the library's own sources was
+    compiled against the old declaration.
 
     Fix: nothing, where that header is not installed; build with ``-fvisibility=hidden`` to keep such symbols out of the
     export table.

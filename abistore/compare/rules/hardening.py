@@ -14,7 +14,7 @@ RELRO = ("none", "partial", "full")
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def executable_stack(library: Changed[Library]) -> Iterator[Note]:
-    """Library asks for an executable stack.
+    """The library asks for an executable stack.
 
     The loader makes the stacks of the whole process executable, or refuses the library where a policy (or glibc 2.41's
     ``dlopen``) forbids that.
@@ -27,7 +27,7 @@ def executable_stack(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def executable_stack_removed(library: Changed[Library]) -> Iterator[Note]:
-    """Library no longer asks for an executable stack.
+    """The library no longer asks for an executable stack.
 
     It loads under stricter policies too.
 
@@ -41,7 +41,7 @@ def executable_stack_removed(library: Changed[Library]) -> Iterator[Note]:
 def relro_weakened(library: Changed[Library]) -> Iterator[Note]:
     """Less of the library's data is read-only after relocation (RELRO).
 
-    Consumers work as before, with pointers that an attacker can overwrite.
+    Programs work as before, but an attacker can overwrite more of the pointers that they call through.
 
     Fix: link with ``-Wl,-z,relro,-z,now``.
     """
@@ -52,9 +52,9 @@ def relro_weakened(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def bind_now_disabled(library: Changed[Library]) -> Iterator[Note]:
-    """Library's symbols are bound lazily again.
+    """The library's symbols are bound lazily again.
 
-    A missing symbol shows at its first call and no longer at start, and the table of calls stays writable.
+    A missing symbol shows at its first call and no longer at start, and the table of calls (GOT) stays writable.
 
     Fix: link with ``-Wl,-z,now``.
     """
@@ -65,9 +65,9 @@ def bind_now_disabled(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def stack_canary_removed(library: Changed[Library]) -> Iterator[Note]:
-    """No function of the library checks its stack any more.
+    """No function of the library checks its stack any more (stack protector).
 
-    Consumers work as before; a buffer overrun in the library is not stopped.
+    Programs work as before. A buffer overrun in the library is no longer stopped.
 
     Fix: build with ``-fstack-protector-strong``.
     """
@@ -77,9 +77,9 @@ def stack_canary_removed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def fortify_source_weakened(library: Changed[Library]) -> Iterator[Note]:
-    """Library no longer calls the checking variants of libc functions (FORTIFY).
+    """The library no longer calls the checking variants of libc functions (FORTIFY).
 
-    Consumers work as before; a buffer overrun in the library is not stopped.
+    Programs work as before. A buffer overrun in the library is no longer stopped.
 
     Fix: build with ``-O2 -D_FORTIFY_SOURCE=2`` or higher.
     """
@@ -89,7 +89,7 @@ def fortify_source_weakened(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed", aliases=("cet_protection_weakened",))
 def branch_protection_weakened(library: Changed[Library]) -> Iterator[Note]:
-    """Library no longer declares a protection of branches or returns (IBT, SHSTK, BTI, PAC).
+    """The library no longer declares a protection of branches or returns (IBT, SHSTK, BTI, PAC).
 
     The loader turns the protection off for the whole process, or refuses the library where it is enforced.
 
@@ -102,7 +102,7 @@ def branch_protection_weakened(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed", aliases=("cet_protection_improved",))
 def branch_protection_improved(library: Changed[Library]) -> Iterator[Note]:
-    """Library declares a further protection of branches or returns (IBT, SHSTK, BTI, PAC).
+    """The library declares a further protection of branches or returns (IBT, SHSTK, BTI, PAC).
 
     Consumers work as before.
 
@@ -120,9 +120,9 @@ def _protections(library: Changed[Library]) -> tuple[str | None, str | None]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def text_relocation_introduced(library: Changed[Library]) -> Iterator[Note]:
-    """Library's code is changed by the loader (text relocations).
+    """The loader must change the library's code (text relocations).
 
-    Its pages are no longer shared between processes, and policies that forbid writable code refuse it.
+    Processes no longer share these pages of code, and policies that forbid writable code refuse the library.
 
     Fix: build all code with ``-fPIC``; link with ``-Wl,-z,text`` to find what is not.
     """
@@ -132,7 +132,7 @@ def text_relocation_introduced(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def text_relocation_removed(library: Changed[Library]) -> Iterator[Note]:
-    """Library's code is no longer changed by the loader (text relocations).
+    """The loader no longer changes the library's code (text relocations).
 
     It loads under stricter policies too.
 
@@ -144,9 +144,9 @@ def text_relocation_removed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def writable_executable_segment(library: Changed[Library]) -> Iterator[Note]:
-    """Library has a segment that is writable and executable.
+    """The library has a segment that is writable and executable.
 
-    Policies that forbid this refuse the library; elsewhere an attacker can write code there.
+    Policies that forbid this refuse the library. Elsewhere an attacker can write code into it.
 
     Fix: link without ``-Wl,-N`` and linker scripts that merge segments.
     """

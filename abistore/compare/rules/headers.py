@@ -27,10 +27,10 @@ def _lost(declared: Changed[Declared], trait: Trait) -> bool:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def func_noexcept_added(declared: Changed[Declared]) -> Iterator[Note]:
-    """Function promises not to throw.
+    """A function became ``noexcept``.
 
-    Built callers work as before. From C++17 on the promise is part of the function's type: sources that store its
-    address in a pointer still compile, since the promise may be dropped.
+    Built callers work as before. From C++17 on, ``noexcept`` is part of the function's type: sources that store the
+    function's address in a pointer still compile, since the promise may be dropped.
 
     Fix: nothing.
     """
@@ -40,9 +40,9 @@ def func_noexcept_added(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed", aliases=("func_exception_spec_changed",))
 def func_noexcept_removed(declared: Changed[Declared]) -> Iterator[Note]:
-    """Function no longer promises not to throw.
+    """A function is no longer ``noexcept``.
 
-    Built callers were compiled without code for an exception: one that passes through them terminates the program.
+    Built callers have no code for an exception: one that passes through them terminates the program.
 
     Fix: keep the promise under this name, and add a function that may throw.
     """
@@ -52,10 +52,10 @@ def func_noexcept_removed(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
 def func_became_inline(declared: Changed[Declared]) -> Iterator[Note]:
-    """Function became inline.
+    """A function became inline.
 
-    Consumers that are compiled anew have their own copy. Where the library emits none any more, built consumers do not
-    find it, which is a finding of its own. Sources that define or declare it again clash.
+    Programs that are compiled again have their own copy. Where the library exports none any more, built programs do not
+    find it; that is a finding of its own. Sources that define or declare it again clash.
 
     Fix: keep a definition in the library that is not inline.
     """
@@ -65,9 +65,9 @@ def func_became_inline(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def func_lost_inline(declared: Changed[Declared]) -> Iterator[Note]:
-    """Function is no longer inline.
+    """A function is no longer inline.
 
-    Built consumers go on running their own copies, of the old behaviour.
+    Built programs go on running their own copies, with the old behaviour.
 
     Fix: nothing, where old and new behaviour work together.
     """
@@ -77,7 +77,7 @@ def func_lost_inline(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
 def removed_const_overload(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """Overload of a member function for constant objects is no longer declared.
+    """The ``const`` overload of a member function is no longer declared.
 
     Sources that call it on constant objects stop compiling. Where the library exported it, its removal there is a
     finding of its own.
@@ -107,9 +107,9 @@ def _declares(context: Context, name: Name) -> bool:
     aliases=("inline_function_removed", "uninstantiated_template_removed"),
 )
 def declaration_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """Function or variable is no longer declared in a public header.
+    """A function or variable is no longer declared in a public header.
 
-    Built consumers go on using it as long as the library exports it. Sources that use it stop compiling.
+    Built programs go on using it as long as the library exports it. Sources that use it stop compiling.
 
     Fix: keep the declaration and mark it deprecated.
     """
@@ -123,9 +123,9 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")
 def declaration_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
-    """Function or variable that the library exported before, or that is inline, is declared in a public header.
+    """A public header declares a function or variable that was exported before, or is inline.
 
-    Built consumers do not know it.
+    Built programs work as before.
 
     Fix: nothing; from now on it is part of the interface.
     """
@@ -142,9 +142,9 @@ def declaration_added(declared: Added[Declared], context: Context) -> Iterator[N
     Impact.COMPATIBLE, evidence="source", element="functions", action="changed", aliases=("default_argument_changed",)
 )
 def param_default_value_changed(parameter: Changed[Argument]) -> Iterator[Note]:
-    """Default argument has another value.
+    """The default argument of a parameter changed.
 
-    Built callers pass the old value, which was compiled into them; callers that are compiled anew pass the new one.
+    Built callers pass the old value, which was compiled into them. Callers that are compiled again pass the new one.
 
     Fix: nothing, as long as the function treats both values as it did.
     """
@@ -155,7 +155,7 @@ def param_default_value_changed(parameter: Changed[Argument]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
 def param_default_value_removed(parameter: Changed[Argument]) -> Iterator[Note]:
-    """Default argument was dropped.
+    """The default argument of a parameter was removed.
 
     Built callers pass the value that was compiled into them. Sources that leave the argument out stop compiling.
 
@@ -167,7 +167,7 @@ def param_default_value_removed(parameter: Changed[Argument]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def param_default_value_added(parameter: Changed[Argument]) -> Iterator[Note]:
-    """Parameter got a default argument.
+    """A parameter got a default argument.
 
     Built callers pass the argument. Sources may leave it out.
 
@@ -179,10 +179,10 @@ def param_default_value_added(parameter: Changed[Argument]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed")
 def param_renamed(parameter: Changed[Argument]) -> Iterator[Note]:
-    """Parameter has another name.
+    """A parameter was renamed.
 
-    Built callers and C and C++ sources do not use it. Bindings that are generated from the headers may offer it as a
-    keyword; where two parameters swapped their names, callers may now pass them in the wrong order.
+    Built callers, and C and C++ sources, do not use the name. Bindings generated from the headers may offer it as a
+    keyword. Where two parameters swapped their names, callers may now pass them in the wrong order.
 
     Fix: keep the name; check that the parameter still means what it did.
     """
@@ -206,10 +206,10 @@ def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
     aliases=("constexpr_value_changed", "public_macro_value_changed"),
 )
 def constant_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """Public constant has another value.
+    """The value of a public constant changed.
 
-    The old value is compiled into built consumers. Where they hand it to the library, or size buffers by it, both sides
-    now disagree; sources that compute with it get another result.
+    The old value is compiled into built programs. Where they hand it to the library, or size buffers by it, both sides
+    now disagree. Sources that compute with it get another result.
 
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
@@ -220,7 +220,7 @@ def constant_changed(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="removed", aliases=("public_macro_removed",))
 def constant_removed(declared: Removed[Declared]) -> Iterator[Note]:
-    """Public constant is no longer declared.
+    """A public constant is no longer declared.
 
     Built consumers have its value compiled in. Sources that use it stop compiling.
 
@@ -232,11 +232,11 @@ def constant_removed(declared: Removed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="added")
 def constant_added(declared: Added[Declared]) -> Iterator[Note]:
-    """Public constant is new.
+    """A public constant was added.
 
-    Built consumers do not know it.
+    Built programs do not use it.
 
-    Fix: nothing; a macro may clash with a name of the consumers' own.
+    Fix: nothing; a macro may clash with a name of the program's own.
     """
     if "constant" in declared.new.traits:
         yield Note("the constant is new", None, declared.new.value or "(no value)")
@@ -244,10 +244,10 @@ def constant_added(declared: Added[Declared]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
 def var_value_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """Exported variable begins with another value.
+    """The initial value of an exported variable changed.
 
-    Consumers read it when they run, and get the new value. A program that holds a copy of the variable gets it too,
-    when it is loaded.
+    Programs read it when they run, and get the new value. So does a program that holds a copy of the variable (copy
+    relocation), when it is loaded.
 
     Fix: nothing, where consumers may meet any value.
     """
@@ -261,10 +261,10 @@ def var_value_changed(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
 def type_became_final(declared: Changed[Declared]) -> Iterator[Note]:
-    """Class became final.
+    """A class became ``final``.
 
-    Built classes that derive from it go on working. Sources of such classes stop compiling, and callers that are
-    compiled anew call its virtual functions directly, past what built derived classes override.
+    Built classes that derive from it go on working. Sources of such classes stop compiling. Callers that are compiled
+    again call its virtual functions directly, past what built derived classes override.
 
     Fix: deprecate deriving from it first.
     """
@@ -274,9 +274,9 @@ def type_became_final(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
 def type_lost_final(declared: Changed[Declared]) -> Iterator[Note]:
-    """Class is no longer final.
+    """A class is no longer ``final``.
 
-    Built consumers call its virtual functions directly. They must not be handed objects of classes that derive from it.
+    Built programs call its virtual functions directly. They must not be handed objects of classes that derive from it.
 
     Fix: nothing, as long as the library makes no such objects.
     """
@@ -286,35 +286,35 @@ def type_lost_final(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
 def type_became_abstract(declared: Changed[Declared]) -> Iterator[Note]:
-    """Class became abstract.
+    """A class became abstract.
 
-    Sources that make objects of it stop compiling. The virtual function that has no body any more is a finding of its
-    own where the vtable shows it.
+    Sources that create objects of it stop compiling. Where the vtable shows the virtual function that became pure, that
+    is a finding of its own.
 
     Fix: give the pure virtual functions a body, or put them into a new class.
     """
     if _gained(declared, "abstract"):
-        yield Note("nobody can make objects of the class", None, "abstract")
+        yield Note("nobody can create objects of the class", None, "abstract")
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
 def type_lost_abstract(declared: Changed[Declared]) -> Iterator[Note]:
-    """Class is no longer abstract.
+    """A class is no longer abstract.
 
-    Built consumers made objects of derived classes only, which override what was pure.
+    Built programs created objects of derived classes only, which override what was pure.
 
     Fix: nothing.
     """
     if _lost(declared, "abstract"):
-        yield Note("consumers can make objects of the class", "abstract", None)
+        yield Note("programs can create objects of the class", "abstract", None)
 
 
 @rule(Impact.RISK, evidence="source", element="types", action="changed")
 def standard_layout_lost(declared: Changed[Declared]) -> Iterator[Note]:
-    """Class has no standard layout any more.
+    """A class is no longer a standard-layout class.
 
-    Consumers that use ``offsetof``, share it with C, or take its address for that of its first member rely on what the
-    language no longer promises. Where the layout differs, that is a finding of its own.
+    The language no longer promises what programs rely on that use ``offsetof``, share the class with C, or take its
+    address for that of its first member. Where the layout differs, that is a finding of its own.
 
     Fix: keep one access for all data members and no virtual functions.
     """
@@ -333,7 +333,7 @@ def standard_layout_lost(declared: Changed[Declared]) -> Iterator[Note]:
     aliases=("enum_deprecated_added", "func_deprecated_added", "type_deprecated_added", "var_deprecated_added"),
 )
 def deprecation_added(declared: Changed[Declared]) -> Iterator[Note]:
-    """Declaration is deprecated now.
+    """A declaration was marked deprecated.
 
     Built consumers work as before. Sources get warnings, and errors where warnings are errors.
 
@@ -356,7 +356,7 @@ def deprecation_added(declared: Changed[Declared]) -> Iterator[Note]:
     ),
 )
 def deprecation_removed(declared: Changed[Declared]) -> Iterator[Note]:
-    """Declaration is no longer deprecated.
+    """A declaration is no longer marked deprecated.
 
     Built consumers and sources work as before.
 

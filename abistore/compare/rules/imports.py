@@ -14,45 +14,45 @@ from abistore.model.shapes import Import
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def imported_symbol_added(imports: Added[Imports]) -> Iterator[Note]:
-    """Library uses further symbols of other libraries.
+    """The library imports further symbols from other libraries.
 
-    They must be there when a consumer starts; where a version is needed, that is a finding of its own.
+    These symbols must exist when a program starts. Where a version is needed, that is a finding of its own.
 
     Fix: nothing, where the dependencies' minimum versions are right.
     """
     found = [symbol for symbol, _ in imports.new.symbols]
-    yield Note(f"further symbols of other libraries that are used: {len(found)}", None, examples(found))
+    yield Note(f"further imported symbols: {len(found)}", None, examples(found))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
 def imported_symbol_removed(imports: Removed[Imports]) -> Iterator[Note]:
-    """Library no longer uses some symbols of other libraries.
+    """The library no longer imports some symbols from other libraries.
 
     Consumers work as before.
 
     Fix: nothing.
     """
     found = [symbol for symbol, _ in imports.old.symbols]
-    yield Note(f"symbols of other libraries that are no longer used: {len(found)}", examples(found))
+    yield Note(f"symbols that are no longer imported: {len(found)}", examples(found))
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def runtime_weak_resolution_changed(symbol: Changed[Import]) -> Iterator[Note]:
-    """Symbol of another library that was optional is needed now.
+    """A weak import became a strong one.
 
-    A weak undefined symbol may be missing; now every consumer fails to start without it.
+    A weak symbol may be missing at run time. Now no program starts where the other library does not have it.
 
-    Fix: declare the symbol weak again, or name the library that has it with ``-l``.
+    Fix: declare the symbol weak again, or link the library that has it with ``-l``.
     """
     if symbol.old.weak and not symbol.new.weak:
-        yield Note("the symbol must be there now", "weak", "global")
+        yield Note("the imported symbol must exist now", "weak", "global")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def runtime_symbol_provider_changed(provider: Changed[Provider]) -> Iterator[Note]:
-    """Symbols are now expected from another library.
+    """Symbols are now imported from another library.
 
-    The loader looks for their versions in that library only, and refuses to start consumers where they are not there.
+    The loader looks for their versions in that library only. Where they are missing, it refuses to start the program.
 
     Fix: make sure that the package depends on the new provider.
     """

@@ -23,9 +23,9 @@ FEWEST_EXPORTS = 50
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def soname_changed(library: Changed[Library]) -> Iterator[Note]:
-    """SONAME changed.
+    """The SONAME changed.
 
-    Built consumers go on asking for the old name: they keep the old release where it is installed beside the new one,
+    Built programs go on asking for the old name. They keep the old release where it is installed beside the new one,
     and do not start where it was replaced.
 
     Fix: ship both releases side by side, and rebuild consumers.
@@ -36,10 +36,10 @@ def soname_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def soname_missing(library: Changed[Library]) -> Iterator[Note]:
-    """Library lost its SONAME.
+    """The library lost its SONAME.
 
-    Built consumers go on asking for the old name, which a file may still have. A new link records the file name or
-    path that it was given, and no later release can replace the library safely.
+    Built programs go on asking for the old name, which a file may still have. A new link records the file name or path
+    that it was given, so that no later release can replace the library safely.
 
     Fix: link with ``-Wl,-soname,libname.so.N``.
     """
@@ -49,9 +49,9 @@ def soname_missing(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def soname_added(library: Changed[Library]) -> Iterator[Note]:
-    """Library got a SONAME.
+    """The library got a SONAME.
 
-    Consumers built without it ask for the file name that they were linked with.
+    Programs built before ask for the file name that they were linked with.
 
     Fix: keep that file name as a symbolic link.
     """
@@ -61,7 +61,7 @@ def soname_added(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
 def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
-    """Breaking changes under an unchanged SONAME.
+    """Changes are breaking, and the SONAME stayed the same.
 
     Package managers and loaders take the new release for a replacement of the old one. This is advice; the changes
     themselves carry the weight.
@@ -75,10 +75,10 @@ def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
 def soname_bump_unnecessary(outcome: Changed[Outcome], context: Context) -> Iterator[Note]:
-    """SONAME changed although nothing else breaks.
+    """The SONAME changed, although nothing else breaks.
 
-    Every consumer must be rebuilt, and none needed to. Said only where layouts were compared too: what could not be
-    checked may justify the bump.
+    Every program must be rebuilt, and none needed to. This is said only where layouts were compared too: what could not
+    be checked may justify the bump.
 
     Fix: keep the old SONAME.
     """
@@ -95,9 +95,9 @@ RUNTIME = re.compile(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+")
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
-    """Part of the C or C++ runtime added to the dependencies (DT_NEEDED).
+    """A part of the C or C++ runtime was added to the dependencies (DT_NEEDED).
 
-    Every consumer has loaded it already, or it comes with what it has loaded.
+    Every program has loaded it already, or gets it with what it has loaded.
 
     Fix: nothing.
     """
@@ -107,9 +107,9 @@ def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def needed_library_added(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
-    """Dependency added (DT_NEEDED) that the old release did not have.
+    """A library was added to the dependencies (DT_NEEDED).
 
-    Where it is not installed, no consumer starts. Packages bring it along, copied files and containers do not.
+    Where it is not installed, no program starts. Packages bring it along; copied files and containers do not.
 
     Fix: declare it in the package; a private dependency may be linked statically.
     """
@@ -119,9 +119,9 @@ def needed_library_added(dependency: Added[Dependency], context: Context) -> Ite
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def needed_version_changed(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
-    """Dependency is needed in another version of its ABI.
+    """A dependency is needed in another version of its ABI, e.g. ``libssl.so.3`` for ``libssl.so.1.1``.
 
-    Where only the old one is installed, no consumer starts. A process that uses both may mix their objects.
+    Where only the old one is installed, no program starts. A process that uses both may mix their objects.
 
     Fix: rebuild all that shares the dependency in one process.
     """
@@ -139,11 +139,11 @@ def _renamed(soname: str, context: Context) -> str | None:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
 def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterator[Note]:
-    """Dependency dropped (DT_NEEDED).
+    """A dependency was removed (DT_NEEDED).
 
-    Consumers that used its symbols without naming it themselves no longer find them, if nobody else loads it.
+    Programs that used its symbols without linking to it themselves no longer find them, if nobody else loads it.
 
-    Fix: nothing; such consumers must link to what they use.
+    Fix: nothing; such programs must link to what they use.
     """
     new = context.new_library.needed if context.new_library else ()
     if library_name(dependency.old.soname) not in map(library_name, new) or RUNTIME.fullmatch(dependency.old.soname):
@@ -152,9 +152,9 @@ def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterato
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def needed_order_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Dependencies are loaded in another order.
+    """The dependencies are loaded in another order.
 
-    Where two of them define the same symbol, another definition now wins.
+    Where two of them define the same symbol, the other definition now wins.
 
     Fix: keep the order of libraries on the link line.
     """
@@ -179,7 +179,7 @@ def _same_path_sort(library: Changed[Library]) -> bool:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def rpath_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Search path for dependencies differs (DT_RPATH).
+    """The search path for dependencies changed (DT_RPATH).
 
     The loader may find other copies of the dependencies.
 
@@ -191,7 +191,7 @@ def rpath_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def runpath_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Search path for dependencies differs (DT_RUNPATH).
+    """The search path for dependencies changed (DT_RUNPATH).
 
     The loader may find other copies of the dependencies.
 
@@ -203,7 +203,7 @@ def runpath_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def rpath_type_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Search path switched between DT_RPATH and DT_RUNPATH.
+    """The search path switched between DT_RPATH and DT_RUNPATH.
 
     RPATH comes before ``LD_LIBRARY_PATH`` and holds for dependencies of dependencies; RUNPATH does neither. The loader
     may find other copies of libraries, or none.
@@ -219,7 +219,7 @@ def rpath_type_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def static_tls_introduced(feature: Added[Feature]) -> Iterator[Note]:
-    """Library needs static thread-local storage.
+    """The library needs static thread-local storage.
 
     ``dlopen`` of it fails where the small reserve of static storage is used up: "cannot allocate memory in static TLS
     block".
@@ -232,9 +232,9 @@ def static_tls_introduced(feature: Added[Feature]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
 def static_tls_removed(feature: Removed[Feature]) -> Iterator[Note]:
-    """Library no longer needs static thread-local storage.
+    """The library no longer needs static thread-local storage.
 
-    It can be opened at any time.
+    ``dlopen`` can load it at any time.
 
     Fix: nothing.
     """
@@ -244,7 +244,7 @@ def static_tls_removed(feature: Removed[Feature]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def dt_relr_introduced(feature: Added[Feature]) -> Iterator[Note]:
-    """Library uses packed relative relocations (DT_RELR).
+    """The library uses packed relative relocations (DT_RELR).
 
     Loaders that do not know them (glibc before 2.36) refuse the library, or leave its pointers unrelocated.
 
@@ -256,7 +256,7 @@ def dt_relr_introduced(feature: Added[Feature]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
 def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
-    """Library no longer uses packed relative relocations (DT_RELR).
+    """The library no longer uses packed relative relocations (DT_RELR).
 
     Older loaders can read it too.
 
@@ -268,22 +268,22 @@ def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def symbolic_binding_mode_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Library binds its own symbols first, or no longer does (``-Bsymbolic``).
+    """The library binds its own symbols first, or no longer does (``-Bsymbolic``).
 
-    Definitions that a program or a preloaded library puts before the library's own no longer (or now) reach the
-    library's own calls.
+    A program or a preloaded library may define a symbol of the library anew. The library's own calls no longer reach
+    that definition, or now do.
 
     Fix: tell those who interpose symbols of the library.
     """
     old, new = ("DF_SYMBOLIC" in side.features for side in (library.old, library.new))
     if old != new:
         words = {True: "symbolic", False: None}
-        yield Note("the library's own calls are bound in another way", words[old], words[new])
+        yield Note("the library's own calls are bound differently", words[old], words[new])
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def dynamic_loading_flags_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Flags for the loader differ.
+    """The flags for the loader changed (``-z nodelete`` and the like).
 
     They decide whether the library can be opened or unloaded at run time, and in which order it is initialised.
 
@@ -298,7 +298,7 @@ def dynamic_loading_flags_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def x86_isa_baseline_raised(feature: Added[Feature]) -> Iterator[Note]:
-    """Library needs a newer processor.
+    """The library needs a newer processor (x86-64-v2 and up).
 
     The loader refuses it on processors below the level that it declares.
 
@@ -310,10 +310,10 @@ def x86_isa_baseline_raised(feature: Added[Feature]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def abi_surface_explosion(surface: Changed[Surface]) -> Iterator[Note]:
-    """Number of exports jumped or collapsed.
+    """The number of exports jumped or collapsed.
 
-    The export policy changed: a version script or ``-fvisibility=hidden`` was lost or introduced. Each export that came
-    is a promise that somebody may rely on.
+    The export policy changed: a version script or ``-fvisibility=hidden`` was lost or introduced. Each new export is a
+    promise that somebody may rely on.
 
     Fix: export by a list (version script, ``__attribute__((visibility("default")))``).
     """
@@ -324,7 +324,7 @@ def abi_surface_explosion(surface: Changed[Surface]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def file_kind_changed(library: Changed[Library]) -> Iterator[Note]:
-    """File is no longer of the same kind: a shared library became an executable, or the reverse.
+    """A shared library became an executable, or the reverse.
 
     The loader does not load a position-independent executable as a library.
 
@@ -336,10 +336,10 @@ def file_kind_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def library_version_downgraded(outcome: Changed[Outcome], context: Context) -> Iterator[Note]:
-    """New side carries a lower version label than the old one.
+    """The new side has a lower version than the old one.
 
-    The sides were probably swapped, or an older build was taken for a release: consumers of the newer one may miss what
-    the older one lacks.
+    The sides were probably swapped, or an older build was taken for a release. Programs built for the newer one may
+    miss what the older one lacks.
 
     Fix: compare the older release with the newer one, in this order.
     """

@@ -28,9 +28,9 @@ def _is_renamed(parameter: Changed[Parameter], context: Context) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def param_pointer_level_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter takes a pointer more, or less.
+    """A parameter takes a pointer to the old type, or what the old pointer pointed to.
 
-    The function dereferences what is no address, or takes an address for the value.
+    The function dereferences what is no address, or takes an address for the value. Example: ``int`` became ``int *``.
 
     Fix: keep the function and add one with a new name for the new parameter.
     """
@@ -40,7 +40,7 @@ def param_pointer_level_changed(parameter: Changed[Parameter], context: Context)
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def template_param_type_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter is an instantiation of the same template with other arguments.
+    """A parameter is the same template with other arguments.
 
     It is of another type under the same symbol: the function uses what callers pass with another layout.
 
@@ -52,48 +52,48 @@ def template_param_type_changed(parameter: Changed[Parameter], context: Context)
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def param_type_reinterpreted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter takes the same bits with another meaning, such as unsigned for signed.
+    """A parameter takes the same bits with another meaning, e.g. unsigned for signed.
 
     The function misreads the values that only the old type has: -1 becomes a large number.
 
     Fix: keep the type, or accept the old values too.
     """
     if _is(parameter, context, Difference.REINTERPRETED):
-        yield Note("the parameter is interpreted in another way", *_types(parameter))
+        yield Note("the parameter is interpreted differently", *_types(parameter))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter takes the same representation under another type name.
+    """The type of a parameter has another name and the same representation.
 
     Built callers pass the same bits in the same place. C++ sources may need a cast.
 
     Fix: nothing.
     """
     if _is(parameter, context, Difference.SPELLING) and not _is_renamed(parameter, context):
-        yield Note("the parameter's type is spelled in another way", *_types(parameter))
+        yield Note("the parameter's type is spelled differently", *_types(parameter))
 
 
 @rule(
     Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("param_pointee_qualifier_changed",)
 )
 def param_pointee_qualifier_removed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter points to something that is less qualified.
+    """A parameter points to a less qualified type, e.g. ``char *`` for ``const char *``.
 
-    The function may now write to memory that built callers hold constant. Sources that pass pointers to ``const`` stop
-    compiling in C++.
+    The function may now write to memory that built callers hold constant. C++ sources that pass pointers to ``const``
+    stop compiling.
 
     Fix: keep ``const`` where the function does not write.
     """
     if _is(parameter, context, Difference.POINTEE_QUALIFIERS) and _const(parameter) <= 0:
-        yield Note("what the parameter points to is qualified in another way", *_types(parameter))
+        yield Note("what the parameter points to is qualified differently", *_types(parameter))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter points to something that is ``const`` now.
+    """A parameter points to a type that is ``const`` now.
 
-    The function promises more than before; built callers and nearly all sources work on.
+    The function promises more than before. Built callers, and nearly all sources, work as before.
 
     Fix: nothing.
     """
@@ -108,9 +108,9 @@ def _const(parameter: Changed[Parameter]) -> int:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed", aliases=("param_restrict_added",))
 def param_restrict_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter gained or lost ``restrict``.
+    """A parameter gained or lost ``restrict``.
 
-    The call is the same. Where it was gained, callers must not pass overlapping memory from now on.
+    The call is the same. Where ``restrict`` was gained, callers must not pass overlapping memory from now on.
 
     Fix: nothing.
     """
@@ -120,7 +120,7 @@ def param_restrict_changed(parameter: Changed[Parameter], context: Context) -> I
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def param_became_va_list(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter became an argument list (``va_list``).
+    """A parameter became a ``va_list``.
 
     Callers pass a value where the function reads the state of an argument list through a pointer.
 
@@ -132,7 +132,7 @@ def param_became_va_list(parameter: Changed[Parameter], context: Context) -> Ite
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def param_lost_va_list(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """Parameter is no longer an argument list (``va_list``).
+    """A parameter is no longer a ``va_list``.
 
     Callers pass the state of an argument list where the function reads something else.
 

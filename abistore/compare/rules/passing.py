@@ -53,18 +53,18 @@ def _new_member_of(symbol: Added[Symbol], context: Context) -> Name | None:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def special_member_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
-    """Class that is passed by value got a destructor, copy or move constructor of its own in the library.
+    """A class passed by value got a destructor, copy or move constructor in the library.
 
-    If the class had none before, not even an inline one, objects that went into registers are passed by the address of
-    a copy: callers and the library disagree on where they are. Debug information does not tell which it is where the
-    class holds objects of the standard library.
+    If the class had none before, not even an inline one, objects that were passed in registers are now passed by the
+    address of a copy: callers and the library disagree on where they are. Where the class holds objects of the standard
+    library, debug information does not tell whether it had one.
 
-    Fix: keep these members defaulted in the class; where the class had them inline before, nothing.
+    Fix: keep these members defaulted in the class; nothing, where the class had them inline before.
     """
     owner = _new_member_of(symbol, context)
     if owner is not None and context.passed_with(owner):
         member = demangle(symbol.subject.name.spelling)
-        yield Note(f"{owner.spelling} may be passed in another way", None, member, context.affected(owner))
+        yield Note(f"{owner.spelling} may be passed differently", None, member, context.affected(owner))
 
 
 def _passing(record: Changed[Record]) -> tuple[str, str] | None:
@@ -99,18 +99,18 @@ PASSED = {"value": "as its members", "reference": "by the address of a copy"}
     aliases=("trivially_copyable_lost",),
 )
 def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Type that is passed by value is passed in another way.
+    """A type is passed by value differently, e.g. by the address of a copy.
 
-    A class got or lost a destructor, copy or move constructor that is not trivial. Objects that went into registers are
-    now passed by the address of a copy, or the reverse. Or a member is new where only integers, or only floating-point
-    numbers, shared a register: objects of the same size go into other registers. Callers and the library disagree on
-    where they are.
+    Callers and the library disagree on where the object is. Either a class got or lost a non-trivial destructor, copy
+    or move constructor: its objects went into registers and are now passed by the address of a copy, or the reverse. Or
+    a field was added to a register that held only integers, or only floating-point numbers: objects of the same size go
+    into other registers.
 
     Fix: keep these members as they were, defaulted in the class or not; pass the type by reference.
     """
     passing = _passing(record)
     if passing is not None and context.passed_with(record.subject.name):
-        yield Note("objects are passed in another way", *passing)
+        yield Note("objects are passed differently", *passing)
     elif passing is None and record.within is None and _moves_registers(record, context):
         yield Note("objects are passed in other registers")
 
@@ -124,16 +124,16 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     aliases=("trivially_copyable_lost",),
 )
 def type_passing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Class that the library never passes by value would be passed in another way.
+    """A class would be passed by value differently, but the library never passes it so.
 
-    No exported function, callback or virtual method takes or returns it. Built consumers that pass it among themselves
-    disagree with those that are compiled anew, and do not run a destructor that is new.
+    No exported function, callback or virtual method takes or returns it by value. Built programs that pass it among
+    themselves disagree with those that are compiled again, and do not run a new destructor.
 
     Fix: keep destructor, copy and move constructor as they were, defaulted in the class or not.
     """
     passing = _passing(record)
     if passing is not None and not context.passed_with(record.subject.name) and not _is_uncopied(record.old):
-        yield Note("objects would be passed in another way", *passing)
+        yield Note("objects would be passed differently", *passing)
 
 
 COPY = re.compile(r"(\w+)\(const (?:.*::)?\1(?:<.*>)?&\)")

@@ -40,10 +40,10 @@ def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | 
     aliases=("struct_size_changed", "tail_padding_reuse_changed"),
 )
 def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Record is of another size, and consumers allocate objects of it.
+    """The size of a struct or class that callers allocate changed.
 
-    Consumers reserve the old size on their stacks, in arrays and in objects of their own: the library writes behind
-    their end, or consumers step through arrays in the wrong stride.
+    Programs reserve the old size on their stacks, in arrays and in objects of their own. The library writes behind the
+    end, or programs step through arrays with the wrong stride.
 
     Fix: keep the size with reserved fields, or let only the library allocate it and hand out pointers.
     """
@@ -61,10 +61,10 @@ def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Not
     aliases=("struct_alignment_changed",),
 )
 def type_alignment_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Record is aligned in another way, and consumers allocate objects of it.
+    """The alignment of a struct or class that callers allocate changed.
 
-    Consumers put objects at addresses that are not multiples of the new alignment, and lay out records around them with
-    other offsets than the library.
+    Programs put objects at addresses that are not multiples of the new alignment. Structs that hold one have other
+    offsets than in the library.
 
     Fix: keep the alignment, with ``alignas`` where a new member asks for more.
     """
@@ -75,12 +75,12 @@ def type_alignment_changed(record: Changed[Record], context: Context) -> Iterato
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed", effect=True)
 def type_handle_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Record that the library allocates, or whose size it is told, is of another size or alignment.
+    """The size or alignment of a struct changed that the library allocates, or whose size callers pass.
 
-    Consumers that hold pointers from the library, or fill in the size field, go on working. Those that declare, copy or
-    derive from the record all the same use the old size.
+    Programs that hold pointers from the library, or fill in the size field, go on working. Programs that declare, copy
+    or derive from the struct all the same use the old size.
 
-    Fix: hide the definition from consumers, so that nobody can depend on its size.
+    Fix: hide the definition, so that nobody can depend on its size.
     """
     if not grows_safely(record, context):
         return
@@ -99,9 +99,9 @@ def type_handle_size_changed(record: Changed[Record], context: Context) -> Itera
     aliases=("struct_packing_mode_changed",),
 )
 def struct_packing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """Record became packed, or is packed no longer.
+    """A struct became packed, or is no longer packed.
 
-    Its members lie without padding, or with it: consumers read and write them at the old offsets.
+    Its members lie without padding, or with it: programs read and write them at the old offsets.
 
     Fix: keep ``__attribute__((packed))`` and ``#pragma pack`` as they were around public headers.
     """
@@ -119,7 +119,7 @@ def _packing(packed: bool) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def type_kind_changed(record: Changed[Record]) -> Iterator[Note]:
-    """Record switched between union and struct.
+    """A struct became a union, or the reverse.
 
     Members that lay beside each other now share storage, or the reverse: writing one overwrites others.
 
@@ -131,7 +131,7 @@ def type_kind_changed(record: Changed[Record]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
-    """Record is declared with another keyword, ``struct`` or ``class``.
+    """A type is declared with the other keyword, ``struct`` or ``class``.
 
     Built consumers see no difference. Sources that declare it ahead with the old keyword get warnings, and errors where
     warnings are errors.
@@ -147,9 +147,9 @@ def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def special_member_deletion_added(record: Changed[Record]) -> Iterator[Note]:
-    """Class forbids what it allowed: a member function is ``= delete`` now.
+    """A member function is now ``= delete``.
 
-    Built consumers have their own copy of what the compiler generated, or find the function gone. Sources that copy,
+    Built programs have their own copy of what the compiler generated, or do not find the function. Sources that copy,
     move or call what is deleted stop compiling.
 
     Fix: deprecate it first.
@@ -162,7 +162,7 @@ def special_member_deletion_added(record: Changed[Record]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def special_member_deletion_removed(record: Changed[Record]) -> Iterator[Note]:
-    """Class allows what it forbade: a member function is no longer ``= delete``.
+    """A member function is no longer ``= delete``.
 
     Nobody could use it before.
 

@@ -43,10 +43,10 @@ def is_time64(alias: Changed[Alias], context: Context) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def time64_abi_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """Times or file offsets are of another width on a 32-bit platform.
+    """Times or file offsets have another width on a 32-bit platform.
 
-    ``_TIME_BITS`` or ``_FILE_OFFSET_BITS`` differs between the builds. Consumers built with the other setting pass and
-    store values of half or twice the width, alone and within every record that holds one.
+    ``_TIME_BITS`` or ``_FILE_OFFSET_BITS`` differs between the builds. Programs built with the other setting pass and
+    store values of half or twice the width, and so does every struct that holds one.
 
     Fix: build with the old settings, or rebuild all consumers and bump the SONAME.
     """
@@ -56,10 +56,10 @@ def time64_abi_changed(alias: Changed[Alias], context: Context) -> Iterator[Note
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def long_double_abi_changed(value: Changed[Parameter] | Changed[Result], context: Context) -> Iterator[Note]:
-    """Function takes or returns ``long double`` in another format.
+    """A function takes or returns ``long double`` in another format.
 
-    The builds differ in ``-mlong-double-64`` or the like: callers pass the number in other registers, and with other
-    bits for its parts.
+    The builds differ in ``-mlong-double-64`` or the like. Callers pass the number in other registers, and as other
+    bits.
 
     Fix: build with the platform's own format, or with the one of the old release.
     """
@@ -71,10 +71,10 @@ def long_double_abi_changed(value: Changed[Parameter] | Changed[Result], context
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def stdlib_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Library uses another implementation of the C++ standard library.
+    """The library uses another implementation of the C++ standard library.
 
     Strings, containers and streams have another layout there. Where the interface uses them, mangled names or layouts
-    differ too, which are findings of their own; exceptions and allocations that cross over may be misread.
+    differ too, which are findings of their own. Exceptions and allocations that cross over may be misread.
 
     Fix: build with the standard library that consumers use (``-stdlib=``).
     """
@@ -90,10 +90,10 @@ def _standard_library(library: Library) -> str | None:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def allocator_replacement_added(exported: Added[Symbol] | Added[ForeignExports]) -> Iterator[Note]:
-    """Library exports functions that replace the process's memory allocator.
+    """The library exports functions that replace the process's memory allocator.
 
-    Every library that is loaded after it, and every program linked to it, allocates with them from now on; memory that
-    one allocator gave and the other frees corrupts both.
+    Every program linked to it, and every library loaded after it, allocates with them from now on. Memory from one
+    allocator that the other frees corrupts both.
 
     Fix: hide them with a version script, unless the library is an allocator.
     """

@@ -44,10 +44,10 @@ def _vendor(library: Library) -> str | None:
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
 def sycl_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
-    """Library uses the SYCL runtime of another vendor.
+    """The library uses the SYCL runtime of another vendor.
 
-    Queues, buffers and events that consumers made with the old runtime are objects of other classes, in another
-    library: handed over, they are misread.
+    Queues, buffers and events that programs made with the old runtime are objects of other classes in another library:
+    handed over, they are misread.
 
     Fix: ship one build for each SYCL implementation, under names of their own.
     """
@@ -58,10 +58,10 @@ def sycl_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
 def sycl_pi_entrypoint_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
-    """Entry point of a SYCL plugin removed.
+    """An entry point of a SYCL plugin was removed.
 
-    The runtime looks the plugin's functions up by name when it opens it, and refuses the backend or fails at the first
-    use.
+    The runtime looks up the plugin's functions by name when it opens the plugin. It refuses the backend, or fails at
+    the first use.
 
     Fix: keep the entry point, or release plugin and runtime together.
     """
@@ -72,7 +72,7 @@ def sycl_pi_entrypoint_removed(symbol: Removed[Symbol], context: Context) -> Ite
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="added")
 def sycl_pi_entrypoint_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
-    """Entry point of a SYCL plugin added.
+    """An entry point of a SYCL plugin was added.
 
     Built runtimes do not look for it.
 

@@ -38,11 +38,11 @@ def _title(name: Name) -> str:
     ),
 )
 def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
-    """Exported function removed.
+    """An exported function was removed.
 
     A program linked against it no longer starts, or is killed at the first call: the loader cannot resolve the symbol.
-    Whether the function was deleted or is only hidden now makes no difference. Without headers nobody can tell whether
-    it was meant to be called from outside.
+    It makes no difference whether the function was deleted or is only hidden now. Without headers nobody can tell
+    whether it was meant to be called from outside.
 
     Fix: keep the function, as a wrapper if need be, or bump the SONAME; hide what was never public in a release that
     bumps it.
@@ -57,16 +57,16 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
 def ctor_abstract_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
-    """Constructor of whole objects of an abstract class removed.
+    """The complete-object constructor of an abstract class was removed.
 
-    Nobody can make such objects: constructors of derived classes call the one for base objects, which is still there.
-    GCC exports both, Clang only that one.
+    Nobody can call it: an abstract class has no objects of its own, and constructors of derived classes call the
+    base-object constructor, which is still there. GCC exports both, Clang only the latter.
 
     Fix: nothing, unless a consumer takes the constructor's address by its mangled name.
     """
     name = symbol.subject.name
     if _makes_abstract(name, context):
-        yield Note("the constructor of whole objects of the abstract class is gone", _title(name))
+        yield Note("the complete-object constructor is gone", _title(name))
 
 
 def _makes_abstract(name: Name, context: Context) -> bool:
@@ -90,9 +90,9 @@ def _makes_abstract(name: Name, context: Context) -> bool:
     aliases=("func_added_elf_only", "func_export_added"),
 )
 def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
-    """Exported function added.
+    """An exported function was added.
 
-    Built consumers do not ask for it. Programs linked against the new release need at least this release.
+    Built programs do not use it. Programs linked against the new release need at least this release.
 
     Fix: nothing; raise the minor version, and put it in a new version node where the library has version nodes.
     """
@@ -110,7 +110,7 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     aliases=("var_removed_elf_only", "var_visibility_changed"),
 )
 def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
-    """Exported variable removed.
+    """An exported variable was removed.
 
     A program that refers to it does not start: data references are resolved at load time.
 
@@ -124,10 +124,10 @@ def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
 def symbol_undeclared_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
-    """Export that no public header declared removed.
+    """An export that no public header declared was removed.
 
-    Only consumers that declared it themselves, or looked it up by name (``dlsym``), used it; they fail to start, or at
-    the look-up. The old release's headers are known and do not mention it.
+    The old release's headers are known and do not mention it. Only programs that declared it themselves, or looked it
+    up by name (``dlsym``), used it. They fail to start, or at the look-up.
 
     Fix: nothing, unless such consumers are known; hide what no header declares.
     """
@@ -150,9 +150,9 @@ def _declared(name: Name) -> Name:
     aliases=("var_added_elf_only", "var_export_added"),
 )
 def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
-    """Exported variable added.
+    """An exported variable was added.
 
-    Built consumers do not ask for it. Programs linked against the new release need at least this release.
+    Built programs do not use it. Programs linked against the new release need at least this release.
 
     Fix: nothing; prefer an accessor function, because the variable's size is from now on part of the ABI.
     """
@@ -163,9 +163,9 @@ def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
 def template_instantiation_removed(symbol: Removed[Instantiation]) -> Iterator[Note]:
-    """Explicit template instantiation removed.
+    """An explicit template instantiation was removed.
 
-    Consumers whose headers say ``extern template`` compiled no code of their own for it, and fail to load. The whole
+    Programs whose headers say ``extern template`` compiled no code of their own for it, and do not load. The whole
     instantiation is gone although both releases come from the same toolchain, so that no optimiser explains it.
 
     Fix: keep the ``template class ...;`` line in the library, or bump the SONAME.
@@ -173,16 +173,16 @@ def template_instantiation_removed(symbol: Removed[Instantiation]) -> Iterator[N
     yield Note("nothing of the instantiation is exported any more", _title(symbol.subject.name))
 
 
-# --- the same symbol, exported in another way ---------------------------------------------------------------------
+# --- the same symbol, exported differently ------------------------------------------------------------------------
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", aliases=("symbol_kind_changed",))
 def symbol_type_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Symbol is no longer of the same type: code became data, or data became thread-local.
+    """A symbol changed its type: code became data, or data became thread-local.
 
-    Consumers jump to data, read code as data, or take a thread offset for an address.
+    Programs jump to data, read code as data, or take a thread-local offset for an address.
 
-    Fix: give the new entity a new name.
+    Fix: give the new function or variable a new name.
     """
     old, new = symbol.old.type, symbol.new.type
     if "notype" not in (old, new) and _sort(old) != _sort(new):
@@ -195,28 +195,28 @@ def _sort(type: str) -> str:
 
 @rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect=True)
 def symbol_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Exported object has another size.
+    """The size of an exported variable changed.
 
-    A program that is not position independent holds a copy of the object in its own image, of the size that it had at
-    link time: the loader copies only that much, and the library reads and writes beyond it.
+    A program that is not position-independent holds a copy of the variable in its own image (copy relocation), in the
+    size that it had at link time. The loader copies only that much, and the library reads and writes beyond it.
 
-    Fix: export an accessor function or a pointer; never change the size of an exported object under one SONAME.
+    Fix: export an accessor function or a pointer; never change the size of an exported variable under one SONAME.
     """
     old, new = symbol.old, symbol.new
     if {old.type, new.type} <= {"object", "common"} and sized(old, new) and _plain(symbol):
-        yield Note("the object has another size (bytes)", str(old.size), str(new.size))
+        yield Note("the variable has another size (bytes)", str(old.size), str(new.size))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect=True)
 def tls_var_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Exported thread-local object has another size.
+    """The size of an exported thread-local variable changed.
 
-    Consumers were compiled for the old type and read or write beyond it, or see only a part of it.
+    Programs were compiled for the old type. They read or write beyond the variable, or see only a part of it.
 
-    Fix: export a function that returns the address, and never change the type of an exported object.
+    Fix: export a function that returns the address, and never change the type of an exported variable.
     """
     if symbol.old.type == symbol.new.type == "tls" and sized(symbol.old, symbol.new):
-        yield Note("the thread-local object has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+        yield Note("the thread-local variable has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
 
 
 def _plain(symbol: Changed[Symbol]) -> bool:
@@ -225,52 +225,52 @@ def _plain(symbol: Changed[Symbol]) -> bool:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def symbol_binding_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Global symbol became weak.
+    """A global symbol became weak.
 
     The loader binds both alike. Static links may now prefer another definition.
 
     Fix: nothing, if it is meant.
     """
     if _plain(symbol) and (symbol.old.binding, symbol.new.binding) == ("global", "weak"):
-        yield Note("the symbol is bound in another way", "global", "weak")
+        yield Note("the symbol is bound differently", "global", "weak")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def symbol_binding_strengthened(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Weak symbol became global.
+    """A weak symbol became global.
 
     The loader binds both alike. Static links that brought their own definition may now clash.
 
     Fix: nothing, if it is meant.
     """
     if _plain(symbol) and (symbol.old.binding, symbol.new.binding) == ("weak", "global"):
-        yield Note("the symbol is bound in another way", "weak", "global")
+        yield Note("the symbol is bound differently", "weak", "global")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def symbol_binding_became_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Symbol became unique in the process.
+    """A symbol became unique in the process (STB_GNU_UNIQUE).
 
-    All libraries of a process now share one copy, even those opened privately, and the library can no longer be
-    unloaded.
+    All libraries of a process now share one copy, even those opened privately (``RTLD_LOCAL``), and the library can no
+    longer be unloaded.
 
     Fix: build with ``-fno-gnu-unique`` where plugins are to be unloaded.
     """
     if _plain(symbol) and symbol.old.binding != "unique" == symbol.new.binding:
-        yield Note("the symbol is bound in another way", symbol.old.binding, "unique")
+        yield Note("the symbol is bound differently", symbol.old.binding, "unique")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def symbol_binding_lost_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Symbol is no longer unique in the process.
+    """A symbol is no longer unique in the process (STB_GNU_UNIQUE).
 
-    Libraries that are opened privately now have copies of their own: state that was shared by inline functions and
-    templates is not shared any more.
+    Libraries that are opened privately (``RTLD_LOCAL``) now have copies of their own: they no longer share the state of
+    inline functions and templates.
 
     Fix: keep ``-fgnu-unique`` (gcc's default) where such state must be one.
     """
     if _plain(symbol) and symbol.old.binding == "unique" != symbol.new.binding:
-        yield Note("the symbol is bound in another way", "unique", symbol.new.binding)
+        yield Note("the symbol is bound differently", "unique", symbol.new.binding)
 
 
 @rule(
@@ -281,10 +281,10 @@ def symbol_binding_lost_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
     aliases=("symbol_elf_visibility_changed", "elf_visibility_changed"),
 )
 def func_visibility_protected_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Function became protected, or stopped being so.
+    """A function became protected, or stopped being protected.
 
-    The library's own calls no longer go (or now go) through a definition that a program or a preloaded library puts
-    before it. Function addresses taken on both sides may differ.
+    A program or a preloaded library may define the function anew. The library's own calls no longer reach that
+    definition, or now do. Function addresses taken on both sides may differ.
 
     Fix: tell those who interpose the function; nothing else depends on it.
     """
@@ -294,10 +294,10 @@ def func_visibility_protected_changed(symbol: Changed[Symbol]) -> Iterator[Note]
 
 @rule(Impact.RISK, evidence="symbol", element="variables", action="changed")
 def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Variable became protected, or stopped being so.
+    """A variable became protected, or stopped being protected.
 
-    A program that holds a copy of the variable (copy relocation) and a library whose own accesses are not redirected
-    to that copy see two variables.
+    A program may hold a copy of the variable (copy relocation). Where the library's own accesses are not redirected to
+    that copy, the two see different variables.
 
     Fix: keep exported data at default visibility, or export accessor functions only.
     """
@@ -308,7 +308,7 @@ def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
 def ifunc_introduced(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Function is now chosen at load time (GNU_IFUNC).
+    """A function is now chosen at load time (GNU_IFUNC).
 
     Calls go through the same symbol. Loaders without IFUNC support, and programs built without PLT that take its
     address very early, cannot use it.
@@ -316,27 +316,27 @@ def ifunc_introduced(symbol: Changed[Symbol]) -> Iterator[Note]:
     Fix: nothing, on platforms whose loader knows IFUNC.
     """
     if (symbol.old.type, symbol.new.type) == ("function", "ifunc"):
-        yield Note("the function is now resolved by a function", "function", "ifunc")
+        yield Note("the function is chosen at load time", "function", "ifunc")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
 def ifunc_removed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Function is no longer chosen at load time (GNU_IFUNC).
+    """A function is no longer chosen at load time (GNU_IFUNC).
 
     Calls go through the same symbol; only the choice by processor is gone.
 
     Fix: nothing.
     """
     if (symbol.old.type, symbol.new.type) == ("ifunc", "function"):
-        yield Note("the function is no longer resolved by a function", "ifunc", "function")
+        yield Note("the function is no longer chosen at load time", "ifunc", "function")
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="variables", action="changed")
 def common_symbol_risk(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Variable became a common symbol.
+    """A variable became a common symbol.
 
-    Linkers merge common symbols of one name into the largest, so that a program that defines the same name by accident
-    shares it silently.
+    Linkers merge common symbols of one name into the largest. A program that defines the same name by accident silently
+    shares it.
 
     Fix: build with ``-fno-common`` (the default since gcc 10) and define the variable once.
     """
@@ -349,9 +349,9 @@ def common_symbol_risk(symbol: Changed[Symbol]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
 def func_cv_changed(function: Changed[Requalified]) -> Iterator[Note]:
-    """Member function gained or lost ``const`` or ``volatile``.
+    """A member function gained or lost ``const`` or ``volatile``.
 
-    These are part of the mangled name: built consumers ask for the old symbol and fail to resolve it.
+    These are part of the mangled name: built programs ask for the old symbol, which is gone.
 
     Fix: keep the old member function beside the new one.
     """
@@ -362,9 +362,9 @@ def func_cv_changed(function: Changed[Requalified]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
 def func_ref_qual_changed(function: Changed[Requalified]) -> Iterator[Note]:
-    """Member function gained, lost or changed its reference qualifier.
+    """A member function gained, lost or changed its reference qualifier.
 
-    ``&`` and ``&&`` are part of the mangled name: built consumers ask for the old symbol and fail to resolve it.
+    ``&`` and ``&&`` are part of the mangled name: built programs ask for the old symbol, which is gone.
 
     Fix: keep the old member function beside the new one.
     """
@@ -381,9 +381,9 @@ def _cv(demangled: str) -> frozenset[str]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
 def func_language_linkage_changed(function: Changed[Linkage]) -> Iterator[Note]:
-    """Function switched between C and C++ linkage.
+    """A function switched between C and C++ linkage.
 
-    Only one of the two symbols is exported; built consumers ask for the other one.
+    Only one of the two symbols is exported, e.g. ``open`` or ``_Z4openv``. Built programs ask for the other one.
 
     Fix: restore (or drop) ``extern "C"``, or export both names.
     """
@@ -392,10 +392,10 @@ def func_language_linkage_changed(function: Changed[Linkage]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("declaration_renamed",))
 def func_likely_renamed(function: Changed[Lookalike]) -> Iterator[Note]:
-    """Function was probably renamed.
+    """A function was probably renamed.
 
-    One function vanished, and the only new one of the same telling signature has a similar name. Built consumers ask
-    for the old name and fail to resolve it.
+    One function vanished, and the only new one with the same signature has a similar name. Built programs ask for the
+    old name, which is gone.
 
     Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
     """

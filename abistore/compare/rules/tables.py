@@ -35,38 +35,38 @@ def _bound(symbol: Symbol) -> tuple[str, str]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="removed", aliases=("type_visibility_changed",))
 def type_symbols_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
-    """Vtable or typeinfo of a class no longer exported.
+    """The vtable or typeinfo of a class is no longer exported.
 
-    Consumers that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` refer to these
-    objects and do not emit them themselves, because the class has a key function in the library. They fail to load.
+    Programs that derive from the class, construct it inline, throw or catch it, or use ``dynamic_cast`` refer to these
+    symbols. They do not emit them themselves, because the class has a key function in the library, and do not load.
 
     Fix: keep the class's first non-inline virtual function in the library and its visibility default; do not build a
     library whose classes consumers derive from with ``-fno-rtti``.
     """
     name = symbol.subject.name
     if name.spelling.startswith(CLASS_DATA):
-        yield Note("what the compiler emits for the class is no longer exported", _title(name))
+        yield Note("the vtable or typeinfo is no longer exported", _title(name))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added")
 def type_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
-    """Vtable or typeinfo of a class newly exported.
+    """The vtable or typeinfo of a class is exported now.
 
-    Built consumers do not ask for it, or have their own.
+    Built programs do not ask for it, or have their own.
 
     Fix: nothing.
     """
     name = symbol.subject.name
     if name.spelling.startswith(CLASS_DATA):
-        yield Note("what the compiler emits for the class is new", None, _title(name))
+        yield Note("the vtable or typeinfo is exported now", None, _title(name))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
 def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
-    """Vtable of a class has another number of slots.
+    """The number of slots in the vtable of a class changed.
 
-    Consumers that derive from the class have vtables of the old shape; calls through a slot that they lack run off
-    their end, and slots that moved call another function.
+    Programs that derive from the class have vtables of the old shape. Calls through a slot that they lack run off the
+    end, and slots that moved call another function.
 
     Fix: add virtual functions only at the end of final classes, or in a new class that derives from this one.
     """
@@ -79,9 +79,10 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
 def vtt_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
-    """Table of construction vtables of a class has another number of entries.
+    """The number of entries in the table of construction vtables (VTT) of a class changed.
 
-    Its virtual bases changed: constructors that consumers compiled for derived classes take vtables from wrong places.
+    Its virtual bases changed: constructors of derived classes that were compiled into programs take vtables from the
+    wrong places.
 
     Fix: do not add or remove virtual bases under one SONAME.
     """
@@ -96,15 +97,15 @@ def _slots(symbol: Changed[Symbol], context: Context) -> tuple[str, str]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
 def rtti_inheritance_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Type information of a class describes other base classes.
+    """The typeinfo of a class describes other base classes.
 
-    Its size tells the kind and number of bases. Consumers' ``catch`` and ``dynamic_cast`` follow the new list, while
+    Its size tells the kind and number of bases. ``catch`` and ``dynamic_cast`` in programs follow the new list, while
     their object layout follows the old one.
 
     Fix: keep the list of base classes; put new functionality in a member or in a new class.
     """
     if symbol.subject.name.spelling.startswith(TYPEINFO) and sized(symbol.old, symbol.new):
-        yield Note("the type information has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+        yield Note("the typeinfo has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
 
 
 @rule(
@@ -116,40 +117,40 @@ def rtti_inheritance_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     effect=True,
 )
 def vtable_thunk_set_changed(symbol: Removed[Symbol]) -> Iterator[Note]:
-    """Entry point of a virtual function for calls through a base no longer exported.
+    """A thunk of a virtual function (its entry point for calls through a base) is no longer exported.
 
-    Its name holds the distance between the base and the object, so it changes when a base moves. The vtables that
-    consumers compiled for derived classes refer to it, and do not resolve.
+    Its name holds the distance between the base and the object, so that it changes when a base moves. The vtables of
+    derived classes in built programs refer to it, and it cannot be resolved.
 
     Fix: keep the order and the size of base classes.
     """
     name = symbol.subject.name
     if name.spelling.startswith(THUNKS):
-        yield Note("the adjusting entry point is gone", _title(name))
+        yield Note("the thunk is gone", _title(name))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added", effect=True)
 def vtable_thunk_added(symbol: Added[Symbol]) -> Iterator[Note]:
-    """Entry point of a virtual function for calls through a base added.
+    """A thunk of a virtual function (its entry point for calls through a base) was added.
 
-    Built consumers do not ask for it.
+    Built programs do not ask for it.
 
-    Fix: nothing; a base that moved or came is a finding of its own.
+    Fix: nothing; a base that moved or was added is a finding of its own.
     """
     name = symbol.subject.name
     if name.spelling.startswith(THUNKS):
-        yield Note("the adjusting entry point is new", None, _title(name))
+        yield Note("the thunk is new", None, _title(name))
 
 
 @rule(Impact.RISK, evidence="symbol", element="types", action="changed")
 def vtable_symbol_identity_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """Vtable or typeinfo of a class is bound in another way.
+    """The binding of a class's vtable or typeinfo changed.
 
-    Where several libraries carry the same class, the loader now picks another copy or several: ``dynamic_cast`` and
-    ``catch`` that compare addresses may fail across libraries.
+    Where several libraries carry the same class, the loader now picks another copy, or several. ``dynamic_cast`` and
+    ``catch`` compare addresses and may fail across libraries.
 
     Fix: keep one key function, in one library, with default visibility.
     """
     old, new = symbol.old, symbol.new
     if symbol.subject.name.spelling.startswith(CLASS_DATA) and _bound(old) != _bound(new):
-        yield Note("the class's data is bound in another way", " ".join(_bound(old)), " ".join(_bound(new)))
+        yield Note("the vtable or typeinfo is bound differently", " ".join(_bound(old)), " ".join(_bound(new)))

@@ -46,9 +46,9 @@ def _declared(definition: Definition) -> str:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
 def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
-    """Type is new among those that the exports use.
+    """The exports use a type that they did not use before.
 
-    Built consumers do not know it.
+    Built programs do not know it.
 
     Fix: nothing.
     """
@@ -57,21 +57,21 @@ def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
 def type_use_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
-    """No export uses the type any more.
+    """No export uses a type any more.
 
-    Each function, variable and field that used it has a change of its own, which tells what it means. Debug information
-    does not show whether headers still define the type.
+    Each function, variable and field that used it has a finding of its own, which tells what that means. Debug
+    information does not show whether headers still define the type.
 
-    Fix: nothing beyond what those changes ask for.
+    Fix: nothing beyond what those findings ask for.
     """
     yield Note("no export uses the type any more", _title(type.subject.name, type.old), None)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
 def type_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
-    """Public headers do not declare the type any more.
+    """A type is no longer declared in a public header.
 
-    Built consumers know its layout and go on. Sources that name it stop compiling.
+    Built programs know its layout and go on. Sources that name it stop compiling.
 
     Fix: keep the definition, or an alias for the type that replaces it.
     """
@@ -88,9 +88,10 @@ def _became_opaque(definition: Changed[Definition]) -> bool:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def type_became_opaque(definition: Changed[Definition], context: Context) -> Iterator[Note]:
-    """Type that consumers allocate is only declared now.
+    """The definition of a type that callers allocate was hidden.
 
-    Consumers have the old definition compiled in: objects that they allocate need not be what the library expects.
+    The type is only declared now. Programs have the old definition compiled in: the objects that they allocate may not
+    fit the library's.
 
     Fix: keep the definition in the header, and add a new opaque type with functions that allocate it.
     """
@@ -101,11 +102,12 @@ def type_became_opaque(definition: Changed[Definition], context: Context) -> Ite
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def type_handle_definition_removed(definition: Changed[Definition], context: Context) -> Iterator[Note]:
-    """Type that the library allocates is only declared now.
+    """The definition of a type that the library allocates was hidden.
 
-    Consumers that only pass pointers on go on working. Those that look inside use the layout of the past.
+    The type is only declared now. Programs that only pass pointers on go on working. Programs that look inside use the
+    old layout.
 
-    Fix: give functions for what consumers look at, before you hide the definition.
+    Fix: offer functions for what programs look at, before you hide the definition.
     """
     name = definition.subject.name
     if _became_opaque(definition) and context.library_allocates(name):
@@ -114,9 +116,9 @@ def type_handle_definition_removed(definition: Changed[Definition], context: Con
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def type_definition_added(definition: Changed[Definition]) -> Iterator[Note]:
-    """Type that was only declared has a definition now.
+    """A type that was only declared has a definition now.
 
-    Built consumers hold pointers and know nothing of what is inside.
+    Built programs hold pointers, and know nothing of what is inside.
 
     Fix: nothing; but from now on the layout is part of the interface if a public header holds it.
     """
@@ -127,13 +129,13 @@ def type_definition_added(definition: Changed[Definition]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
-    """Type that consumers do not look into changed.
+    """A type defined in a private header or a source file changed.
 
-    A source file or a header that is not public defines it, or it is met only in members whose name forbids to use
-    them. Consumers get pointers to it, or give it room. Inline functions of a public header, if any looks inside, would
-    have to know it, and so would another library of the same project.
+    Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
+    name forbids to use them, e.g. ``_internal``, count too. An inline function of a public header that looks inside
+    would have to know it, and so would another library of the same project.
 
-    Fix: nothing, if no public header lets consumers look inside.
+    Fix: nothing, if no public header lets programs look inside.
     """
     before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
     if before == after:
@@ -171,12 +173,12 @@ def _definitions(old: Definition, new: Definition) -> tuple[str, str]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
-    """Type has another name.
+    """A type was renamed.
 
-    Built C consumers know no type names, and C++ ones have them in the symbols of functions, which have changes of
-    their own. Sources that name it stop compiling, unless the header keeps the old name as an alias or a macro.
+    Built C programs know no type names. C++ programs have them in mangled names of functions, which have findings of
+    their own. Sources that name the type stop compiling, unless the header keeps the old name as a typedef or a macro.
 
-    Fix: keep the old name as an alias.
+    Fix: keep the old name as a typedef.
     """
     yield Note(
         "the type has another name", _title(tag.subject.name, tag.old.shape), _title(tag.new.name, tag.new.shape)
@@ -201,9 +203,10 @@ def _redefinition(definition: Changed[Definition], context: Context) -> Sameness
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("handle_type_changed",))
 def type_definition_changed(definition: Changed[Definition], context: Context) -> Iterator[Note]:
-    """Name stands for a type of another kind and another representation.
+    """A name stands for a type of another sort and another representation.
 
-    What consumers pass and store under this name is not what the library takes it for.
+    A struct became an enumeration or an integer, for example. What programs pass and store under this name is not what
+    the library takes it for.
 
     Fix: give the new type a new name.
     """
@@ -214,23 +217,23 @@ def type_definition_changed(definition: Changed[Definition], context: Context) -
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def type_definition_respelled(definition: Changed[Definition], context: Context) -> Iterator[Note]:
-    """Name stands for a type that is declared in another way and has the same representation.
+    """A name stands for a type of another sort with the same representation.
 
-    A struct became an alias of one with the same members, an enum became an integer: built consumers pass and store the
-    same bits. C++ sources may need a cast.
+    A struct became a typedef of one with the same members, or an enumeration became an integer. Built programs pass and
+    store the same bits. C++ sources may need a cast.
 
     Fix: nothing.
     """
     found = _redefinition(definition, context)
     if found is not None and found <= Sameness.REPRESENTATION:
-        yield Note("the name is declared in another way", *_definitions(definition.old, definition.new))
+        yield Note("the name is declared differently", *_definitions(definition.old, definition.new))
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def type_opaque_keyword_changed(opaque: Changed[Opaque]) -> Iterator[Note]:
-    """Type that is only declared is declared with another keyword.
+    """A type that is only declared has another keyword, e.g. ``union`` for ``struct``.
 
-    Built consumers hold pointers, which are the same. C sources that name it with the old keyword stop compiling.
+    Built programs hold pointers, which are the same. C sources that name it with the old keyword stop compiling.
 
     Fix: keep the keyword.
     """
@@ -255,10 +258,10 @@ def _storage(type: Foreign) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
-    """Type of the standard library that exports use by value is of another size or alignment.
+    """A standard library type that exports use by value has another size or alignment.
 
-    The library was built against another standard library, or with another mode of it. Consumers built against the old
-    one pass and embed objects that do not fit.
+    The library was built against another standard library, or with another mode of it. Objects that programs built
+    against the old one pass or embed do not fit.
 
     Fix: build with the same standard library and the same settings of it (``_GLIBCXX_USE_CXX11_ABI``, debug modes).
     """
@@ -269,9 +272,9 @@ def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Ite
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def type_foreign_pointee_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
-    """Type of the standard library that exports use by address is of another size or alignment.
+    """A standard library type that exports use by address has another size or alignment.
 
-    Objects that consumers made with the old standard library are used by code that was compiled for the new one.
+    Code compiled for the new standard library uses objects that programs made with the old one.
 
     Fix: build with the same standard library and the same settings of it.
     """
@@ -285,9 +288,9 @@ def type_foreign_pointee_changed(type: Changed[Foreign], context: Context) -> It
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def declaration_changed(declared: Changed[Unexplained]) -> Iterator[Note]:
-    """Declaration changed in a way that no rule knows.
+    """A declaration changed in a way that no rule knows.
 
-    The two sides are not equal, and no kind of change tells what that means to consumers.
+    The two sides are not equal, and no kind of change tells what that means for programs.
 
     Fix: compare the two declarations, and tell abistore's authors what is missing.
     """

@@ -19,61 +19,61 @@ from abistore.model.shapes import Field, Record
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
 def union_field_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """Union has a further alternative.
+    """A member was added to a union.
 
-    The others are where they were. That the union is larger, where it is, is another change.
+    The other members are where they were. Where the union became larger, that is a finding of its own.
 
-    Fix: nothing, if the library never stores the new alternative where older consumers read.
+    Fix: nothing, if the library never stores the new member where older programs read.
     """
     if place_of(field, context) is Place.ALTERNATIVE:
-        yield Note("an alternative was added", None, spelled(field.new))
+        yield Note("a member was added", None, spelled(field.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="removed")
 def union_field_removed(field: Removed[Field]) -> Iterator[Note]:
-    """Union lost an alternative.
+    """A member of a union was removed.
 
-    Consumers store it and the library does not know it any more, or the library stores something else where consumers
+    Programs store it and the library does not know it any more, or the library stores something else where programs
     read it.
 
-    Fix: keep the alternative, and go on understanding it.
+    Fix: keep the member, and go on understanding it.
     """
     if field.within is None or field.within.old.sort != "union" or is_reserved(field.old):
         return
     if not is_opaque_storage(field.within.old):
-        yield Note("an alternative was removed", spelled(field.old), None)
+        yield Note("a member was removed", spelled(field.old), None)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def union_field_type_changed(field: Changed[Field], context: Context) -> Iterator[Note]:
-    """Alternative of a union is of another type.
+    """The type of a union's member changed.
 
-    Consumers read and write it with another size, layout or encoding.
+    Programs read and write it with another size, layout or encoding.
 
-    Fix: keep the alternative and add one of the new type.
+    Fix: keep the member and add one of the new type.
     """
     within = field.within
     if within is None or within.old.sort != "union" or is_opaque_storage(within.old):
         return
     if field_type(field, context) is FieldType.DIFFERENT:
-        yield Note("the alternative is of another type", spelled(field.old), spelled(field.new))
+        yield Note("the member is of another type", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def union_field_reordered(record: Changed[Record]) -> Iterator[Note]:
-    """Alternatives of a union stand in another order.
+    """The members of a union were reordered.
 
-    They lie where they lay, and built consumers use them. Sources that initialise the union without a name initialise
-    another alternative when they are compiled again.
+    They lie where they lay, and built programs use them. Sources that initialise the union without a member's name
+    initialise another one when they are compiled again.
 
-    Fix: keep the first alternative first.
+    Fix: keep the first member first.
     """
     old, new = _by_offset(record.old), _by_offset(record.new)
     for offset, names in old.items():
         before = [name for name in names if name in new.get(offset, ())]
         after = [name for name in new.get(offset, ()) if name in names]
         if before != after:
-            yield Note("the alternatives are in another order", ", ".join(before), ", ".join(after))
+            yield Note("the members are in another order", ", ".join(before), ", ".join(after))
 
 
 def _by_offset(record: Record) -> dict[int, list[str]]:
@@ -86,16 +86,16 @@ def _by_offset(record: Record) -> dict[int, list[str]]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def union_storage_changed(field: Changed[Field] | Removed[Field], context: Context) -> Iterator[Note]:
-    """Union that only gives room to the library's own data gives it in another way.
+    """A union whose only purpose is room for the library's data was declared differently.
 
-    Its name forbids consumers to use the other alternative, so that they only depend on its size and alignment, which
-    have changes of their own.
+    Its name forbids programs to use the other member, so that they depend only on its size and alignment, which have
+    findings of their own. Example: ``char opaque[40]`` became ``long opaque[5]``.
 
     Fix: nothing.
     """
     if field.within is None or not is_opaque_storage(field.within.old) or is_reserved(field.old):
         return
     if isinstance(field, Removed):
-        yield Note("the room is given in another way", spelled(field.old), None)
+        yield Note("the storage is declared differently", spelled(field.old), None)
     elif field_type(field, context) is FieldType.DIFFERENT:
-        yield Note("the room is given in another way", spelled(field.old), spelled(field.new))
+        yield Note("the storage is declared differently", spelled(field.old), spelled(field.new))

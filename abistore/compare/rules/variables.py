@@ -38,7 +38,7 @@ def _constants(variable: Changed[Variable], context: Context) -> tuple[bool, boo
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
 def var_type_changed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """Exported variable is of another type.
+    """The type of an exported variable changed.
 
     Consumers read and write it with the old type's size and layout.
 
@@ -50,19 +50,19 @@ def var_type_changed(variable: Changed[Variable], context: Context) -> Iterator[
 
 @rule(Impact.RISK, evidence="layout", element="variables", action="changed")
 def var_type_reinterpreted(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """Exported variable holds the same bits with another meaning, such as unsigned for signed.
+    """An exported variable holds the same bits with another meaning, e.g. unsigned for signed.
 
-    Consumers misread the values that only one of the types has.
+    Programs misread the values that only one of the types has: -1 becomes a large number.
 
     Fix: keep the type, or never store a value that the old type does not have.
     """
     if _sameness(variable, context) is Sameness.REINTERPRETED:
-        yield Note("the variable is interpreted in another way", *_types(variable))
+        yield Note("the variable is interpreted differently", *_types(variable))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
 def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """Exported variable has the same representation under another type name.
+    """The type of an exported variable has another name and the same representation.
 
     Consumers read and write the same bits.
 
@@ -72,14 +72,14 @@ def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterato
     sameness = _sameness(variable, context)
     renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
     if not renamed and constants[0] == constants[1] and sameness < Sameness.REINTERPRETED:
-        yield Note("the variable's type is spelled in another way", *_types(variable))
+        yield Note("the variable's type is spelled differently", *_types(variable))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
 def var_became_const(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """Exported variable became constant.
+    """An exported variable became ``const``.
 
-    It moves to read-only memory: consumers that write to it are killed.
+    It moves to read-only memory: programs that write to it are killed.
 
     Fix: keep it writable, and export a constant under a new name.
     """
@@ -89,10 +89,10 @@ def var_became_const(variable: Changed[Variable], context: Context) -> Iterator[
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
 def var_lost_const(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """Exported variable is no longer constant.
+    """An exported variable is no longer ``const``.
 
-    Compilers read a constant once, and put a program's copy of it (copy relocation) into read-only memory: consumers
-    keep old values, and the library is killed when it writes to the copy.
+    Compilers read a constant once, and put a program's copy of it (copy relocation) into read-only memory. Programs
+    keep old values, and the process is killed when the library writes to the copy.
 
     Fix: keep it constant, and export the changing value through a function.
     """
@@ -102,7 +102,7 @@ def var_lost_const(variable: Changed[Variable], context: Context) -> Iterator[No
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
 def var_scope_changed(variable: Changed[Variable]) -> Iterator[Note]:
-    """Static data member became a variable of a namespace of the same name, or the reverse.
+    """A static data member became a namespace variable of the same name, or the reverse.
 
     The symbol and its use are the same. Sources that derive from the class, or name it as a type, stop compiling.
 
@@ -116,9 +116,9 @@ def var_scope_changed(variable: Changed[Variable]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="variables", action="changed")
 def var_access_changed(variable: Changed[Variable]) -> Iterator[Note]:
-    """Static data member can be used from fewer places.
+    """The access to a static data member was narrowed, e.g. from public to private.
 
-    Built consumers go on using it; sources that did stop compiling.
+    Built programs go on using it. Sources that use it stop compiling.
 
     Fix: deprecate it before you make it private.
     """
@@ -128,7 +128,7 @@ def var_access_changed(variable: Changed[Variable]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
 def var_access_widened(variable: Changed[Variable]) -> Iterator[Note]:
-    """Static data member can be used from more places.
+    """The access to a static data member was widened, e.g. from private to public.
 
     Built consumers and sources work as before.
 

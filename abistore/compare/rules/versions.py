@@ -35,10 +35,10 @@ def _living(node: VersionDefinition, context: Context) -> bool:
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
 def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Context) -> Iterator[Note]:
-    """Version node no longer defined, while its symbols live on in another.
+    """A version node was removed, and its symbols live on in another.
 
-    Every consumer that was linked against the node names it as required, and the loader refuses to start it: "version
-    not found".
+    Every program that was linked against the node requires it by name, and the loader refuses to start the program:
+    "version not found".
 
     Fix: keep the node in the version script; let newer nodes inherit from it.
     """
@@ -49,9 +49,9 @@ def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Co
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
 def symbol_version_node_removed(node: Removed[VersionDefinition], context: Context) -> Iterator[Note]:
-    """Version node removed together with all its symbols.
+    """A version node was removed together with all its symbols.
 
-    Every consumer that uses one of them names the node as required, and the loader refuses to start it.
+    Every program that uses one of them requires the node by name, and the loader refuses to start the program.
 
     Fix: keep the node and its symbols for the life of the SONAME.
     """
@@ -62,9 +62,9 @@ def symbol_version_node_removed(node: Removed[VersionDefinition], context: Conte
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbol_version_defined_added(node: Added[VersionDefinition], context: Context) -> Iterator[Note]:
-    """Version node added.
+    """A version node was added.
 
-    Built consumers do not ask for it. Programs linked against the new symbols of the node need at least this release.
+    Built programs do not ask for it. Programs linked against its new symbols need at least this release.
 
     Fix: nothing.
     """
@@ -74,10 +74,10 @@ def symbol_version_defined_added(node: Added[VersionDefinition], context: Contex
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def symbol_versioning_removed(library: Changed[Library]) -> Iterator[Note]:
-    """Library no longer defines any symbol version.
+    """The library no longer defines any symbol version.
 
-    The loader binds consumers of versioned symbols by name only and warns at each start: "no version information
-    available". Where several versions of one symbol existed, all consumers now get the one that is left.
+    The loader binds programs to its symbols by name only, and warns at each start: "no version information available".
+    Where one symbol had several versions, all programs now get the one that is left.
 
     Fix: link with the version script again.
     """
@@ -87,9 +87,9 @@ def symbol_versioning_removed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def symbol_versioning_added(library: Changed[Library]) -> Iterator[Note]:
-    """Library defines symbol versions for the first time.
+    """The library defines symbol versions for the first time.
 
-    Consumers built without versions bind to the default ones.
+    Programs built without versions bind to the default ones.
 
     Fix: nothing.
     """
@@ -99,7 +99,7 @@ def symbol_versioning_added(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def version_script_missing(surface: Changed[Surface], context: Context) -> Iterator[Note]:
-    """Exports of a library with version nodes are all unversioned now.
+    """All exports of a library with version nodes are unversioned now.
 
     New links against it record no version, so that later releases cannot keep an old behaviour for them.
 
@@ -111,10 +111,10 @@ def version_script_missing(surface: Changed[Surface], context: Context) -> Itera
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", effect=True)
 def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]:
-    """Export moved to another version node.
+    """An export moved to another version node.
 
-    Built consumers ask for the symbol in its old node. It is not there any more, and the loader does not look
-    elsewhere.
+    Built programs ask for the symbol in its old node, e.g. ``open@FOO_1``. It is not there any more, and the loader
+    does not look elsewhere.
 
     Fix: keep the old version as an alias: ``.symver implementation, name@OLD_NODE``.
     """
@@ -124,9 +124,9 @@ def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def unversioned_exported_symbol(version: Changed[SymbolVersion], context: Context) -> Iterator[Note]:
-    """Export lost its version, in a library that has version nodes.
+    """An export lost its version, in a library that has version nodes.
 
-    The loader takes an unversioned symbol for any version that a built consumer asks for. New links record none, so
+    The loader lets an unversioned symbol stand for any version that a built program asks for. New links record none, so
     that later releases cannot keep an old behaviour for them.
 
     Fix: name the symbol in the version script.
@@ -137,9 +137,9 @@ def unversioned_exported_symbol(version: Changed[SymbolVersion], context: Contex
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
 def symbol_version_removed(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
-    """One of several versions of an export removed.
+    """One of several versions of an export was removed.
 
-    Consumers that were linked when it was the default ask for just this version, and fail to resolve it.
+    Programs that were linked when it was the default ask for just this version, which is gone.
 
     Fix: keep old versions for the life of the SONAME.
     """
@@ -149,9 +149,9 @@ def symbol_version_removed(version: Removed[SymbolVersion], context: Context) ->
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbol_version_added(version: Added[SymbolVersion]) -> Iterator[Note]:
-    """Another version of an existing export added.
+    """A further version of an existing export was added.
 
-    Built consumers keep the version that they were linked with.
+    Built programs keep the version that they were linked with.
 
     Fix: nothing.
     """
@@ -161,10 +161,10 @@ def symbol_version_added(version: Added[SymbolVersion]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def symbol_version_alias_changed(version: Changed[DefaultVersion]) -> Iterator[Note]:
-    """Another version of an export is the default now.
+    """Another version of an export became the default.
 
-    Built consumers keep the old version, which is still there. A program that is linked again gets the new one, and
-    one process may use both.
+    Built programs keep the old version, which is still there. A program that is linked again gets the new one, and one
+    process may use both.
 
     Fix: make sure that both versions can work on the same data.
     """
@@ -176,8 +176,8 @@ def symbol_version_alias_changed(version: Changed[DefaultVersion]) -> Iterator[N
 def symbol_default_version_removed(version: Changed[DefaultVersion]) -> Iterator[Note]:
     """No version of an export is the default any more.
 
-    Built consumers keep the version that they were linked with. Programs that use the export can no longer be linked:
-    the linker looks for a default version.
+    Built programs keep the version that they were linked with. New programs cannot be linked to the export: the linker
+    looks for a default version.
 
     Fix: make one version the default (``.symver implementation, name@@NODE``), unless nobody is to use it any more.
     """
@@ -187,9 +187,9 @@ def symbol_default_version_removed(version: Changed[DefaultVersion]) -> Iterator
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def symbol_default_version_added(version: Changed[DefaultVersion]) -> Iterator[Note]:
-    """Version of an export became the default, where none was.
+    """A version of an export became the default, where none was.
 
-    Built consumers keep the version that they were linked with. Programs can be linked to the export again.
+    Built programs keep the version that they were linked with. New programs can be linked to the export again.
 
     Fix: nothing.
     """
@@ -210,9 +210,9 @@ def _spelled(requirement: VersionRequirement) -> str:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added", aliases=("platform_baseline_floor_raised",))
 def runtime_floor_raised(requirement: Added[VersionRequirement]) -> Iterator[Note]:
-    """Library needs a newer C or C++ runtime.
+    """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``.
 
-    On systems with an older one the loader refuses the library, and with it every consumer.
+    On systems with an older one the loader refuses the library, and with it every program that uses it.
 
     Fix: build on the oldest system that is to be supported.
     """
@@ -222,9 +222,9 @@ def runtime_floor_raised(requirement: Added[VersionRequirement]) -> Iterator[Not
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Iterator[Note]:
-    """Library needs a newer version of another library.
+    """The library needs a newer version of another library.
 
-    Where only an older one is installed, the loader refuses the library, and with it every consumer.
+    Where only an older one is installed, the loader refuses the library, and with it every program that uses it.
 
     Fix: raise the dependency's minimum version in the package, or build against the oldest that is supported.
     """
@@ -234,7 +234,7 @@ def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Ite
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbol_version_required_added_compat(requirement: Added[VersionRequirement]) -> Iterator[Note]:
-    """Library needs a further version tag of another library, no newer one than before or than every runtime has.
+    """The library needs a further version tag of another library, no newer than before or than every runtime has.
 
     Wherever the old release loaded, the tag is there too. That a library is needed at all is a finding of its own.
 
@@ -246,7 +246,7 @@ def symbol_version_required_added_compat(requirement: Added[VersionRequirement])
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
 def symbol_version_required_removed(requirement: Removed[VersionRequirement]) -> Iterator[Note]:
-    """Library no longer needs a version tag of another library.
+    """The library no longer needs a version tag of another library.
 
     It loads wherever it loaded before.
 

@@ -68,10 +68,11 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_virtual_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Member function became virtual.
+    """A member function became virtual.
 
-    The vtable has a slot more, and a class without one gets a vtable pointer. Consumers that derive from the class have
-    vtables without the slot, which the library calls; those that call the function directly miss what overrides it.
+    The vtable has one more slot, and a class without a vtable gets one, with a pointer in each object. Derived classes
+    in built programs have vtables without the slot that the library calls. Programs that call the function directly
+    miss what overrides it.
 
     Fix: keep the function as it is, and add a virtual one to a new class.
     """
@@ -81,65 +82,65 @@ def func_virtual_added(method: Added[VirtualMethod], context: Context) -> Iterat
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
 def func_pure_virtual_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Class got a pure virtual method.
+    """A pure virtual function was added to a class.
 
-    Classes of consumers that derive from it do not implement it: the library calls what is not in their vtables.
-    Sources of such classes stop compiling where they create objects.
+    Derived classes in built programs do not implement it: the library calls what is not in their vtables. Sources of
+    such classes stop compiling where they create objects.
 
     Fix: give it an implementation and put it into a new interface that derives from this one.
     """
     if _arrival(method, context) == "pure":
-        yield Note("derived classes must implement another method", None, spelled(method.new))
+        yield Note("derived classes must implement another function", None, spelled(method.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
 def virtual_method_inner_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Class got a virtual method before others.
+    """A virtual function was inserted before others.
 
-    The slots behind it moved: consumers that call these methods call the wrong ones.
+    The slots behind it moved: built programs that call those functions call the wrong ones.
 
-    Fix: declare new virtual methods last, or in a new class.
+    Fix: declare new virtual functions last, or in a new class.
     """
     if _arrival(method, context) == "inserted":
-        yield Note("a virtual method stands before others", None, spelled(method.new))
+        yield Note("a virtual function was inserted before others", None, spelled(method.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
 def virtual_method_trailing_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Class that consumers may derive from got a virtual method behind the others.
+    """A virtual function was appended to a class that programs may derive from.
 
-    Calls of the old methods still work. The vtables that consumers compiled for classes that derive from it end before
-    the new slot, or have one of their own methods there, and the library calls it.
+    Calls of the old functions still work. In built programs, the vtables of derived classes end before the new slot, or
+    have one of their own functions there, and the library calls it.
 
-    Fix: put the method into a new class that derives from this one, or use a reserved slot.
+    Fix: put the function into a new class that derives from this one, or use a reserved slot.
     """
     if _arrival(method, context) == "appended":
-        yield Note("a virtual method stands behind the others", None, spelled(method.new))
+        yield Note("a virtual function was appended", None, spelled(method.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="added")
 def virtual_method_closed_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Class whose constructors are all private got a virtual method behind the others.
+    """A virtual function was appended to a class whose constructors are all private.
 
-    Consumers cannot derive from the class, and the slots that they call stay where they are.
+    Programs cannot derive from the class, and the slots that they call stay where they are.
 
     Fix: nothing.
     """
     if _arrival(method, context) == "appended, closed":
-        yield Note("a virtual method stands behind the others", None, spelled(method.new))
+        yield Note("a virtual function was appended", None, spelled(method.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="added")
 def virtual_method_override_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Class overrides a virtual method that it inherited before.
+    """A class overrides a virtual function that it inherited before.
 
-    The table is of the same form. Consumers that call the base's method directly, as they do on objects whose class
-    they know, and classes of consumers that derive from this one go on using the inherited one.
+    The vtable has the same slots. Programs that call the base's function directly, as they do on objects whose class
+    they know, go on using the inherited one. So do their classes that derive from this one.
 
-    Fix: nothing, where calling the base's method is still right.
+    Fix: nothing, where calling the base's function is still right.
     """
     if _arrival(method, context) == "override":
-        yield Note("an inherited method is overridden", None, spelled(method.new))
+        yield Note("an inherited function is overridden", None, spelled(method.new))
 
 
 # --- methods that went --------------------------------------------------------------------------------------------
@@ -154,10 +155,10 @@ def _departure(method: Removed[VirtualMethod], context: Context) -> str:
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_virtual_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Member function is no longer virtual.
+    """A member function is no longer virtual.
 
-    Its slot is gone and those behind it moved: consumers call the wrong methods or run past the table. What consumers
-    override is not called any more.
+    Its slot is gone and those behind it moved: programs call the wrong functions or run past the vtable. The library no
+    longer calls what programs override.
 
     Fix: keep it virtual.
     """
@@ -167,27 +168,27 @@ def func_virtual_removed(method: Removed[VirtualMethod], context: Context) -> It
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="removed")
 def virtual_method_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Class lost a virtual method.
+    """A virtual function was removed.
 
-    Its slot is gone and those behind it moved: consumers call the wrong methods or run past the table.
+    Its slot is gone and those behind it moved: programs call the wrong functions or run past the vtable.
 
-    Fix: keep the method, with a body that does nothing if need be.
+    Fix: keep the function, with a body that does nothing if need be.
     """
     if _departure(method, context) == "gone":
-        yield Note("the virtual method is gone", spelled(method.old), None)
+        yield Note("the virtual function is gone", spelled(method.old), None)
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="removed")
 def virtual_method_override_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Class inherits a virtual method that it declared itself before.
+    """A class inherits a virtual function that it overrode before.
 
-    The table is of the same form. Consumers that call the class's own method directly need its symbol, which may be
+    The vtable has the same slots. Programs that call the class's own function directly need its symbol, which may be
     gone, and skip what the base does.
 
-    Fix: keep the override, with a call of the base's method for a body.
+    Fix: keep the override, with a call of the base's function for a body.
     """
     if _departure(method, context) == "override":
-        yield Note("the method is declared by a base only", spelled(method.old), None)
+        yield Note("only a base declares the function", spelled(method.old), None)
 
 
 # --- methods that stay --------------------------------------------------------------------------------------------
@@ -195,40 +196,40 @@ def virtual_method_override_removed(method: Removed[VirtualMethod], context: Con
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
 def type_vtable_changed(method: Changed[VirtualMethod]) -> Iterator[Note]:
-    """Virtual method moved to another slot.
+    """A virtual function moved to another slot of the vtable.
 
-    Consumers call what stands in the old slot, and put their overrides there.
+    Programs call what stands in the old slot, and put their overrides there.
 
-    Fix: keep the order of virtual methods, and add new ones last.
+    Fix: keep the order of virtual functions, and add new ones last.
     """
     old, new = method.old.slot, method.new.slot
     if old is not None and new is not None and old != new:
-        yield Note("the method is in another slot", f"slot {old}", f"slot {new}")
+        yield Note("the function is in another slot", f"slot {old}", f"slot {new}")
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def func_virtual_became_pure(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Virtual method lost its implementation.
+    """A virtual function became pure.
 
-    Objects that consumers create of the class, or of a class that does not override the method, end the program when it
-    is called.
+    It has no implementation any more. A call ends the program on objects of the class, or of a class that does not
+    override the function.
 
     Fix: keep the implementation.
     """
     if method.new.pure and not method.old.pure and context.old_tables.records_pure:
-        yield Note("the method is pure virtual", spelled(method.old), spelled(method.new))
+        yield Note("the function is pure virtual", spelled(method.old), spelled(method.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def virtual_method_pure_removed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Pure virtual method got an implementation.
+    """A pure virtual function got an implementation.
 
-    Every class of a consumer that has objects implements it already.
+    Every class in a program that has objects implements it already.
 
     Fix: nothing.
     """
     if method.old.pure and not method.new.pure and context.new_tables.records_pure:
-        yield Note("the method has an implementation", spelled(method.old), spelled(method.new))
+        yield Note("the function has an implementation", spelled(method.old), spelled(method.new))
 
 
 def _sameness(old: VirtualMethod, new: VirtualMethod, context: Context) -> Sameness:
@@ -250,25 +251,25 @@ def _speaks_for_itself(method: Changed[VirtualMethod], context: Context) -> bool
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def virtual_method_signature_changed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Virtual method takes or returns something else in the same slot.
+    """The parameters or the result of a virtual function changed in the same slot.
 
-    Consumers call the slot with the old arguments, and their overrides are called with the new ones.
+    Programs call the slot with the old arguments, and their overrides are called with the new ones.
 
-    Fix: keep the method, and add one with another name behind the others or in a new class.
+    Fix: keep the function, and add one with another name behind the others or in a new class.
     """
     old, new = method.old, method.new
     if _speaks_for_itself(method, context) and _sameness(old, new, context) >= Sameness.REINTERPRETED:
-        yield Note("the slot is called in another way", spelled(old), spelled(new))
+        yield Note("the function in the slot is called differently", spelled(old), spelled(new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Virtual method takes and returns the same representations under other type names.
+    """The types of a virtual function have other names and the same representations.
 
-    Calls through the slot work as before. Sources that override the method may stop doing so when they are compiled
+    Calls through the slot work as before. Sources that override the function may stop doing so when they are compiled
     again.
 
-    Fix: nothing; consumers that write ``override`` are told by their compiler.
+    Fix: nothing; the compiler tells programs that write ``override``.
     """
     old, new = method.old, method.new
     types = zip((old.result, *old.parameters), (new.result, *new.parameters), strict=False)
@@ -278,26 +279,27 @@ def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -
         texts = spelled(old), spelled(new)
         if texts[0] == texts[1]:
             texts = old.symbol, new.symbol
-        yield Note("the method's types are spelled in another way", *texts)
+        yield Note("the function's types are spelled differently", *texts)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
 def virtual_method_slot_changed(method: Changed[VirtualMethod]) -> Iterator[Note]:
-    """Slot of a virtual method belongs to another one.
+    """The slot of a virtual function was given to another one.
 
-    Consumers that call the old method call the new one instead, and their overrides of the old one are taken for it.
+    Programs that call the old function call the new one instead, and the library calls their overrides of the old one
+    for it.
 
-    Fix: keep the method in its slot, and add the new one last or in a new class.
+    Fix: keep the function in its slot, and add the new one last or in a new class.
     """
     if _other_method(method) and not re.fullmatch(PLACEHOLDER, method.old.display):
-        yield Note("another method has the slot", spelled(method.old), spelled(method.new))
+        yield Note("another function has the slot", spelled(method.old), spelled(method.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def virtual_method_reserved_renamed(method: Changed[VirtualMethod]) -> Iterator[Note]:
-    """Slot that was kept free got a method.
+    """A reserved slot of a vtable was put to use.
 
-    Nobody calls or overrides a placeholder; all other slots stay.
+    Nobody calls or overrides a placeholder, e.g. ``virtual void reserved1()``. All other slots stay.
 
     Fix: nothing.
     """
@@ -311,9 +313,9 @@ def _other_method(method: Changed[VirtualMethod]) -> bool:
 
 @rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
 def virtual_method_access_narrowed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Virtual method that has no symbol can be called from fewer places.
+    """The access to a virtual function without a symbol was narrowed, e.g. to private.
 
-    Built consumers go on calling its slot; sources that did stop compiling.
+    Built programs go on calling its slot. Sources that call it stop compiling.
 
     Fix: deprecate it before you make it private.
     """
@@ -323,7 +325,7 @@ def virtual_method_access_narrowed(method: Changed[VirtualMethod], context: Cont
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def virtual_method_access_widened(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """Virtual method that has no symbol can be called from more places.
+    """The access to a virtual function without a symbol was widened, e.g. to public.
 
     Built consumers and sources work as before.
 
@@ -346,11 +348,11 @@ def _has_vptr(record: Changed[Record] | Changed[Described], context: Context) ->
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
 def vptr_introduced(record: Changed[Record] | Changed[Described], context: Context) -> Iterator[Note]:
-    """Class without virtual methods got a vtable pointer.
+    """A class without virtual functions got a vtable pointer.
 
-    Objects are larger and their members lie elsewhere; consumers create objects whose pointer nobody sets.
+    Objects are larger and their members lie elsewhere. Programs create objects whose pointer nobody sets.
 
-    Fix: keep the class free of virtual methods and virtual bases.
+    Fix: keep the class free of virtual functions and virtual bases.
     """
     if _has_vptr(record, context) == (False, True):
         yield Note("objects hold a vtable pointer", "no vtable", "vtable")
@@ -358,9 +360,9 @@ def vptr_introduced(record: Changed[Record] | Changed[Described], context: Conte
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
 def vptr_removed(record: Changed[Record] | Changed[Described], context: Context) -> Iterator[Note]:
-    """Class lost its vtable pointer.
+    """A class lost its vtable pointer.
 
-    Objects are smaller and their members lie elsewhere; consumers call methods through a table that is not there.
+    Objects are smaller and their members lie elsewhere. Programs call functions through a vtable that is not there.
 
     Fix: keep at least a virtual destructor.
     """
