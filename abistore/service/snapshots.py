@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from abistore.extract.capture import only, read_all
+from abistore.extract.bounded import read_bounded
+from abistore.extract.capture import only
 from abistore.extract.input_file import InputFile
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions
@@ -34,7 +35,7 @@ def captured(file: InputFile, *, options: ExtractOptions = PLAIN, target: str | 
     """:func:`capture` of a file that is open."""
     check_label("library", options.library)
     check_label("version", options.version)
-    return only(read_all(file, options), file.path, target)
+    return only(read_bounded(file, options), file.path, target)
 
 
 def written(snapshot: Snapshot) -> bytes:

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from abistore.errors import SnapshotError
-from abistore.extract.elf.reader import read
+from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.codec import from_json, to_json
 from abistore.model.history import IngestRequest

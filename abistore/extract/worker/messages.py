@@ -1,0 +1,107 @@
+"""What a worker and who uses it say to each other over a socket: a length, then one message."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from abistore.extract.reader import ExtractOptions
+
+_LENGTH = 8
+
+
+class Request(msgspec.Struct, frozen=True):
+    """Asks for the snapshots of the file whose descriptor comes with the message. Paths are bytes: any name is one."""
+
+    path: bytes
+    folder: bytes
+    debug_dirs: tuple[bytes, ...]
+    library: str | None
+    version: str | None
+    debuginfod: bool
+    layout: bool
+    max_bytes: int
+    progress: bool
+    seconds: float | None
+    memory: int | None
+
+    def options(self) -> ExtractOptions:
+        """The options of the extraction, but for its progress."""
+        return ExtractOptions(
+            library=self.library,
+            version=self.version,
+            debug_dirs=tuple(Path(os.fsdecode(each)) for each in self.debug_dirs),
+            debuginfod=self.debuginfod,
+            layout=self.layout,
+            max_bytes=self.max_bytes,
+        )
+
+
+class Progress(msgspec.Struct, frozen=True, tag=True):
+    """What is read, and which part of it is done."""
+
+    what: str
+    done: float
+
+
+class Read(msgspec.Struct, frozen=True, tag=True):
+    """The snapshots, as JSON; and how much memory the worker has now, in bytes."""
+
+    snapshots: tuple[bytes, ...]
+    resident: int
+
+
+class Failed(msgspec.Struct, frozen=True, tag=True):
+    """An error of :mod:`abistore.errors`, by the name of its class."""
+
+    kind: str
+    message: str
+    hint: str
+    resident: int
+
+
+Answer: TypeAlias = Progress | Read | Failed
+
+_decode_answer = msgspec.msgpack.Decoder(Progress | Read | Failed).decode
+_decode_request = msgspec.msgpack.Decoder(Request).decode
+
+
+def send_request(channel: socket.socket, request: Request, descriptor: int) -> None:
+    """Sends a request with an open file."""
+    data = msgspec.msgpack.encode(request)
+    socket.send_fds(channel, [len(data).to_bytes(_LENGTH, "big")], [descriptor])
+    channel.sendall(data)
+
+
+def receive_request(channel: socket.socket) -> tuple[Request, int] | None:
+    """The next request and its descriptor; ``None`` where nobody is left to ask."""
+    length, descriptors, _, _ = socket.recv_fds(channel, _LENGTH, 1)
+    if not length:
+        return None
+    return _decode_request(_exactly(channel, int.from_bytes(length, "big"))), descriptors[0]
+
+
+def send_answer(channel: socket.socket, answer: Answer) -> None:
+    """Sends an answer."""
+    data = msgspec.msgpack.encode(answer)
+    channel.sendall(len(data).to_bytes(_LENGTH, "big") + data)
+
+
+def receive_answer(channel: socket.socket) -> Answer:
+    """The next answer. Raises :class:`EOFError` where the worker ended."""
+    answer: Answer = _decode_answer(_exactly(channel, int.from_bytes(_exactly(channel, _LENGTH), "big")))
+    return answer
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        piece = channel.recv(min(size - len(data), 1 << 20))
+        if not piece:
+            raise EOFError
+        data += piece
+    return bytes(data)

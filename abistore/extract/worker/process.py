@@ -1,0 +1,75 @@
+"""The worker's own process: reads one file after the other, each within limits, until nobody asks any more."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from abistore.errors import AbistoreError
+from abistore.extract.capture import read_all
+from abistore.extract.input_file import InputFile
+from abistore.extract.worker.messages import (
+    Answer,
+    Failed,
+    Progress,
+    Read,
+    Request,
+    receive_request,
+    send_answer,
+)
+from abistore.limits import limits, limits_for
+from abistore.model.snapshot import Snapshot
+
+_LONG, _MUCH = 1e8, 1 << 50
+"""Seconds and bytes that no file takes."""
+
+
+def serve(descriptor: int) -> None:
+    """Answers the requests that come over the socket ``descriptor``."""
+    from abistore.extract.dwarf import layout as _layout  # noqa: F401 - loaded while nobody waits
+
+    with socket.socket(fileno=descriptor) as channel:
+        while (received := receive_request(channel)) is not None:
+            request, file = received
+            send_answer(channel, _answer(request, file, lambda answer: send_answer(channel, answer)))
+
+
+def _answer(request: Request, descriptor: int, say: Callable[[Answer], None]) -> Answer:
+    os.chdir(request.folder)
+    path = Path(os.fsdecode(request.path))
+    options = request.options()
+    if request.progress:
+        options = replace(options, progress=lambda what, done: say(Progress(what, done)))
+    try:
+        with InputFile(path, descriptor) as file, _limits(request, file):
+            snapshots = tuple(map(_written, read_all(file, options)))
+    except AbistoreError as error:
+        return Failed(type(error).__name__, error.message, error.hint, _resident())
+    return Read(snapshots, _resident())
+
+
+def _limits(request: Request, file: InputFile) -> AbstractContextManager[None]:
+    """The limits that were asked for; those by the file's size hold within them."""
+    if request.seconds is None and request.memory is None:
+        return nullcontext()
+    return limits(request.seconds or _LONG, request.memory or _MUCH, f"reading {file.path.name}")
+
+
+def _written(snapshot: Snapshot) -> bytes:
+    from abistore.model.codec import to_json
+
+    with limits_for(snapshot.weight, f"writing {snapshot.label}"):
+        return to_json(snapshot)
+
+
+def _resident() -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return pages * resource.getpagesize()

@@ -1,0 +1,169 @@
+"""A worker: a process that reads files for this one, and is killed and replaced where a file takes too much."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from abistore import errors
+from abistore.errors import AbistoreError, ExtractError, LimitExceeded
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions
+from abistore.extract.worker.messages import Failed, Progress, Read, Request, receive_answer, send_request
+from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE
+from abistore.model.snapshot import Snapshot
+
+IS_SUPPORTED = hasattr(socket, "send_fds")
+
+_START = "import json,sys; sys.path[:]=json.loads(sys.argv[2]); from {module} import serve; serve(int(sys.argv[1]))"
+_POLL = 0.05
+"""Seconds after which a caller is asked again whether it still wants an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What reading one file may take. ``None`` means: by the file's size.
+
+    ``seconds`` are of processor time, ``memory`` is in bytes. ``silence`` is how many seconds of wall time may pass
+    without a sign of life: it ends what waits and what hangs outside of Python. A worker with more than ``keep`` bytes
+    of memory after a file reads no further one.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+    silence: float | None = None
+    keep: int = 1 << 30
+
+
+def _never() -> bool:
+    return False
+
+
+class Worker:
+    """One process, started with the first file and kept for the next. Serves one caller at a time."""
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self.bounds = bounds or Bounds()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process that reads now or would read next; ``None`` where none is running."""
+        return None if self._process is None else self._process.pid
+
+    def read(
+        self, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool] = _never
+    ) -> tuple[Snapshot, ...]:
+        """What :func:`abistore.extract.capture.read_all` gives.
+
+        Raises :class:`LimitExceeded` where a limit was reached or the system killed the process, and
+        :class:`ExtractError` where the process crashed, or ``cancelled`` became true.
+        """
+        channel = self._started()
+        try:
+            send_request(channel, self._request(file, options), file.descriptor)
+            answer = self._wait(channel, file, options, cancelled)
+        except (EOFError, OSError):
+            raise self._ended(file) from None
+        except BaseException:
+            self.kill()
+            raise
+        if answer.resident > self.bounds.keep:
+            self.kill()
+        if isinstance(answer, Failed):
+            raise _error(answer)
+        from abistore.model.codec import from_json
+
+        return tuple(map(from_json, answer.snapshots))
+
+    def kill(self) -> None:
+        """Ends the process at once; the next file starts another one."""
+        process, channel, self._process, self._channel = self._process, self._channel, None, None
+        if channel is not None:
+            channel.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _started(self) -> socket.socket:
+        if self._channel is not None and self._process is not None and self._process.poll() is None:
+            return self._channel
+        self.kill()
+        own, other = socket.socketpair()
+        program = _START.format(module="abistore.extract.worker.process")
+        with other:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", program, str(other.fileno()), json.dumps(sys.path)],
+                pass_fds=[other.fileno()],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # a key pressed in the terminal is for this process
+            )
+        self._channel = own
+        return own
+
+    def _request(self, file: InputFile, options: ExtractOptions) -> Request:
+        return Request(
+            path=os.fsencode(file.path),
+            folder=os.fsencode(Path.cwd()),
+            debug_dirs=tuple(map(os.fsencode, options.debug_dirs)),
+            library=options.library,
+            version=options.version,
+            debuginfod=options.debuginfod,
+            layout=options.layout,
+            max_bytes=options.max_bytes,
+            progress=options.progress is not None,
+            seconds=self.bounds.seconds,
+            memory=self.bounds.memory,
+        )
+
+    def _wait(
+        self, channel: socket.socket, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool]
+    ) -> Read | Failed:
+        silence = self.bounds.silence or 10 * (SECONDS + SECONDS_PER_MEGABYTE * file.size / (1 << 20))
+        heard = time.monotonic()
+        while True:
+            if select.select([channel], [], [], _POLL)[0]:
+                answer = receive_answer(channel)
+                if not isinstance(answer, Progress):
+                    return answer
+                heard = time.monotonic()
+                if options.progress:
+                    options.progress(answer.what, answer.done)
+            if cancelled():
+                raise ExtractError(f"{file.path}: reading it was cancelled", "read it again")
+            if time.monotonic() > heard + silence:
+                raise LimitExceeded(f"reading {file.path.name} gave no sign of life for {silence:,.0f} seconds")
+
+    def _ended(self, file: InputFile) -> AbistoreError:
+        """Why the process ended, as an error."""
+        process = self._process
+        code = 0
+        if process is not None:
+            try:
+                code = process.wait(1)
+            except subprocess.TimeoutExpired:
+                code = 0
+        self.kill()
+        if code == -signal.SIGKILL:
+            return LimitExceeded(f"reading {file.path.name} was killed by the system, most likely for its memory")
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return ExtractError(
+            f"{file.path}: the process that read it crashed ({how})", "report it with the file, if you may"
+        )
+
+
+def _error(failed: Failed) -> AbistoreError:
+    kind = getattr(errors, failed.kind, None)
+    if isinstance(kind, type) and issubclass(kind, AbistoreError):
+        return kind(failed.message, failed.hint)
+    return ExtractError(failed.message, failed.hint)
