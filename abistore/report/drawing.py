@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from html import escape
+from typing import NamedTuple
 
 from abistore.model.counting import counted
 from abistore.report.model import Declared, Member, RecordLayout
@@ -21,25 +21,52 @@ BARE = 5
 STATES = (("changed", "changed or new"), ("moved", "moved"), ("gone", "gone"), ("padding", "hole or padding"))
 
 
-def drawing(declared: Declared) -> str:
-    """The record's two layouts as HTML; empty where they are the same, as where only virtual functions differ."""
+class Cell(NamedTuple):
+    """A box of a drawing: its text and what is said of it, and where it stands, in CSS.
+
+    ``states`` are its classes; ``None`` where it is no member but the offset of a row.
+    """
+
+    text: str
+    place: str
+    states: str | None = None
+    title: str = ""
+
+
+class Side(NamedTuple):
+    """One layout. Members that overlap, as those of a union, are ``bars`` below each other; others share rows."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    bars: bool
+
+
+class Drawing(NamedTuple):
+    """The layouts before and after; ``legend`` has the states that occur, with their meanings."""
+
+    sides: tuple[Side, ...]
+    legend: tuple[tuple[str, str], ...]
+
+
+def drawing(declared: Declared) -> Drawing | None:
+    """The record's two layouts; ``None`` where they are the same, as where only virtual functions differ."""
     before, after = declared.layout_before, declared.layout_after
     if before == after:
-        return ""
+        return None
     old, new = _states(before, after, "gone"), _states(after, before, "new")
-    sides = [
-        f"<div><h3>{label}, {counted(layout.size, 'byte')}</h3>{_layout(layout, states)}</div>"
+    sides = (
+        _side(f"{label}, {counted(layout.size, 'byte')}", layout, states)
         for label, layout, states in (("before", before, old), ("after", after, new))
         if layout is not None
-    ]
-    used = {state for states in (old, new) for state in states.values()}
-    return f'<figure><div class="pair">{"".join(sides)}</div>{_legend(used)}</figure>'
+    )
+    used = {"changed" if state == "new" else state for states in (old, new) for state in states.values()}
+    return Drawing(tuple(sides), tuple(each for each in STATES if each[0] in used))
 
 
-def _legend(used: set[str]) -> str:
-    used = {"changed" if state == "new" else state for state in used}
-    marks = [f'<i class="{state}"></i>{text}' for state, text in STATES if state in used]
-    return f'<p class="legend">{" ".join(marks)}</p>' if marks else ""
+def _side(label: str, layout: RecordLayout, states: dict[Member, str]) -> Side:
+    drawn = [member for member in layout.members if member.length]
+    bars = _overlap(drawn)
+    return Side(label, tuple(_bars(layout, states) if bars else _grid(drawn, states)), bars)
 
 
 def _states(layout: RecordLayout | None, other: RecordLayout | None, alone: str) -> dict[Member, str]:
@@ -63,13 +90,6 @@ def _states(layout: RecordLayout | None, other: RecordLayout | None, alone: str)
     return states
 
 
-def _layout(layout: RecordLayout, states: dict[Member, str]) -> str:
-    drawn = [member for member in layout.members if member.length]
-    if _overlap(drawn):
-        return f'<div class="bars">{"".join(_bars(layout, states))}</div>'
-    return f'<div class="grid">{"".join(_grid(drawn, states))}</div>'
-
-
 def _overlap(members: Iterable[Member]) -> bool:
     end = 0
     for member in members:
@@ -79,21 +99,20 @@ def _overlap(members: Iterable[Member]) -> bool:
     return False
 
 
-def _grid(members: Iterable[Member], states: dict[Member, str]) -> Iterator[str]:
+def _grid(members: Iterable[Member], states: dict[Member, str]) -> Iterator[Cell]:
     line, last = 0, -1
     for member in members:
         for row, start, stop in _stretches(member):
             if row is None:
-                line += 1
-                last = -1
-                yield f'<i class="break more cut {states[member]}" style="grid-area:{line}/2/auto/66">⋮</i>'
+                line, last = line + 1, -1
+                yield Cell("⋮", f"grid-area:{line}/2/auto/66", f"break more cut {states[member]}")
                 continue
             if row != last:
                 line, last = line + 1, row
                 if line > MOST_ROWS:
-                    yield f'<i class="break" style="grid-area:{line}/2/auto/66">the rest is in the declaration</i>'
+                    yield Cell("the rest is in the declaration", f"grid-area:{line}/2/auto/66", "break")
                     return
-                yield f'<b style="grid-row:{line}">{row * ROW // 8}</b>'
+                yield Cell(str(row * ROW // 8), f"grid-row:{line}")
             yield _stretch(member, states[member], line, (row * ROW + start, row * ROW + stop))
 
 
@@ -109,20 +128,17 @@ def _stretches(member: Member) -> Iterator[tuple[int | None, int, int]]:
             yield row, max(member.offset - row * ROW, 0), min(end - row * ROW, ROW)
 
 
-def _stretch(member: Member, state: str, line: int, span: tuple[int, int]) -> str:
+def _stretch(member: Member, state: str, line: int, span: tuple[int, int]) -> Cell:
     start, stop = span
     begins, ends = start == member.offset, stop == member.offset + member.length
-    classes = [
-        *([state] if state else []),
-        *(["tiny"] if stop - start < TINY else []),
-        *([] if begins else ["more"]),
-        *([] if ends else ["cut"]),
-    ]
-    text = _label(member, stop - start) if begins else ""
-    low = start % ROW
-    return (
-        f'<i class="{" ".join(classes)}" title="{escape(place(member))}"'
-        f' style="grid-area:{line}/{low + 2}/auto/{low + 2 + stop - start}">{escape(text)}</i>'
+    tiny = "tiny" if stop - start < TINY else ""
+    classes = (state, tiny, "" if begins else "more", "" if ends else "cut")
+    low = start % ROW + 2
+    return Cell(
+        _label(member, stop - start) if begins else "",
+        f"grid-area:{line}/{low}/auto/{low + stop - start}",
+        " ".join(filter(None, classes)),
+        place(member),
     )
 
 
@@ -137,15 +153,12 @@ def _label(member: Member, bits: int) -> str:
     return member.name if bits < TINY else _text(member)
 
 
-def _bars(layout: RecordLayout, states: dict[Member, str]) -> Iterator[str]:
+def _bars(layout: RecordLayout, states: dict[Member, str]) -> Iterator[Cell]:
     """Members that overlap, as those of a union do: each on a line of its own."""
     whole = max(layout.size * 8, 1)
     for member in layout.members:
         style = f"left:{100 * member.offset / whole:.2f}%;width:{100 * member.length / whole:.2f}%"
-        yield (
-            f'<div><i class="{states[member]}" title="{escape(place(member))}" style="{style}">'
-            f"{escape(_text(member))}</i></div>"
-        )
+        yield Cell(_text(member), style, states[member], place(member))
 
 
 def place(member: Member) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from operator import is_not
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -17,23 +19,26 @@ Value = TypeVar("Value")
 def legible(value: Value) -> Value:
     """``value``, a report or any part of one, without the middle of what is too long in it, wherever it stands."""
     found: Any = value
-    match value:
-        case str() if len(value) > LONGEST:
-            found = bounded(_of_some_lines(value))
-        case tuple() if value and isinstance(value[0], str):
-            found = value if max(map(len, value)) <= LONGEST else tuple(map(legible, value))
-        case tuple():
-            parts = tuple(map(legible, value))
-            found = parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
-        case msgspec.Struct():
-            found = _struct(value)
+    if isinstance(value, str):
+        found = value if len(value) <= LONGEST else bounded(_of_some_lines(value))
+    elif isinstance(value, tuple) and value and isinstance(value[0], str) and max(map(len, value)) <= LONGEST:
+        pass
+    elif isinstance(value, tuple):
+        parts = tuple(map(legible, value))
+        found = parts if any(map(is_not, parts, value)) else value
+    elif isinstance(value, msgspec.Struct):
+        changed = dict(_changed(value))
+        found = msgspec.structs.replace(value, **changed) if changed else value
     return cast(Value, found)
 
 
-def _struct(value: msgspec.Struct) -> msgspec.Struct:
-    fields = ((field, getattr(value, field)) for field in value.__struct_fields__)
-    changed = {field: new for field, old in fields if (new := legible(old)) is not old}
-    return msgspec.structs.replace(value, **changed) if changed else value
+def _changed(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
+    """The fields that are shortened. Most hold short texts: these cost nothing but the look at their length."""
+    for field, old in zip(value.__struct_fields__, msgspec.structs.astuple(value), strict=True):
+        if not old or (type(old) is str and len(old) <= LONGEST):
+            continue
+        if (new := legible(old)) is not old:
+            yield field, new
 
 
 def _of_some_lines(text: str) -> str:

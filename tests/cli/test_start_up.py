@@ -11,6 +11,7 @@ import click
 import pytest
 
 from abistore.cli.main import COMMANDS, cli
+from abistore.report.registry import formats
 from tests.cli.conftest import Call
 
 PROBE = """
@@ -72,6 +73,18 @@ def test_comparing_without_a_policy_imports_nothing_of_policies_and_suppressions
     accepted.write_text("suppressions:\n  - symbol: nothing\n    reason: none is called so\n")
     ruled = imported("compare", old, new, "--suppress", accepted)
     assert set(ruling) <= ruled
+
+
+@pytest.mark.parametrize("format", formats())
+def test_only_html_imports_the_template_engine(format: str, old: Path, new: Path, tmp_path: Path) -> None:
+    modules = imported("compare", old, new, "--format", format, "-o", tmp_path / "report")
+    assert ("jinja2" in modules) is (format == "html")
+
+
+def test_a_file_name_that_asks_for_another_format_does_not_import_the_template_engine(
+    old: Path, new: Path, tmp_path: Path
+) -> None:
+    assert "jinja2" not in imported("compare", old, new, "-o", tmp_path / "report.xml")
 
 
 def test_reading_the_store_does_not_import_the_migrations(process: Call, old: Path, database: Path) -> None:

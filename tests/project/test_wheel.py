@@ -7,6 +7,7 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -74,6 +75,13 @@ def test_an_installed_wheel_explains_kinds_by_their_cases_and_draws_pages(instal
 
     assert "int drop(void) { return 2; }" in printed("explain", "func_removed")
     assert "prefers-color-scheme" in printed("compare", library, library, "--format", "html")
+
+
+def test_a_wheel_holds_what_the_page_is_made_of(installed: Path) -> None:
+    (wheel,) = installed.parents[1].glob("*.whl")
+    names = {name.rpartition("/")[2] for name in ZipFile(wheel).namelist() if name.startswith("abistore/report/page/")}
+    assert names == {path.name for path in (ROOT / "abistore" / "report" / "page").iterdir()}
+    assert {"page.html", "page.css", "page.js"} <= names
 
 
 def test_the_reserved_program_says_that_it_is_reserved(installed: Path) -> None:

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -134,6 +135,41 @@ def test_nothing_in_a_name_is_taken_for_markup() -> None:
     assert "<img" not in text
     assert "&lt;b&gt;&amp;amp;" in text
     assert text.count("<script>") == 1
+
+
+HOSTILE = """</style></script><img src=x onerror="alert(1)" title='a'>{{ 7 * 7 }}{% if %}`<b>`:7"""
+
+
+def hostile(value: Any) -> Any:
+    """A report, or a part of it, with every text replaced by one that is markup, script and template."""
+    match value:
+        case str():
+            return HOSTILE
+        case tuple():
+            return tuple(map(hostile, value))
+        case msgspec.Struct():
+            return replace(value, **{name: hostile(getattr(value, name)) for name in value.__struct_fields__})
+    return value
+
+
+def test_nothing_in_any_text_of_a_report_is_markup_or_template() -> None:
+    known = report()
+    words = {"verdict": known.verdict, "unequal_evidence": known.unequal_evidence}
+    made = replace(hostile(known), **words)
+    impacts = zip(made.changes, known.changes, strict=True)
+    made = replace(made, changes=tuple(replace(each, impact=true.impact, subject="record") for each, true in impacts))
+    text = render(made, "html", Style())
+    parser = Balance()
+    parser.feed(text)
+    assert parser.open == []
+    assert "<img" not in text
+    assert "{{ 7 * 7 }}" in text
+    assert text.count("<style>") == text.count("</style>") == text.count("<script>") == text.count("</script>") == 1
+
+
+def test_one_value_that_is_too_long_for_its_line_stands_below() -> None:
+    text = page(outline(comparison(replace(MOVED, old_value="v" * 200, new_value="v" * 200))))
+    assert f"<pre>  {'v' * 200}\n</pre>" in text
 
 
 def test_everything_is_in_the_page() -> None:
