@@ -27,19 +27,28 @@ IDENTITY = re.compile(r"[0-9a-f]{6,12}(-\d+)?")
 @click.option(
     "--impact",
     type=click.Choice(("breaking", "api_break", "risk", "compatible", "notice", "advice")),
-    help="Only this impact.",
+    help="Only kinds of this impact.",
 )
 @click.option(
-    "--element", type=click.Choice(("functions", "variables", "types", "enums", "library")), help="Only this element."
+    "--element",
+    type=click.Choice(("functions", "variables", "types", "enums", "library")),
+    help="Only kinds about these.",
 )
-@click.option("--evidence", type=click.Choice(("symbol", "layout", "source")), help="Only what this evidence proves.")
-@click.option("--established", is_flag=True, help="The names of the field, and the kinds and cases of each, instead.")
+@click.option(
+    "--evidence", type=click.Choice(("symbol", "layout", "source")), help="Only kinds that this evidence shows."
+)
+@click.option(
+    "--established", is_flag=True, help="List the field's names instead, each with the kinds and cases that cover it."
+)
 @output_options
 @pass_settings
 def changes_command(
     settings: Settings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
 ) -> None:
-    """List the kinds of change that are detected, worst first."""
+    """List all kinds of change with their default impact, worst first.
+
+    `abistore explain KIND` tells more about one, e.g. `abistore explain func_removed`.
+    """
     if established:
         _established(settings)
         return
@@ -76,9 +85,12 @@ def _established(settings: Settings) -> None:
 @output_options
 @pass_settings
 def explain_command(settings: Settings, /, *, what: str) -> None:
-    """Explain one KIND of change, or a FINDING of a stored comparison by its identity.
+    """Explain a KIND of change, or a FINDING of a stored comparison by its identity.
 
-    Tells what happens to a built consumer, how to fix it, and shows a case. With -v, near-misses too.
+    Tells what happens to programs built with the old release and how to avoid it, and shows an example: two sources
+    and what is found. With -v, also sources that look alike and give no such finding.
+
+    A KIND may be called by any name that it has in the field, or had in an earlier release.
     """
     if IDENTITY.fullmatch(what):
         _explain_finding(settings, what)

@@ -1,4 +1,4 @@
-"""What happens to aliases (``typedef``, ``using``): consumers have what they stand for compiled in."""
+"""Typedefs and ``using`` aliases: programs have the types that they stand for compiled in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from abistore.model.shapes import Alias, Pointer
 from abistore.model.spelling import spell
 
 VERSIONED = re.compile(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
-"""How aliases are called that carry the release number: ``png_libpng_version_1_6_40``."""
+"""Names of aliases that carry the release number: ``png_libpng_version_1_6_40``."""
 
 
 def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
-    """How the targets compare where consumers meet them: as values, or behind pointers only."""
+    """How the targets compare: as values, or as pointers where programs meet them behind pointers only."""
     old, new = alias.old.target, alias.new.target
     if context.by_value(alias.subject.name):
         return context.stored(old, new)

@@ -1,4 +1,4 @@
-"""What happens to the base classes of classes that both sides have."""
+"""Base classes of classes that both sides have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Subobject: TypeAlias = tuple[TypeRef, int | None]
 """A base class and where it lies in the whole object, in bits; ``None`` for a virtual base."""
 
 MOST_SUBOBJECTS = 10_000
-"""A class with so many base classes within it is no compiler's: they double with each level of a damaged hierarchy."""
+"""More base classes than any compiled class has. In a damaged file their number may double with each level."""
 
 
 def listed(record: Record) -> str:
@@ -29,7 +29,7 @@ def listed(record: Record) -> str:
 
 
 def _subobjects(record: Record, tables: Tables, start: int = 0, depth: int = 0) -> Iterator[Subobject]:
-    """All base classes in an object, direct and indirect; those in a virtual base lie wherever it does."""
+    """All base classes in an object, direct and indirect. Those within a virtual base have no fixed place."""
     for base in record.bases:
         type, _ = tables.side.bare(base.type)
         offset = None if base.offset is None else start + base.offset
@@ -46,7 +46,7 @@ def _places(record: Record, tables: Tables) -> frozenset[Subobject] | None:
 
 
 def _is_empty(type: TypeRef, tables: Tables) -> bool:
-    """Whether a base of ``type`` takes no room: a class without members, bases that have some, and vtable."""
+    """Whether a base of ``type`` takes no room: neither it nor a base of it has data members or a vtable."""
     seen: set[TypeRef] = set()
     pending = [type]
     while pending:
@@ -62,7 +62,7 @@ def _is_empty(type: TypeRef, tables: Tables) -> bool:
 
 
 def _other_bases(record: Changed[Record], context: Context) -> tuple[list[Base], list[Base]]:
-    """The direct bases that only the old and only the new side has."""
+    """The direct bases that only the old side has, and those that only the new side has."""
     gone = [base for base in record.old.bases if not any(_is_same(base, other, context) for other in record.new.bases)]
     come = [base for base in record.new.bases if not any(_is_same(other, base, context) for other in record.old.bases)]
     return gone, come
@@ -73,7 +73,7 @@ def _is_same(old: Base, new: Base, context: Context) -> bool:
 
 
 def _kept(record: Changed[Record], context: Context) -> str:
-    """What a change of the set of bases leaves as it was; empty for nothing that would help."""
+    """What a change of the bases leaves as it was: ``bases``, ``subobjects`` or ``layout``; empty for nothing."""
     gone, come = _other_bases(record, context)
     if not gone and not come:
         return "bases"
@@ -135,7 +135,7 @@ def _order(record: Changed[Record]) -> tuple[list[TypeRef], list[TypeRef]]:
 
 
 def _moved(record: Changed[Record]) -> bool:
-    """Whether a base that both sides have lies elsewhere, as far as that can be told: it cannot for a virtual one."""
+    """Whether a base that both sides have moved. The offset of a virtual base is not known: it counts as moved."""
     new = {base.type: base.offset for base in record.new.bases}
     shared = [base for base in record.old.bases if base.type in new]
     return any(base.offset is None or base.offset != new[base.type] for base in shared)

@@ -1,4 +1,4 @@
-"""Systematic changes of many exports, each one finding with a count and examples."""
+"""Changes of many exports by one pattern: one finding for all, with their number and examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to enumerations and their enumerators: consumers have the values compiled in."""
+"""Enumerations and their enumerators: programs have the values compiled in."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _both(enum: Changed[Enum], _: Context) -> tuple[Values, Values]:
 
 
 def _displaces(each: Added[Enumerator], context: Context) -> bool:
-    """Whether the new enumerator has a value that another one had, which moved on and is no sentinel."""
+    """Whether the new enumerator took the value of another one, whose value changed. Sentinels do not count."""
     old, new = _values(each, context)
     return any(
         new.by_name.get(other.name, other.value) != other.value and not old.is_sentinel(other)

@@ -1,4 +1,4 @@
-"""What the evidence itself shows: that it is weaker, that other options made it, that names have several shapes."""
+"""The evidence itself: debug information that is gone, other compiler options, several definitions of one name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to data members of structs and classes, those of their anonymous members too."""
+"""Data members of structs and classes, and of anonymous structs and unions within them."""
 
 from __future__ import annotations
 

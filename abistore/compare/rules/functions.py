@@ -1,4 +1,4 @@
-"""What happens to functions that stay exported, as their callers were compiled against them."""
+"""Functions that stay exported: what callers pass, and what they get back."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _other_parameters(old: Function, new: Function, context: Context) -> bool:
 
 
 def _float_is_widened(old: Function, new: Function, context: Context) -> bool:
-    """Whether one side only has no prototype, so that its callers pass a ``double`` for each ``float``."""
+    """Whether only one side has a prototype: without one, callers pass a ``double`` for each ``float``."""
     if old.prototyped == new.prototyped:
         return False
     side, parameters = context.equivalence.old_side, (new if old.prototyped else old).parameters
@@ -171,7 +171,7 @@ def _float_is_widened(old: Function, new: Function, context: Context) -> bool:
 
 
 def _lists_parameters(function: Function) -> bool:
-    """Whether the parameters are known: ``f()`` without a prototype may be called with any."""
+    """Whether the parameters are known. ``f()`` without a prototype may be called with any."""
     return function.prototyped or bool(function.parameters)
 
 

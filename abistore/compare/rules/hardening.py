@@ -1,4 +1,4 @@
-"""What protects a process that loads the library, and is lost or won."""
+"""Protections against attacks that the library loses or gains: RELRO, stack protector, branch protection."""
 
 from __future__ import annotations
 

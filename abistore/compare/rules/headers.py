@@ -1,4 +1,4 @@
-"""What only the text of public headers tells: sources meet it when they are compiled again, built consumers do not."""
+"""What only public headers tell: sources meet it when they are compiled again, built programs do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the library expects from others."""
+"""Symbols that the library imports from other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts of the whole library: its name, its dependencies, what it asks of the loader, the size of its surface."""
+"""The library as a whole: its SONAME, its dependencies, what it asks of the loader, the number of its exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to single parameters of functions that stay exported with the same number of them."""
+"""Single parameters of functions that stay exported with the same number of parameters."""
 
 from __future__ import annotations
 

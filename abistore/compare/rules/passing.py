@@ -1,4 +1,4 @@
-"""How objects are passed by value: as the debug information tells, and as special members tell where it does not."""
+"""How objects are passed by value: in registers or by address. Debug information tells it, or special members do."""
 
 from __future__ import annotations
 
@@ -141,5 +141,5 @@ COPY = re.compile(r"(\w+)\(const (?:.*::)?\1(?:<.*>)?&\)")
 
 
 def _is_uncopied(record: Record) -> bool:
-    """Whether nobody could copy objects of ``record``, so that no consumer passes any."""
+    """Whether nobody could copy objects of ``record``, so that no program passes one by value."""
     return any(COPY.fullmatch(member) for member in record.deleted)

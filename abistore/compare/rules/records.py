@@ -1,4 +1,4 @@
-"""What happens to records as a whole: size, alignment, packing, how they are passed, what they forbid."""
+"""Structs, classes and unions as a whole: size, alignment, packing, deleted members."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from abistore.model.shapes import Record
 
 
 def _sizes(record: Changed[Record]) -> tuple[str, str] | None:
-    """Both sizes, where they differ; an anonymous member's is the business of the record around it."""
+    """Both sizes, where they differ. An anonymous member's size shows in the record around it."""
     if record.within is not None or record.old.size == record.new.size:
         return None
     return counted(record.old.size, "byte"), counted(record.new.size, "byte")

@@ -1,4 +1,4 @@
-"""The language runtime that a library is built for: its standard library, its basic types, its allocator."""
+"""The runtime that a library is built for: the C++ standard library, the width of basic types, the allocator."""
 
 from __future__ import annotations
 

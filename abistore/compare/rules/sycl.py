@@ -1,4 +1,4 @@
-"""SYCL: what the dependencies and the export tables of its runtimes and plugins prove."""
+"""SYCL runtimes and plugins, as far as dependencies and export tables tell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VENDORS = {
     "libopensycl-rt": "AdaptiveCpp",
     "libComputeCpp": "ComputeCpp",
 }
-"""Whose runtime a library is that a program is linked to, by the stem of its SONAME."""
+"""The vendor of each SYCL runtime, by the stem of its SONAME."""
 
 PLUGINS = re.compile(r"lib(pi_|ur_adapter_|ur_loader)\w*")
 """Libraries that the DPC++ runtime opens for each backend: plugin interface (pi), later unified runtime (ur)."""

@@ -1,4 +1,4 @@
-"""What happens to single exported symbols."""
+"""Single exported symbols: added, removed, or exported differently."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def ctor_abstract_removed(symbol: Removed[Symbol], context: Context) -> Iterator
 
 
 def _makes_abstract(name: Name, context: Context) -> bool:
-    """Whether this constructor makes whole objects of a class with pure methods, and that for base objects is left.
+    """Whether this is the complete-object constructor of an abstract class that keeps its base-object constructor.
 
     Where the old debug information does not tell which methods are pure, the new one does.
     """

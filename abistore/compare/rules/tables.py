@@ -1,4 +1,4 @@
-"""What the compiler emits once for a class: vtables, type information, and the entry points that adjust ``this``."""
+"""Symbols that the compiler emits for a class: vtables, typeinfo, and thunks, which adjust ``this``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from abistore.model.shapes import Symbol
 VTABLE, VTT, TYPEINFO = "_ZTV", "_ZTT", "_ZTI"
 
 THUNKS = ("_ZTh", "_ZTv", "_ZTc")
-"""Prefixes of the entry points that adjust ``this`` for a virtual call through a base."""
+"""Prefixes of thunks: entry points that adjust ``this`` for a virtual call through a base."""
 
 
 def sized(old: Symbol, new: Symbol) -> bool:
-    """Whether both sides tell the object's size, and differ in it."""
+    """Whether both sides tell the symbol's size, and the sizes differ."""
     return old.size != new.size and old.size > 0 and new.size > 0
 
 

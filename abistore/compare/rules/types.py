@@ -1,4 +1,4 @@
-"""What happens to types as a whole: they come, go, are renamed, hidden, shown, or become something else."""
+"""Types as a whole: added, removed, renamed, hidden, defined, or redefined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named,
 from abistore.model.spelling import declaration, declare, spell
 
 SHOWN = 3
-"""So many members of a type tell what is special about it."""
+"""How many members of a type a finding shows."""
 
 
 def _keyword(shape: AnyShape) -> str:
@@ -147,7 +147,7 @@ def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterat
 
 
 def _members(shape: AnyShape, other: AnyShape) -> str:
-    """The first members of ``shape`` that ``other`` has not, or in another way; what else differs without any."""
+    """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ."""
     known = getattr(other, "fields", ())
     texts = [
         f"{declare(each.type, each.name)} at {each.offset // 8}"
@@ -186,7 +186,7 @@ def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
 
 
 def _redefinition(definition: Changed[Definition], context: Context) -> Sameness | None:
-    """How far the two things of one name are the same; ``None`` where hiding or showing is all that happened."""
+    """How alike the two definitions of one name are; ``None`` where one of them is only hidden."""
     old, new = definition.old, definition.new
     match old.shape, new.shape:
         case (Opaque(), Record() | Enum()) | (Record() | Enum(), Opaque()):
@@ -303,7 +303,7 @@ def declaration_changed(declared: Changed[Unexplained]) -> Iterator[Note]:
 
 
 def _facts(shape: AnyShape, other: AnyShape) -> str:
-    """The facts of ``shape`` that ``other`` has otherwise, for declarations that are written in one way."""
+    """The facts in which ``shape`` differs from ``other``, for declarations that are spelled alike."""
     names = [name for name in shape.__struct_fields__ if getattr(shape, name) != getattr(other, name, None)]
     if names == ["alignment"] and getattr(shape, "alignment", None) is None:
         return "its natural alignment"

@@ -1,4 +1,4 @@
-"""What happens to the alternatives of unions, those of anonymous unions inside records too."""
+"""Members of unions, and of anonymous unions inside structs and classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to variables that stay exported."""
+"""Variables that stay exported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _sameness(variable: Changed[Variable], context: Context) -> Sameness:
 
 
 def _constants(variable: Changed[Variable], context: Context) -> tuple[bool, bool]:
-    """Whether the variable is constant on each side; an array is where its elements are."""
+    """Whether the variable is ``const`` on each side. An array is ``const`` where its elements are."""
     sides = context.equivalence
     old = unqualified(variable.old.type, sides.old_side)[1]
     return "const" in old, "const" in unqualified(variable.new.type, sides.new_side)[1]

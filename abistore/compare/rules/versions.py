@@ -1,4 +1,4 @@
-"""Symbol versions: the nodes that the library defines, the versions that exports live in, and those that it needs."""
+"""Symbol versions: the nodes that the library defines, the versions of its exports, and those that it requires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to virtual methods: consumers call them by slot, and write classes that fill the slots."""
+"""Virtual functions: programs call them by slot, and write derived classes that fill the slots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLACEHOLDER = (
     rf"(?i)_*(?:vt_?|virtual_?)?(?:(?:reserved|unused|not_?used|placeholder){_KEPT}\d*"
     rf"|(?:spare|dummy|pad|padding|future){_KEPT}\d+)_*"
 )
-"""How virtual methods are called that only keep a slot free: ``reserved1``, ``_unused_slot_2``."""
+"""Names of virtual functions that only keep a slot free: ``reserved1``, ``_unused_slot_2``."""
 
 
 def _owner(delta: Delta[VirtualMethod]) -> tuple[Name, Record, Record]:
@@ -37,13 +37,13 @@ def _fills_inherited(method: VirtualMethod, record: Record, tables: Tables) -> b
 
 
 def _stays(method: VirtualMethod, record: Record, tables: Tables) -> bool:
-    """Whether the other side's table has ``method`` in the same slot, declared by whatever class."""
+    """Whether the other side's vtable has ``method`` in the same slot; any class may declare it there."""
     found = tables.slots(record).get(method.slot) if method.slot is not None else None
     return found is not None and same_method(found, method)
 
 
 def _moves_others(method: VirtualMethod, old: Record, context: Context) -> bool:
-    """Whether a slot from ``method``'s on was taken before."""
+    """Whether another function had the slot of ``method``, or one behind it, before."""
     table = context.old_tables.slots(old)
     return method.slot is not None and bool(table) and method.slot <= max(table)
 
@@ -52,7 +52,7 @@ def _moves_others(method: VirtualMethod, old: Record, context: Context) -> bool:
 
 
 def _arrival(method: Added[VirtualMethod], context: Context) -> str:
-    """How a method came into the class's table: one of the kinds below."""
+    """How a virtual function came into the vtable: one of the cases that the rules below are about."""
     name, old, new = _owner(method)
     if _stays(method.new, old, context.old_tables) or _fills_inherited(method.new, new, context.new_tables):
         return "override"
@@ -244,7 +244,7 @@ def _are_destructors(method: Changed[VirtualMethod]) -> bool:
 
 
 def _speaks_for_itself(method: Changed[VirtualMethod], context: Context) -> bool:
-    """Whether it is one method on both sides, and no function's finding tells of its types."""
+    """Whether it is the same function on both sides, and no finding about its symbol tells of its types."""
     one = method.old.display == method.new.display
     return one and not is_destructor(method.new) and not is_described(method.new, context)
 
