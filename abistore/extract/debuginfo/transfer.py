@@ -21,7 +21,7 @@ from urllib.request import (
     Request,
 )
 
-from abistore.extract.unfinished import Partial
+from abistore.extract.debuginfo.unfinished import Partial
 
 PIECE: Final = 1 << 20
 MOST_REDIRECTIONS: Final = 5

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from abistore.extract.transfer import Failed, Limits, download
-from abistore.extract.unfinished import finished, remove_unfinished
+from abistore.extract.debuginfo.transfer import Failed, Limits, download
+from abistore.extract.debuginfo.unfinished import finished, remove_unfinished
 from abistore.urls import masked
 
 LONGEST_ID = 128
