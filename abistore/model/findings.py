@@ -156,7 +156,7 @@ class NotChecked(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One operand of a comparison, as the reader of a report needs it."""
+    """One operand of a comparison. ``digest`` identifies the content that was compared."""
 
     library: str
     version: str | None
@@ -165,6 +165,9 @@ class Side(msgspec.Struct, frozen=True):
     soname: str | None
     evidence: tuple[Evidence, ...]
     exports: int
+
+    def __str__(self) -> str:
+        return f"{self.library} {self.version}" if self.version else f"{self.library} ({self.digest[:12]})"
 
 
 class RulingFile(msgspec.Struct, frozen=True):

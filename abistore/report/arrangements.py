@@ -8,7 +8,7 @@ import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Kind
-from abistore.report.model import Change, Declared, Report
+from abistore.report.model import Change, Declared, ImpactLabel, Report
 from abistore.report.wording import location_of
 
 TYPES = frozenset({"record", "enum", "alias"})
@@ -23,25 +23,6 @@ HEADINGS = {
 
 Declarations: TypeAlias = dict[tuple[Kind, str], Declared]
 """The declarations of a report by subject and symbol."""
-
-
-class KindGroup(msgspec.Struct, frozen=True):
-    """All changes of one kind that have one impact, in report order."""
-
-    kind: str
-    changes: tuple[Change, ...]
-
-
-class Group(msgspec.Struct, frozen=True):
-    """All changes of one impact: their kinds in the order in which the report first has them."""
-
-    impact: Impact
-    kinds: tuple[KindGroup, ...]
-
-    @property
-    def total(self) -> int:
-        """How many changes have this impact."""
-        return sum(len(group.changes) for group in self.kinds)
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -61,16 +42,13 @@ class Root(msgspec.Struct, frozen=True):
         return next(filter(None, map(location_of, self.changes)), None)
 
 
-def groups(report: Report) -> tuple[Group, ...]:
-    """The report's changes by impact, worst first, and by kind; impacts that nothing has are left out."""
-    by_impact: dict[str, dict[str, list[Change]]] = {}
+def groups(report: Report) -> dict[ImpactLabel, dict[str, list[Change]]]:
+    """The changes by impact, worst first, and by kind in report order."""
+    worst_first: list[ImpactLabel] = ["breaking", "api_break", "risk", "compatible", "notice"]
+    found: dict[ImpactLabel, dict[str, list[Change]]] = {impact: {} for impact in worst_first}
     for change in report.changes:
-        by_impact.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
-    return tuple(
-        Group(impact, tuple(KindGroup(kind, tuple(changes)) for kind, changes in by_impact[impact.label].items()))
-        for impact in sorted(Impact, reverse=True)
-        if impact.label in by_impact
-    )
+        found.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
+    return {impact: kinds for impact, kinds in found.items() if kinds}
 
 
 def declarations(report: Report) -> Declarations:

@@ -10,20 +10,17 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from abistore.model.counting import counted
 from abistore.report.arrangements import HEADINGS, Declarations, Root, declarations, groups, impacts, roots
-from abistore.report.difference import difference
-from abistore.report.heading import advice, by_suppression, ruled_by, tone, verdict
-from abistore.report.model import Change, Declared, KindCard, Report, SideCard
+from abistore.report.heading import by_suppression
+from abistore.report.model import Change, Declared, KindCard, Report
 from abistore.report.style import Style
 from abistore.report.wording import (
     affects,
     by_itself,
     consequences,
-    counts,
     location_of,
     ruled,
     shortened,
     subject,
-    unchecked,
     value_lines,
     values,
 )
@@ -31,46 +28,11 @@ from abistore.report.wording import (
 Element = TypeVar("Element")
 
 
-class Head(NamedTuple):
-    """What was compared, the verdict, and what it was judged by.
-
-    ``gap`` says what the verdict does not cover, ``error`` which required evidence is missing; both may be empty.
-    ``tone`` is the verdict's colour.
-    """
-
-    old: SideCard
-    new: SideCard
-    verdict: str
-    tone: str
-    gap: str
-    error: str
-    counts: str
-    ruling: str
-
-
-class Advice(NamedTuple):
-    """What to do about the findings as a whole, such as a new SONAME."""
-
-    kind: str
-    text: str
-
-
-class Difference(NamedTuple):
-    """A declaration before and after."""
-
-    declared: Declared
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines that differ, each behind ``+``, ``-`` or ``!``, and a line around them."""
-        return [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(self.declared)]
-
-
 class Finding(NamedTuple):
     """One finding with its facts. A fact that is not known, or that the rest says already, is empty.
 
     ``values`` are the old and the new value; ``lines`` are what differs between values of several lines.
-    ``shown_at`` is the identity of the finding that has the ``difference`` where this one has none.
+    ``declared`` is the declaration, with the first finding about it; others have the identity of that as ``shown_at``.
     """
 
     id: str
@@ -85,7 +47,7 @@ class Finding(NamedTuple):
     affects: str
     affected: tuple[str, ...]
     consequences: tuple[str, ...]
-    difference: Difference | None = None
+    declared: Declared | None = None
     shown_at: str = ""
 
     @property
@@ -124,7 +86,7 @@ class Declaration(NamedTuple):
     affected: tuple[str, ...]
     findings: Iterable[Finding]
     more: int
-    difference: Difference | None
+    declared: Declared | None
 
 
 class Row(NamedTuple):
@@ -158,53 +120,24 @@ class Suppressed(NamedTuple):
     more: int
 
 
-class Unseen(NamedTuple):
-    """What could not be checked, why, and how to make it checkable."""
-
-    text: str
-    reason: str
-    names: tuple[str, ...]
-    hint: str
-
-
 Block: TypeAlias = Group | Declaration | ImpactTable | More
 
 
 class Document(NamedTuple):
-    """A whole report. ``body`` depends on the mode, and is made while it is read."""
+    """A report and its blocks. ``body`` depends on the mode, and is made while it is read."""
 
-    head: Head
-    advice: tuple[Advice, ...]
+    report: Report
     body: Iterable[Block]
     suppressed: tuple[Suppressed, ...]
-    not_checked: tuple[Unseen, ...]
-    notes: tuple[str, ...]
 
 
 def document(report: Report, style: Style) -> Document:
     """The report in the style's mode and within its limits."""
     body = {"leaf": _by_declaration, "impact": _by_exports}.get(style.mode, _by_impact)
     return Document(
-        head_of(report),
-        tuple(Advice(each.kind, text) for each, text in advice(report)),
+        report,
         body(report, style),
         tuple(_suppressed(by, taken, style) for by, taken in by_suppression(report.suppressed).items()),
-        tuple(Unseen(unchecked(item), item.reason, item.names, item.hint) for item in report.not_checked),
-        report.notes,
-    )
-
-
-def head_of(report: Report) -> Head:
-    """What stands above the findings."""
-    return Head(
-        report.old,
-        report.new,
-        verdict(report),
-        tone(report),
-        report.evidence_gap,
-        report.error,
-        counts(report),
-        ruled_by(report),
     )
 
 
@@ -219,9 +152,9 @@ def cut(elements: Sequence[Element], most: int | None) -> tuple[Sequence[Element
 def _by_impact(report: Report, style: Style) -> Iterator[Block]:
     cards = {card.kind: card for card in report.kinds}
     shown = _Differences(declarations(report), style)
-    for group in groups(report):
-        made = (_kind(each.changes, cards.get(each.kind), shown, style) for each in group.kinds)
-        yield Group(group.impact.label, HEADINGS[group.impact.label], group.total, tuple(made))
+    for impact, kinds in groups(report).items():
+        made = tuple(_kind(changes, cards.get(kind), shown, style) for kind, changes in kinds.items())
+        yield Group(impact, HEADINGS[impact], sum(kind.total for kind in made), made)
 
 
 def _kind(changes: Sequence[Change], card: KindCard | None, shown: _Differences, style: Style) -> Kind:
@@ -256,7 +189,7 @@ def _declaration(root: Root, style: Style) -> Declaration:
         root.affected,
         (finding(change, drawn=drawn)._replace(affects="") for change in first),
         more,
-        Difference(root.declared) if root.declared and drawn else None,
+        root.declared if drawn else None,
     )
 
 
@@ -313,7 +246,7 @@ class _Differences:
         if declared is None or not worth_drawing(declared, self._style):
             return finding(change)._replace(shown_at=self._shown.get(key, ""))
         self._shown[key] = change.id
-        return finding(change, drawn=True)._replace(difference=Difference(declared))
+        return finding(change, drawn=True)._replace(declared=declared)
 
 
 def worth_drawing(declared: Declared, style: Style) -> bool:

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from abistore.model.findings import Action, Churn, Element, Finding, Impact, RulingFile, Verdict
+from abistore.model.findings import Action, Churn, Element, Finding, Impact, RulingFile, Side, Verdict
 from abistore.model.names import Facet, Kind
-from abistore.model.snapshot import Evidence, hide_secrets
+from abistore.model.snapshot import hide_secrets
 
 SCHEMA = 1
 """Version of the report. Fields may be added under one number; none is removed or changes its meaning."""
@@ -127,21 +127,6 @@ class Unchecked(msgspec.Struct, frozen=True):
         hide_secrets(self, "detail")
 
 
-class SideCard(msgspec.Struct, frozen=True):
-    """One operand. ``digest`` identifies the content that was compared."""
-
-    library: str
-    version: str | None
-    digest: str
-    target: str
-    soname: str | None
-    exports: int
-    evidence: tuple[Evidence, ...]
-
-    def __str__(self) -> str:
-        return f"{self.library} {self.version}" if self.version else f"{self.library} ({self.digest[:12]})"
-
-
 class Report(msgspec.Struct, frozen=True):
     """A judged comparison. ``exit_code`` is what the command returns, ``fail_on`` the mildest impact that fails it.
 
@@ -164,8 +149,8 @@ class Report(msgspec.Struct, frozen=True):
     suppressed: tuple[Change, ...]
     not_checked: tuple[Unchecked, ...]
     notes: tuple[str, ...]
-    old: SideCard
-    new: SideCard
+    old: Side
+    new: Side
     policy: str
     engine: str
     churn: Churn | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from abistore.model.demangle import demangle_all
-from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, Side, identified, unequal_evidence
+from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, identified, unequal_evidence
 from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.model import (
@@ -16,7 +16,6 @@ from abistore.report.model import (
     ImpactLabel,
     KindCard,
     Report,
-    SideCard,
     Summary,
     Unchecked,
     VerdictName,
@@ -45,8 +44,8 @@ def outline(
         suppressed=_changes(comparison.suppressed, displays),
         not_checked=tuple(map(_unchecked, comparison.not_checked)),
         notes=comparison.notes,
-        old=card(comparison.old),
-        new=card(comparison.new),
+        old=comparison.old,
+        new=comparison.new,
         policy=comparison.policy,
         engine=comparison.engine,
         churn=churn,
@@ -122,10 +121,3 @@ def _display(name: Name, displays: dict[str, str]) -> str:
 def _unchecked(item: NotChecked) -> Unchecked:
     names = tuple(name.spelling for name in item.names)
     return Unchecked(item.facet, item.side, item.reason, item.detail, item.hint, names)
-
-
-def card(side: Side) -> SideCard:
-    """One operand arranged for rendering."""
-    return SideCard(
-        side.library, side.version, side.digest, side.target, side.soname, side.exports, tuple(side.evidence)
-    )

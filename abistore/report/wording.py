@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from abistore.model.counting import counted
 from abistore.model.demangle import demangle
@@ -82,8 +82,12 @@ def value_lines(change: Change) -> list[str]:
     both = values(change)
     if not any("\n" in value for value in both):
         return [" -> ".join(both)] if both else []
-    declared = Declared(change.symbol, change.subject, shortened(change.old_value), shortened(change.new_value))
-    return [f"{sign} {text}".rstrip() for sign, text in difference(declared)]
+    return differing(Declared(change.symbol, change.subject, change.old_value, change.new_value))
+
+
+def differing(declared: Declared) -> list[str]:
+    """The lines in which a declaration differs, each behind ``+``, ``-`` or ``!``, and a line around them."""
+    return [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)]
 
 
 def _lists_affected(change: Change, value: str) -> bool:
@@ -145,10 +149,11 @@ def several(count: int) -> str:
     return f" ({count} symbols)" if count > 1 else ""
 
 
-def names(symbols: Sequence[str], most: int) -> str:
-    """The first of ``symbols`` as a programmer calls them, and how many more there are."""
-    told, more = distinct(symbols, most)
-    return ", ".join(name + several(count) for name, count in told.items()) + (f" and {more} more" if more else "")
+def names(symbols: Sequence[str], most: int | None, width: int | None = None, mark: Callable[[str], str] = str) -> str:
+    """The first of ``symbols`` as a programmer calls them, each marked, and how many more there are."""
+    told, more = distinct(symbols, most, width)
+    texts = (mark(name) + several(count) for name, count in told.items())
+    return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
 def location_of(change: Change) -> str:

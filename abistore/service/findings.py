@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
+from abistore.model.findings import Side
 from abistore.model.history import StoredFinding as Found
 from abistore.report.declarations import declaration_of
-from abistore.report.model import Change, Declared, SideCard
-from abistore.report.outline import card, change_of
+from abistore.report.model import Change, Declared
+from abistore.report.outline import change_of
 from abistore.service.database import open_store
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ SHOWN = 10
 class StoredFinding:
     """A finding in one stored comparison, with the declaration it is about where that tells more."""
 
-    old: SideCard
-    new: SideCard
+    old: Side
+    new: Side
     judged: datetime
     change: Change
     declared: Declared | None
@@ -58,6 +59,4 @@ def findings(identity: str, *, database: str | Path | None = None) -> StoredFind
 
 def _shown(store: Store, one: Found) -> StoredFinding:
     declared = declaration_of(one.finding, *store.load_many([one.old, one.new]))
-    return StoredFinding(
-        card(one.old.side), card(one.new.side), one.judged, change_of(one.finding, one.identity), declared
-    )
+    return StoredFinding(one.old.side, one.new.side, one.judged, change_of(one.finding, one.identity), declared)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from abistore.report.model import Report, SideCard
+from abistore.model.findings import Side
+from abistore.report.model import Report
 
 VERSION = r"(?<=[^\d.\-_])[-_.]?\d+([-_.]\d+)*$"
 """A version behind a name: ``libpng12`` and ``libpng16`` are one library, and ``libglib-1.2`` and ``libglib-2.0``."""
@@ -21,14 +22,14 @@ def strangers(report: Report) -> str:
     return f"by their names these are two different libraries, {_name(old)} and {_name(new)}"
 
 
-def _is_named(side: SideCard) -> bool:
+def _is_named(side: Side) -> bool:
     return side.soname is not None or side.version is not None
 
 
-def _name(side: SideCard) -> str:
+def _name(side: Side) -> str:
     return side.soname or side.library
 
 
-def _names(side: SideCard) -> set[str]:
+def _names(side: Side) -> set[str]:
     """The library's name and the SONAME's, without versions."""
     return {re.sub(VERSION, "", name.partition(".so")[0]) for name in (side.library, _name(side))}

@@ -36,7 +36,7 @@ def test_the_findings_of_every_mode_are_those_of_the_report() -> None:
 def test_a_declaration_is_shown_with_its_first_finding_and_later_ones_refer_to_that() -> None:
     found = [each for group in blocks(Group) for kind in group.kinds for each in kind.findings]
     of_shape = [each for each in found if each.name == "geo::Shape"]
-    assert [each.difference is not None for each in of_shape] == [True, False]
+    assert [each.declared is not None for each in of_shape] == [True, False]
     assert [each.shown_at for each in of_shape] == ["", of_shape[0].id]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from abistore.model.characters import own, spelled
 from abistore.model.counting import counted
@@ -33,13 +32,12 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
     if report.evidence_gap:
         yield _command("warning", report.evidence_gap, title=verdict(report))
     yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))
-    for group in groups(report):
-        changes = (change for kind in group.kinds for change in kind.changes)
-        shown = group.total if style.limit is None else min(style.limit, LIMIT, group.total)
-        for change in islice(changes, shown):
-            yield _annotation(_level(report, change), change)
-        if group.total > shown:
-            yield f"and {group.total - shown} more of impact {group.impact.label} (--full shows all)"
+    for impact, kinds in groups(report).items():
+        changes = [change for same in kinds.values() for change in same]
+        shown = len(changes) if style.limit is None else min(style.limit, LIMIT, len(changes))
+        yield from (_annotation(_level(report, change), change) for change in changes[:shown])
+        if len(changes) > shown:
+            yield f"and {len(changes) - shown} more of impact {impact} (--full shows all)"
     for by, taken in by_suppression(report.suppressed).items():
         yield f"suppressed: {counted(len(taken), 'change')} by {' '.join(by.split())}"
     for item in report.not_checked:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from abistore.model.counting import counted
 from abistore.report.document import Finding, Group, document
 from abistore.report.drawing import drawing
-from abistore.report.heading import CHECKED, REQUIRED, extent
+from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, tone, verdict
 from abistore.report.model import Report
 from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.report.wording import distinct, several
+from abistore.report.wording import counts, differing, distinct, several, unchecked
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -43,12 +43,12 @@ def render(report: Report, style: Style) -> str:
     groups = tuple(block for block in whole.body if isinstance(block, Group))
     name = report.verdict.replace("_", " ").capitalize()
     return _page().render(
-        document=whole,
+        report=report,
+        suppressed=whole.suppressed,
         groups=groups,
         kinds=sorted({kind.kind for group in groups for kind in group.kinds}),
-        suppressed_total=report.suppressed_count,
-        verdict=f"{PARTIAL} {name} {CHECKED}" if report.evidence_gap else name,
-        engine=report.engine,
+        verdict=verdict(report),
+        verdict_in_words=f"{PARTIAL} {name} {CHECKED}" if report.evidence_gap else name,
     )
 
 
@@ -67,8 +67,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for filter in (counted, diff, drawing, extent, prose, value_lines):
-        made.filters[filter.__name__] = filter
+    told = (advice, counted, counts, diff, differing, drawing, extent, prose, ruled_by, tone, unchecked, value_lines)
+    made.filters |= {function.__name__: function for function in told}
     made.globals |= {"asset": asset, "named": named}
     made.globals |= {"CONSEQUENCES_OPEN": CONSEQUENCES_OPEN, "OPEN": OPEN, "REQUIRED": REQUIRED}
     return made

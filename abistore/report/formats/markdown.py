@@ -12,20 +12,18 @@ from abistore.report.document import (
     Document,
     Finding,
     Group,
-    Head,
     ImpactTable,
     Kind,
     More,
     Suppressed,
-    Unseen,
     cut,
     document,
 )
-from abistore.report.heading import REQUIRED, stat
-from abistore.report.model import Report
+from abistore.report.heading import REQUIRED, advice, ruled_by, stat, verdict
+from abistore.report.model import Report, Unchecked
 from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.report.wording import distinct, several
+from abistore.report.wording import counts, differing, names, unchecked
 
 NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
@@ -47,21 +45,19 @@ def render(report: Report, style: Style) -> str:
 
 
 def _lines(whole: Document, style: Style) -> Iterator[str]:
-    yield from _head(whole.head)
-    for advice in whole.advice:
-        yield from ("", f"> **Advice** ({code(advice.kind)}): {prose(advice.text)}.")
+    report = whole.report
+    yield from _head(report)
     for block in whole.body:
         yield from ("", *_block(block, style))
     if whole.suppressed:
-        total = sum(len(each.findings) + each.more for each in whole.suppressed)
-        yield from ("", f"### Suppressed ({total})", "")
+        yield from ("", f"### Suppressed ({len(report.suppressed)})", "")
         for suppressed in whole.suppressed:
             yield from _suppressed(suppressed)
-    if whole.not_checked:
-        yield from ("", f"### Not checked ({len(whole.not_checked)})", "")
-        for item in whole.not_checked:
-            yield from _unseen(item)
-    yield from (line for note in whole.notes for line in ("", f"> {plain(note)}"))
+    if report.not_checked:
+        yield from ("", f"### Not checked ({len(report.not_checked)})", "")
+        for item in report.not_checked:
+            yield from _unchecked(item)
+    yield from (line for note in report.notes for line in ("", f"> {plain(note)}"))
 
 
 def _block(block: Block, style: Style) -> Iterator[str]:
@@ -81,19 +77,21 @@ def _block(block: Block, style: Style) -> Iterator[str]:
 # --- above and below the findings ---------------------------------------------------------------------------------
 
 
-def _head(head: Head) -> Iterator[str]:
-    yield f"## {plain(str(head.old))} → {plain(str(head.new))}: {plain(head.verdict)}"
-    yield ""
-    if head.error:
-        yield from (f"🔴 **{REQUIRED}:** {plain(head.error)}.", "")
-    if head.gap:
-        yield from (f"🟡 **Not everything could be checked:** {plain(head.gap)}.", "")
-    yield f"{plain(head.counts[0].upper() + head.counts[1:])}."
+def _head(report: Report) -> Iterator[str]:
+    yield from (f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(verdict(report))}", "")
+    if report.error:
+        yield from (f"🔴 **{REQUIRED}:** {plain(report.error)}.", "")
+    if report.evidence_gap:
+        yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
+    said = counts(report)
+    yield f"{plain(said[0].upper() + said[1:])}."
     yield from ("", "| | version | SONAME | exports | digest |", "|---|---|---|--:|---|")
-    for label, side in (("old", head.old), ("new", head.new)):
+    for label, side in (("old", report.old), ("new", report.new)):
         soname, version = (cell(text) if text else "none" for text in (side.soname, side.version))
         yield f"| {label} | {version} | {soname} | {side.exports} | {code(side.digest[:12])} |"
-    yield from ("", f"Judged by {plain(head.ruling)}.")
+    yield from ("", f"Judged by {plain(ruled_by(report))}.")
+    for each, text in advice(report):
+        yield from ("", f"> **Advice** ({code(each.kind)}): {prose(text)}.")
 
 
 def _suppressed(suppressed: Suppressed) -> Iterator[str]:
@@ -102,9 +100,9 @@ def _suppressed(suppressed: Suppressed) -> Iterator[str]:
     yield from _more(suppressed.more, "  ")
 
 
-def _unseen(item: Unseen) -> Iterator[str]:
+def _unchecked(item: Unchecked) -> Iterator[str]:
     names = f": {_names(item.names)}" if item.names else ""
-    yield f"- {plain(item.text)} ({code(item.reason)}){names}"
+    yield f"- {plain(unchecked(item))} ({code(item.reason)}){names}"
     if item.hint:
         yield f"  - hint: {plain(item.hint)}"
 
@@ -137,8 +135,8 @@ def _declaration(root: Declaration, style: Style) -> Iterator[str]:
         yield f"- {code(finding.kind)}{part}: {plain(finding.description)}"
         yield from _facts(finding, style)
     yield from _more(root.more)
-    if root.difference:
-        yield from _differing(root.difference.lines, "")
+    if root.declared:
+        yield from _differing(differing(root.declared), "")
 
 
 def _facts(finding: Finding, style: Style) -> Iterator[str]:
@@ -154,8 +152,8 @@ def _facts(finding: Finding, style: Style) -> Iterator[str]:
         yield f"  - and {counted(more, 'more consequence')}"
     if finding.lines:
         yield from _differing(finding.lines, "  ")
-    if finding.difference:
-        yield from _differing(finding.difference.lines, "  ")
+    if finding.declared:
+        yield from _differing(differing(finding.declared), "  ")
 
 
 def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
@@ -167,9 +165,7 @@ def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
 
 
 def _names(symbols: Sequence[str]) -> str:
-    told, more = distinct(symbols, NAMES_SHOWN)
-    names = ", ".join(code(name) + several(count) for name, count in told.items())
-    return names + (f" and {more} more" if more else "")
+    return names(symbols, NAMES_SHOWN, mark=code)
 
 
 def _more(left_out: int, indent: str = "") -> Iterator[str]:

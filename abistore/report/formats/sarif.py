@@ -11,7 +11,6 @@ import msgspec
 
 from abistore import __version__
 from abistore.model.characters import json_text
-from abistore.model.findings import RulingFile
 from abistore.model.kinds import former_names
 from abistore.report.documentation import page
 from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
@@ -85,8 +84,8 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
             "evidenceGap": report.evidence_gap,
             "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
             "policy": report.policy,
-            "policyFile": _file(report.policy_file),
-            "suppressionFiles": list(map(_file, report.suppression_files)),
+            "policyFile": msgspec.to_builtins(report.policy_file),
+            "suppressionFiles": msgspec.to_builtins(report.suppression_files),
             "old": str(report.old),
             "new": str(report.new),
             "oldDigest": report.old.digest,
@@ -101,8 +100,8 @@ def _invocation(report: Report) -> dict[str, Any]:
         "exitCode": report.exit_code,
         "toolExecutionNotifications": [
             *_headlines(report),
-            *map(_notification, report.not_checked),
-            *({"level": "note", "message": {"text": f"Note: {remark}."}} for remark in report.notes),
+            *map(_unchecked, report.not_checked),
+            *(_notification("note", f"Note: {remark}.") for remark in report.notes),
         ],
     }
 
@@ -110,21 +109,21 @@ def _invocation(report: Report) -> dict[str, Any]:
 def _headlines(report: Report) -> Iterator[dict[str, Any]]:
     """Above all: what evidence is missing that is required, what the verdict does not cover, and advice."""
     if report.error:
-        text = f"{REQUIRED}: {report.error}."
-        yield {"level": "error", "descriptor": {"id": report.code}, "message": {"text": text}}
+        yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
     if report.evidence_gap:
-        text = f"{told_verdict(report)}."
-        yield {"level": "warning", "descriptor": {"id": "unequal-evidence"}, "message": {"text": text}}
+        yield _notification("warning", f"{told_verdict(report)}.", "unequal-evidence")
     for each, text in advice(report):
-        yield {
-            "level": "warning",
-            "descriptor": {"id": f"advice/{each.kind}"},
-            "message": {"text": f"Advice: {text}."},
-        }
+        yield _notification("warning", f"Advice: {text}.", f"advice/{each.kind}")
 
 
-def _file(file: RulingFile | None) -> dict[str, str] | None:
-    return {"name": file.name, "sha256": file.sha256} if file else None
+def _unchecked(item: Unchecked) -> dict[str, Any]:
+    hint = f" Hint: {item.hint}." if item.hint else ""
+    made = _notification("note", f"Not checked: {unchecked(item)}.{hint}", f"not-checked/{item.reason}")
+    return {**made, "properties": {"facet": item.facet, "side": item.side, "names": len(item.names)}}
+
+
+def _notification(level: str, text: str, identity: str = "") -> dict[str, Any]:
+    return {"level": level, **({"descriptor": {"id": identity}} if identity else {}), "message": {"text": text}}
 
 
 def _rule(kind: str, card: KindCard | None, docs: str) -> dict[str, Any]:
@@ -216,16 +215,6 @@ def _suppression(change: Change) -> dict[str, Any]:
         "status": "accepted",
         "justification": change.suppression_reason or NO_REASON,
         "properties": {"suppressedBy": change.suppressed_by, **until},
-    }
-
-
-def _notification(item: Unchecked) -> dict[str, Any]:
-    hint = f" Hint: {item.hint}." if item.hint else ""
-    return {
-        "level": "note",
-        "descriptor": {"id": f"not-checked/{item.reason}"},
-        "message": {"text": f"Not checked: {unchecked(item)}.{hint}"},
-        "properties": {"facet": item.facet, "side": item.side, "names": len(item.names)},
     }
 
 

@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from abistore.model.counting import counted
 from abistore.report.document import (
-    Advice,
     Block,
     Declaration,
-    Difference,
     Document,
     Finding,
     Group,
-    Head,
     ImpactTable,
     Kind,
     More,
@@ -22,13 +19,12 @@ from abistore.report.document import (
     cut,
     document,
     finding,
-    head_of,
 )
-from abistore.report.heading import stat
+from abistore.report.heading import advice, ruled_by, stat, tone, verdict
 from abistore.report.model import Change, Declared, Report
 from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.report.wording import distinct, several
+from abistore.report.wording import counts, differing, names, unchecked
 
 NAMES_SHOWN = 3
 CONSEQUENCES_SHOWN = 3
@@ -47,8 +43,8 @@ def render(report: Report, style: Style) -> str:
 
 
 def _lines(whole: Document, style: Style) -> Iterator[str]:
-    yield from _head(whole.head, style)
-    yield from _advice(whole.advice, style)
+    yield from _head(whole.report, style)
+    yield from _advice(whole.report, style)
     for block in whole.body:
         yield ""
         yield from _block(block, style)
@@ -74,61 +70,54 @@ def _block(block: Block, style: Style) -> Iterator[str]:
 
 def headline(report: Report, style: Style) -> str:
     """The two operands and the verdict with what it does not cover, in one line."""
-    return _headline(head_of(report), style)
+    gap = f": {report.evidence_gap}" if report.evidence_gap else ""
+    return f"{report.old} -> {report.new}: {style.paint(verdict(report), tone(report))}{gap}"
 
 
-def _headline(head: Head, style: Style) -> str:
-    return f"{head.old} -> {head.new}: {style.paint(head.verdict, head.tone)}{f': {head.gap}' if head.gap else ''}"
-
-
-def _head(head: Head, style: Style) -> Iterator[str]:
+def _head(report: Report, style: Style) -> Iterator[str]:
     """The headline, in two lines where it is too long for one; what was compared; and what it was judged by."""
-    line = _headline(head, style)
-    if not head.gap or len(_headline(head, style._replace(colour=False))) <= style.width:
+    line, gap = headline(report, style), report.evidence_gap
+    if not gap or len(headline(report, style._replace(colour=False))) <= style.width:
         yield line
     else:
-        yield line.removesuffix(f" {head.gap}")
-        yield from wrapped(head.gap, "  ", style)
-    old, new = head.old, head.new
+        yield line.removesuffix(f" {gap}")
+        yield from wrapped(gap, "  ", style)
+    old, new = report.old, report.new
     soname = old.soname if old.soname == new.soname else f"{old.soname or 'none'} -> {new.soname or 'none'}"
     before = f"{old.exports} -> " if old.exports != new.exports else ""
     sides = f"{new.target}, SONAME {soname or 'none'}, {before}{counted(new.exports, 'export')}"
-    for text in (sides, head.ruling):
+    for text in (sides, ruled_by(report)):
         yield from (style.paint(line, "dim") for line in wrapped(text, "  ", style))
 
 
-def _advice(advice: Sequence[Advice], style: Style) -> Iterator[str]:
-    if advice:
-        yield ""
-        yield style.paint("Advice", "bold")
-    for each in advice:
-        yield from _entry(each.kind, f": {each.text}", "  ", style)
+def _advice(report: Report, style: Style) -> Iterator[str]:
+    if report.advice:
+        yield from ("", style.paint("Advice", "bold"))
+    for each, text in advice(report):
+        yield from _entry(each.kind, f": {text}", "  ", style)
 
 
 def _ending(whole: Document, style: Style) -> Iterator[str]:
-    if whole.suppressed:
-        yield ""
-        total = sum(len(each.findings) + each.more for each in whole.suppressed)
-        yield style.paint(f"Suppressed ({total})", "bold")
+    report = whole.report
+    if report.suppressed:
+        yield from ("", style.paint(f"Suppressed ({len(report.suppressed)})", "bold"))
     for each in whole.suppressed:
         yield from wrapped(f"by {each.by}", "  ", style)
         for kind, subject in each.findings:
             yield from wrapped(f"{kind}: {subject}", "      ", style)
         if each.more:
             yield f"      {_more(each.more)}"
-    if whole.not_checked:
-        yield ""
-        yield style.paint("Not checked", "bold")
-    for item in whole.not_checked:
-        yield from wrapped(f"{item.text} ({item.reason})", "  ", style)
+    if report.not_checked:
+        yield from ("", style.paint("Not checked", "bold"))
+    for item in report.not_checked:
+        yield from wrapped(f"{unchecked(item)} ({item.reason})", "  ", style)
         if item.names:
             yield from wrapped(listed(item.names, style), "      ", style)
         if item.hint:
             yield from wrapped(f"hint: {item.hint}", "      ", style)
-    for note in whole.notes:
+    for note in report.notes:
         yield from wrapped(f"note: {note}", "", style)
-    yield ""
-    yield whole.head.counts
+    yield from ("", counts(report))
 
 
 # --- findings -----------------------------------------------------------------------------------------------------
@@ -157,8 +146,8 @@ def _declaration(root: Declaration, style: Style) -> Iterator[str]:
         yield from _facts(each, style)
     if root.more:
         yield f"    {_more(root.more)}"
-    if root.difference:
-        yield from _difference(root.difference, style)
+    if root.declared:
+        yield from _differing(differing(root.declared), style)
 
 
 def one_finding(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
@@ -166,7 +155,7 @@ def one_finding(change: Change, declared: Declared | None, style: Style) -> Iter
     told = finding(change, drawn=declared is not None)
     yield from wrapped(_subject(told, style), "  ", style)
     yield from wrapped(f"{change.kind}, {change.impact}: {change.description}", "    ", style)
-    yield from _facts(told._replace(difference=Difference(declared) if declared else None), style)
+    yield from _facts(told._replace(declared=declared), style)
 
 
 def _subject(told: Finding, style: Style) -> str:
@@ -188,8 +177,8 @@ def _facts(told: Finding, style: Style) -> Iterator[str]:
         yield from wrapped(f"hence {text}", DEEP, style)
     if more:
         yield f"{DEEP}and {counted(more, 'more consequence')} (-v shows all)"
-    if told.difference:
-        yield from _difference(told.difference, style)
+    if told.declared:
+        yield from _differing(differing(told.declared), style)
 
 
 def _values(values: Sequence[str], style: Style) -> Iterator[str]:
@@ -204,10 +193,6 @@ def _values(values: Sequence[str], style: Style) -> Iterator[str]:
         yield from shown
         if more:
             yield f"{DEEP}{sign} ... (-v shows all)"
-
-
-def _difference(difference: Difference, style: Style) -> Iterator[str]:
-    yield from _differing(difference.lines, style)
 
 
 def _differing(lines: Sequence[str], style: Style) -> Iterator[str]:
@@ -249,9 +234,7 @@ def _entry(title: str, text: str, indent: str, style: Style, *, tone: str = "bol
 
 def listed(symbols: Sequence[str], style: Style) -> str:
     """The first of ``symbols`` as a programmer calls them, and how many more there are; all with detail."""
-    told, more = distinct(symbols, None) if style.detail else distinct(symbols, NAMES_SHOWN, NAME_WIDTH)
-    texts = (name + several(count) for name, count in told.items())
-    return ", ".join(texts) + (f" and {more} more" if more else "")
+    return names(symbols, None) if style.detail else names(symbols, NAMES_SHOWN, NAME_WIDTH)
 
 
 def wrapped(text: str, indent: str, style: Style) -> Iterator[str]:
