@@ -18,15 +18,15 @@ from abistore import errors
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.worker.messages import Failed, Progress, Read, Request, receive_answer, send_request
+from abistore.extract.worker.messages import Answer, Failed, Read, Request, receive_answer, send_request
 from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE
 from abistore.model.snapshot import Snapshot
 
 IS_SUPPORTED = hasattr(socket, "send_fds")
 
 _START = "import json,sys; sys.path[:]=json.loads(sys.argv[2]); from {module} import serve; serve(int(sys.argv[1]))"
-_POLL = 0.05
-"""Seconds after which a caller is asked again whether it still wants an answer."""
+_POLL = 50
+"""Milliseconds after which a caller is asked again whether it still wants an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,10 @@ class Bounds:
     memory: int | None = None
     silence: float | None = None
     keep: int = 1 << 30
+
+
+class _Gone(Exception):
+    """The process has ended."""
 
 
 def _never() -> bool:
@@ -71,9 +75,9 @@ class Worker:
         """
         channel = self._started()
         try:
-            send_request(channel, self._request(file, options), file.descriptor)
+            self._ask(channel, file, options)
             answer = self._wait(channel, file, options, cancelled)
-        except (EOFError, OSError):
+        except _Gone:
             raise self._ended(file) from None
         except BaseException:
             self.kill()
@@ -111,6 +115,12 @@ class Worker:
         self._channel = own
         return own
 
+    def _ask(self, channel: socket.socket, file: InputFile, options: ExtractOptions) -> None:
+        try:
+            send_request(channel, self._request(file, options), file.descriptor)
+        except OSError:
+            raise _Gone from None
+
     def _request(self, file: InputFile, options: ExtractOptions) -> Request:
         return Request(
             path=os.fsencode(file.path),
@@ -130,15 +140,19 @@ class Worker:
         self, channel: socket.socket, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool]
     ) -> Read | Failed:
         silence = self.bounds.silence or 10 * (SECONDS + SECONDS_PER_MEGABYTE * file.size / (1 << 20))
+        channel.settimeout(silence)
+        arrivals = select.poll()
+        arrivals.register(channel, select.POLLIN)
         heard = time.monotonic()
         while True:
-            if select.select([channel], [], [], _POLL)[0]:
-                answer = receive_answer(channel)
-                if not isinstance(answer, Progress):
+            if arrivals.poll(_POLL):
+                answer = _received(channel)
+                if isinstance(answer, Read | Failed):
                     return answer
-                heard = time.monotonic()
-                if options.progress:
-                    options.progress(answer.what, answer.done)
+                if answer is not None:
+                    heard = time.monotonic()
+                    if options.progress:
+                        options.progress(answer.what, answer.done)
             if cancelled():
                 raise ExtractError(f"{file.path}: reading it was cancelled", "read it again")
             if time.monotonic() > heard + silence:
@@ -160,6 +174,16 @@ class Worker:
         return ExtractError(
             f"{file.path}: the process that read it crashed ({how})", "report it with the file, if you may"
         )
+
+
+def _received(channel: socket.socket) -> Answer | None:
+    """The next answer; ``None`` where it stops in the middle."""
+    try:
+        return receive_answer(channel)
+    except TimeoutError:
+        return None
+    except (EOFError, OSError):
+        raise _Gone from None
 
 
 def _error(failed: Failed) -> AbistoreError:
