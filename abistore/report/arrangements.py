@@ -9,7 +9,7 @@ import msgspec
 from abistore.model.findings import Impact
 from abistore.model.names import Kind
 from abistore.report.model import Change, Declared, ImpactLabel, Report
-from abistore.report.wording import location_of
+from abistore.report.wording import location_of, shortened
 
 TYPES = frozenset({"record", "enum", "alias"})
 HEADINGS = {
@@ -35,6 +35,16 @@ class Root(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...]
     affected: tuple[str, ...]
     declared: Declared | None
+
+    @property
+    def name(self) -> str:
+        """What it is called, with the names that people use for the standard strings."""
+        return shortened(self.display) or ""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its changes, each once."""
+        return tuple(dict.fromkeys(change.kind for change in self.changes))
 
     @property
     def location(self) -> str | None:

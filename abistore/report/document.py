@@ -79,29 +79,17 @@ class Group(NamedTuple):
 class Declaration(NamedTuple):
     """A declaration that changed, with all its findings; ``more`` are left out."""
 
-    impact: str
-    name: str
-    location: str
+    root: Root
     affects: str
-    affected: tuple[str, ...]
     findings: Iterable[Finding]
     more: int
     declared: Declared | None
 
 
-class Row(NamedTuple):
-    """How many exports one changed declaration affects, and through which kinds of change."""
-
-    impact: str
-    exports: int
-    name: str
-    kinds: tuple[str, ...]
-
-
 class ImpactTable(NamedTuple):
     """The declarations through which exports are affected, worst first; ``more`` are left out."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Root, ...]
     more: int
     total: str
 
@@ -182,11 +170,8 @@ def _declaration(root: Root, style: Style) -> Declaration:
     drawn = root.declared is not None and worth_drawing(root.declared, style)
     first, more = cut(root.changes, style.limit)
     return Declaration(
-        root.impact.label,
-        shortened(root.display) or "",
-        root.location or "",
+        root,
         "" if alone else f"affects {counted(len(root.affected), 'export')}",
-        root.affected,
         (finding(change, drawn=drawn)._replace(affects="") for change in first),
         more,
         root.declared if drawn else None,
@@ -198,15 +183,10 @@ def _by_exports(report: Report, style: Style) -> Iterator[Block]:
     first, more = cut(rows, style.limit)
     reached = {name for root in rows for name in root.affected}
     yield ImpactTable(
-        tuple(map(_row, first)),
+        tuple(first),
         more,
         f"{counted(len(reached), 'export')} affected; the old side has {report.old.exports}",
     )
-
-
-def _row(root: Root) -> Row:
-    kinds = dict.fromkeys(change.kind for change in root.changes)
-    return Row(root.impact.label, len(root.affected), shortened(root.display) or "", tuple(kinds))
 
 
 # --- findings -----------------------------------------------------------------------------------------------------

@@ -124,19 +124,19 @@ def _kind(kind: Kind, style: Style) -> Iterator[str]:
     yield from _more(kind.more)
 
 
-def _declaration(root: Declaration, style: Style) -> Iterator[str]:
+def _declaration(block: Declaration, style: Style) -> Iterator[str]:
+    root = block.root
     where = f" ({plain(root.location)})" if root.location else ""
-    yield f"### {MARKS[root.impact]} {code(root.name)}{where}"
-    yield ""
-    if root.affects:
-        yield from (f"{root.affects.capitalize()}: {_names(root.affected)}", "")
-    for finding in root.findings:
+    yield from (f"### {MARKS[root.impact.label]} {code(root.name)}{where}", "")
+    if block.affects:
+        yield from (f"{block.affects.capitalize()}: {_names(root.affected)}", "")
+    for finding in block.findings:
         part = f" {code(finding.part)}" if finding.part else ""
         yield f"- {code(finding.kind)}{part}: {plain(finding.description)}"
         yield from _facts(finding, style)
-    yield from _more(root.more)
-    if root.declared:
-        yield from _differing(differing(root.declared), "")
+    yield from _more(block.more)
+    if block.declared:
+        yield from _differing(differing(block.declared), "")
 
 
 def _facts(finding: Finding, style: Style) -> Iterator[str]:
@@ -176,8 +176,8 @@ def _more(left_out: int, indent: str = "") -> Iterator[str]:
 def _table(table: ImpactTable) -> Iterator[str]:
     yield from ("| impact | exports affected | changed | through |", "|---|--:|---|---|")
     for row in table.rows:
-        kinds = ", ".join(map(cell, row.kinds))
-        yield f"| {MARKS[row.impact]} {plain(row.impact)} | {row.exports} | {cell(row.name)} | {kinds} |"
+        kinds, label = ", ".join(map(cell, row.kinds)), row.impact.label
+        yield f"| {MARKS[label]} {plain(label)} | {len(row.affected)} | {cell(row.name)} | {kinds} |"
     if table.more:
         yield from ("", f"and {table.more} more")
     yield from ("", f"{table.total}.")

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from abistore.model.counting import counted
+from abistore.report.arrangements import Root
 from abistore.report.document import (
     Block,
     Declaration,
@@ -15,7 +16,6 @@ from abistore.report.document import (
     ImpactTable,
     Kind,
     More,
-    Row,
     cut,
     document,
     finding,
@@ -135,19 +135,20 @@ def _kind(kind: Kind, style: Style) -> Iterator[str]:
         yield f"      {_more(kind.more)}"
 
 
-def _declaration(root: Declaration, style: Style) -> Iterator[str]:
+def _declaration(block: Declaration, style: Style) -> Iterator[str]:
+    root, label = block.root, block.root.impact.label
     where = f"  ({root.location})" if root.location else ""
-    yield from _entry(root.impact, f"  {root.name}{where}", "", style, tone=root.impact)
-    if root.affects:
-        yield from wrapped(f"{root.affects}: {listed(root.affected, style)}", "    ", style)
-    for each in root.findings:
+    yield from _entry(label, f"  {root.name}{where}", "", style, tone=label)
+    if block.affects:
+        yield from wrapped(f"{block.affects}: {listed(root.affected, style)}", "    ", style)
+    for each in block.findings:
         part = f"{each.part}: " if each.part else ""
         yield from wrapped(f"{each.kind}: {part}{each.description}", "    ", style)
         yield from _facts(each, style)
-    if root.more:
-        yield f"    {_more(root.more)}"
-    if root.declared:
-        yield from _differing(differing(root.declared), style)
+    if block.more:
+        yield f"    {_more(block.more)}"
+    if block.declared:
+        yield from _differing(differing(block.declared), style)
 
 
 def one_finding(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
@@ -215,10 +216,11 @@ def _table(table: ImpactTable, style: Style) -> Iterator[str]:
     yield table.total
 
 
-def _row(row: Row, style: Style) -> str:
-    line = f"{row.impact:<11} {row.exports:>7}  {row.name:<{NAME_COLUMN}}  {', '.join(row.kinds)}".rstrip()
+def _row(root: Root, style: Style) -> str:
+    label = root.impact.label
+    line = f"{label:<11} {len(root.affected):>7}  {root.name:<{NAME_COLUMN}}  {', '.join(root.kinds)}".rstrip()
     line = line if len(line) <= style.width else f"{line[: style.width - 3]}..."
-    return line.replace(row.impact, style.paint(row.impact, row.impact), 1)
+    return line.replace(label, style.paint(label, label), 1)
 
 
 def _more(left_out: int | str) -> str:
