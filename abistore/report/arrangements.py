@@ -38,7 +38,7 @@ class Root(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What it is called, with the names that people use for the standard strings."""
+        """Its name, with ``std::string`` spelled short."""
         return shortened(self.display) or ""
 
     @property
@@ -48,7 +48,7 @@ class Root(msgspec.Struct, frozen=True):
 
     @property
     def location(self) -> str | None:
-        """Where it is declared, if any of its changes knows."""
+        """Where it is declared; ``None`` where debug information does not say."""
         return next(filter(None, map(location_of, self.changes)), None)
 
 

@@ -1,4 +1,4 @@
-"""A case's Markdown with its code blocks labelled for readers."""
+"""A case as `explain` shows it: its Markdown, with a label on each code block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = {"header": "the header `case.h`", "map": "the version script", "json": "
 
 
 def labelled(markdown: str, width: int | None = None) -> str:
-    """Each block of a case behind a line that says what it is: before, after, or what is found.
+    """A case with a line above each block that says what it is: before, after, or the findings.
 
     Findings that have more than ``width`` columns are wrapped, and cut after a few lines.
     """

@@ -16,16 +16,16 @@ EMPTY = 8
 """Bits that an empty class has as an object of its own."""
 
 DRAWN = 2_000
-"""A record of more members than this is told in text only."""
+"""Records with more members are not drawn."""
 
 
 def declared(comparison: Comparison, old: Snapshot, new: Snapshot) -> tuple[Declared, ...]:
-    """What the findings' names declare on each side, sorted; only where that says more than the findings do."""
+    """The declarations that the findings are about, sorted, where they say more than the findings themselves."""
     return _declared(every(comparison.findings), old, new)
 
 
 def declaration_of(finding: Finding, old: Snapshot, new: Snapshot) -> Declared | None:
-    """What one finding's name declares on each side; ``None`` where the finding says it all."""
+    """The declaration that one finding is about; ``None`` where it says no more than the finding."""
     return next(iter(_declared((finding,), old, new)), None)
 
 

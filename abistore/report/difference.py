@@ -1,4 +1,4 @@
-"""Two declarations line by line: what is gone, what is new, what only moved, and a line around it."""
+"""The lines in which two declarations differ: removed, added, or moved, with a line of context."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMENT = " // "
 
 CONTEXT = 1
 MOST = 4_000_000
-"""Matching takes lines times lines; texts with more than this are told as wholly replaced."""
+"""Matching takes lines times lines; above this, the whole text counts as replaced."""
 
 
 def difference(declared: Declared) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Where the page about a kind of change is."""
+"""The address of the page about a kind of change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands above the findings: the verdict and what it could not cover, what it was judged by, and advice."""
+"""The head of a report: the verdict and what it does not cover, policy and suppressions, and advice."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from abistore.report.model import Change, Report
 from abistore.report.wording import counts
 
 CHECKED = "in what could be checked"
-"""What qualifies a verdict that was reached with less evidence on one side than on the other."""
+"""Follows a verdict where one side has less evidence than the other."""
 
-REQUIRED = "Evidence is missing that is required"
-"""What begins the sentence that tells why a gate on evidence failed."""
+REQUIRED = "Required evidence is missing"
+"""Begins the sentence that says why a gate on evidence failed."""
 
 NO_REASON = "no reason given"
 DIGITS = 12
@@ -42,7 +42,7 @@ UNASKED: dict[Facet, str] = {
 
 
 def evidence_gap(old: Sequence[Evidence], new: Sequence[Evidence]) -> str:
-    """What was not compared because one side shows less of it than the other, and why; empty where nothing was.
+    """What was not compared because one side has less evidence, and why; empty where the evidence is equal.
 
     ``layout not compared, new side has no debug information``
     """
@@ -68,7 +68,7 @@ def _lack(evidence: Evidence) -> str:
 
 
 def extent(evidence: Evidence) -> str:
-    """How much a facet could see: ``layout full``, ``layout partial (3 of 4)``."""
+    """How much evidence a facet has: ``layout full``, ``layout partial (3 of 4)``."""
     part = (
         f" ({evidence.described} of {evidence.expected})" if evidence.state == "partial" and evidence.expected else ""
     )
@@ -76,36 +76,36 @@ def extent(evidence: Evidence) -> str:
 
 
 def verdict(report: Report) -> str:
-    """The verdict's name, qualified where one side showed less than the other."""
+    """The verdict's name, with a reservation where one side has less evidence than the other."""
     return f"{report.verdict} {CHECKED}" if report.evidence_gap else report.verdict
 
 
 def told_verdict(report: Report) -> str:
-    """The same with what was not compared and why: what a line of its own says."""
+    """The verdict with the reason for its reservation, for a line of its own."""
     return f"{verdict(report)}: {report.evidence_gap}" if report.evidence_gap else report.verdict
 
 
 def tone(report: Report) -> str:
-    """The colour of the verdict: that of its impact; none that looks fine where evidence was missing."""
+    """The verdict's colour. A verdict that looks fine is not green where evidence is missing."""
     if (report.evidence_gap or report.error) and report.verdict in {"NO_CHANGE", "COMPATIBLE"}:
         return "unchecked"
     return {"NO_CHANGE": "compatible", "COMPATIBLE_WITH_RISK": "risk"}.get(report.verdict, report.verdict.lower())
 
 
 def ruling(policy: str, policy_file: RulingFile | None, suppression_files: Sequence[RulingFile]) -> str:
-    """What findings were judged by: the policy, and the files of suppressions."""
+    """The policy and the suppression files that findings were judged by."""
     origin = f" ({policy_file.name}, sha256 {policy_file.sha256[:DIGITS]})" if policy_file else ""
     files = ", ".join(f"{file.name} (sha256 {file.sha256[:DIGITS]})" for file in suppression_files)
     return f"policy {policy}{origin}, {f'suppressions {files}' if files else 'no suppressions'}"
 
 
 def ruled_by(report: Report) -> str:
-    """What the report was judged by."""
+    """The policy and the suppression files of a report."""
     return ruling(report.policy, report.policy_file, report.suppression_files)
 
 
 def advice(report: Report) -> Iterable[tuple[Change, str]]:
-    """What to do about the findings as a whole: what was found, and the remedy of its kind."""
+    """Each piece of advice with its text: what was found, and how to mend it."""
     fixes = {card.kind: card.fix for card in report.kinds}
     for each in report.advice:
         both = " -> ".join(value for value in (each.old_value, each.new_value) if value is not None)
@@ -115,7 +115,7 @@ def advice(report: Report) -> Iterable[tuple[Change, str]]:
 
 
 def by_suppression(changes: Iterable[Change]) -> dict[str, list[Change]]:
-    """The suppressed changes by what took them out and why, in the order of the first of each."""
+    """The suppressed changes by their suppression, in report order."""
     found: dict[str, list[Change]] = {}
     for change in changes:
         found.setdefault(suppression(change), []).append(change)
@@ -123,13 +123,13 @@ def by_suppression(changes: Iterable[Change]) -> dict[str, list[Change]]:
 
 
 def suppression(change: Change) -> str:
-    """Which suppression took a change out, why, and until when."""
+    """The suppression that applied to a change, its reason, and its last day."""
     until = f" (until {change.suppression_expires})" if change.suppression_expires else ""
     return f"{change.suppressed_by or 'a suppression'}: {change.suppression_reason or NO_REASON}{until}"
 
 
 def stat(report: Report) -> str:
-    """The operands, the verdict and what it does not cover, the counts, the ruling and what advice there is."""
+    """The whole report in one line: operands, verdict, counts, policy, suppressions, and kinds of advice."""
     gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
     line = f"{report.old} -> {report.new}: {verdict(report)}{gap}, {counts(report)}"
     return "; ".join((line, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

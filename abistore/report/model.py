@@ -76,7 +76,7 @@ class KindCard(msgspec.Struct, frozen=True):
 
 
 class Member(msgspec.Struct, frozen=True):
-    """One stretch of a record, ``offset`` and ``length`` in bits; padding has no name.
+    """A field, base, vtable pointer or padding of a record, with ``offset`` and ``length`` in bits.
 
     ``text`` is its declaration; ``length`` is 0 where the type is not described or the array has no bound.
     """
@@ -89,7 +89,7 @@ class Member(msgspec.Struct, frozen=True):
 
 
 class RecordLayout(msgspec.Struct, frozen=True):
-    """A record drawn out: ``size`` in bytes, members and padding by offset."""
+    """The layout of a record: its ``size`` in bytes, and members and padding by offset."""
 
     size: int
     members: tuple[Member, ...]
@@ -113,7 +113,7 @@ Told = TypeVar("Told", Finding, Change)
 
 
 class Unchecked(msgspec.Struct, frozen=True):
-    """What one side could not observe, why, and how to make it observable."""
+    """Something that could not be checked on one side, why, and how to make it checkable."""
 
     facet: Facet
     side: Literal["old", "new", "both"]
@@ -123,7 +123,7 @@ class Unchecked(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Hide the passwords of URLs, as in verdicts that older versions stored."""
+        """Hide the passwords of URLs: verdicts stored by older versions may have some."""
         hide_secrets(self, "detail")
 
 
@@ -170,7 +170,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def every(found: Iterable[Told]) -> Iterator[Told]:
-    """The findings, or changes, and all that follows from them."""
+    """The findings, or changes, and all their consequences."""
     for each in found:
         yield each
         yield from every(each.consequences)

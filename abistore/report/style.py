@@ -1,4 +1,4 @@
-"""How a report is to look: colour, width and length."""
+"""The style of a report: colour, width, length and mode."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CODES = {
 
 
 Mode: TypeAlias = Literal["full", "leaf", "impact", "stat"]
-"""What a report of lines tells: every change by impact and kind, the same by declaration, a table of who is
-affected, or one line."""
+"""How text and Markdown are arranged: by impact and kind, by declaration, as a table of affected exports, or in one
+line."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 

@@ -1,4 +1,4 @@
-"""Phrases that several formats share."""
+"""The phrases that formats share: names, values, places, who is affected, and counts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_SYMBOLS = 4
 
 
 def shortened(text: str | None) -> str | None:
-    """``text`` with the names that people use for the standard strings."""
+    """``text`` with ``std::string`` in place of the template that it is an alias of."""
     if text is not None and "basic_string<char, " in text:
         for spelled in STRINGS:
             text = text.replace(spelled, "std::string")
@@ -35,12 +35,12 @@ def shortened(text: str | None) -> str | None:
 
 
 def lengthened(text: str) -> tuple[str, ...]:
-    """What ``text`` may stand for that :func:`shortened` gave, itself first."""
+    """``text`` and the spellings from which :func:`shortened` may have made it."""
     return tuple(dict.fromkeys((text, *(re.sub(r"\bstd::string\b", spelled, text) for spelled in STRINGS))))
 
 
 def _aligned(line: str) -> str:
-    """The line of a member with its comment where those of others are."""
+    """A member's line, its comment moved back to the column of the other comments."""
     code, mark, comment = line.partition(COMMENT)
     if not (mark and line.startswith(" ")):
         return line
@@ -59,7 +59,7 @@ def subject(change: Change) -> str:
 
 
 def values(change: Change) -> tuple[str, ...]:
-    """The old and the new value; one where they are the same, none where they say no more than the rest does.
+    """The old and the new value: one where both are the same, none where the finding says them already.
 
     Of a declaration that came or went, what its name does not say: ``enum class``. Of several, which the affected
     exports are, nothing.
@@ -95,20 +95,20 @@ def _lists_affected(change: Change, value: str) -> bool:
 
 
 def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
-    """Whether consumers meet a change through what changed alone, under any of its symbols, or not at all."""
+    """Whether a change affects no export but the changed one, which may have several symbols."""
     if affected in {(), (symbol,)}:
         return True
     return len(affected) <= MOST_SYMBOLS and {demangle(each) for each in affected} == {display}
 
 
 def affects(change: Change) -> str:
-    """How many exports meet the change; empty where that is the changed one alone, or none."""
+    """How many exports the change affects; empty where it affects none but the changed one."""
     alone = by_itself(change.symbol, change.display, change.affected)
     return "" if alone else f"affects {counted(change.affected_count, 'export')}"
 
 
 def distinct(symbols: Sequence[str], most: int | None, width: int | None = None) -> tuple[dict[str, int], int]:
-    """The first names of ``symbols`` as a programmer calls them, each with its number of symbols; how many are left.
+    """The first names of ``symbols``, demangled, each with its number of symbols; and how many symbols are left out.
 
     A constructor is exported as two symbols, a destructor as three: each is one name. So are instances of a template
     whose names are the same in ``width`` columns.
@@ -176,15 +176,15 @@ def ruled(change: Change) -> str:
 
 
 def told(change: Change) -> list[str]:
-    """The change in plain lines, for formats that show it in one place."""
+    """The change in lines of plain text, for formats that show it as one text."""
     lines = [text for text in (change.description, *value_lines(change), ruled(change)) if text]
     if affects(change):
         lines.append(f"{affects(change)}: {names(change.affected, 5)}")
-    return [*lines, *(f"hence {text}" for text in consequences(change))]
+    return [*lines, *(f"causes {text}" for text in consequences(change))]
 
 
 def consequences(change: Change) -> tuple[str, ...]:
-    """What follows from a change, each in one line once; the same of its other symbols is none."""
+    """The consequences of a change, each once and in one line; its own repetition for another symbol is left out."""
     told = dict.fromkeys(map(consequence, change.consequences))
     told.pop(consequence(change), None)
     return tuple(told)
@@ -203,7 +203,7 @@ def unchecked(item: Unchecked) -> str:
 
 
 def notices(summary: Summary) -> int:
-    """How many changes no verdict counts."""
+    """How many changes are notices, which have no part in the verdict."""
     return summary.total_changes - (summary.breaking + summary.api_breaks + summary.risk_changes + summary.compatible)
 
 

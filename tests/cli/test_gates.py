@@ -388,17 +388,17 @@ def test_missing_evidence_is_told_beside_the_report_in_every_format(abistore: Ca
     assert done.out.splitlines()[0].startswith("libcase")
     assert "error: " in done.err and "layout is required in full, and is missing" in done.err
     shown = {
-        "report.html": 'class="gap breaking">Evidence is missing that is required: libcase',
-        "report.xml": '<failure type="evidence" message="Evidence is missing that is required: libcase',
+        "report.html": 'class="gap breaking">Required evidence is missing: libcase',
+        "report.xml": '<failure type="evidence" message="Required evidence is missing: libcase',
         "report.sarif": '"level": "error"',
-        "report.md": "**Evidence is missing that is required:** libcase",
+        "report.md": "**Required evidence is missing:** libcase",
     }
     for name, mark in shown.items():
         done = abistore("compare", bare, bare, "--require", "layout", "-o", tmp_path / name)
         assert (done.code, "layout is required in full" in done.err) == (72, True)
         assert mark in (tmp_path / name).read_text()
     done = abistore("compare", bare, bare, "--require", "layout", "--format", "github")
-    assert done.out.startswith("::error title=Evidence is missing that is required::libcase")
+    assert done.out.startswith("::error title=Required evidence is missing::libcase")
 
 
 def test_a_verdict_that_is_asked_for_against_something_asks_for_its_evidence(based: Call, stripped: Path) -> None:

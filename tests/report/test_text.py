@@ -27,7 +27,7 @@ GOLDEN = """\
           geo::Shape: y  (geo.h:7)
               offset 4 -> offset 8
               affects 2 exports: geo::area(const geo::Shape&), norm
-              hence type_size_changed: geo::Shape 8 bytes -> 12 bytes
+              causes type_size_changed: geo::Shape 8 bytes -> 12 bytes
       func_removed (2): the function is no longer exported
           norm
           old_norm

@@ -14,14 +14,14 @@ from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
 LIMIT = 10
-"""GitHub shows so many annotations of one level a step."""
+"""GitHub shows at most so many annotations of one level for a step."""
 
 
 def render(report: Report, style: Style) -> str:
-    """One command a change, worst first, a notice a gap in the evidence, and the counts in a plain line.
+    """One annotation a change, worst first; then a notice for each thing that was not checked, and the counts.
 
-    Before them what evidence is missing that is required, as an error, and as warnings what the verdict does not cover,
-    and advice.
+    Above them stand required evidence that is missing, as an error, and as warnings what the verdict does not cover and
+    advice.
     """
     return "\n".join((*_lines(report, style), stat(report)))
 

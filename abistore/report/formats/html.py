@@ -28,11 +28,11 @@ OPEN = 60
 
 NAMES_SHOWN = 30
 WIDE = 100
-"""Two values that are longer together stand one below the other."""
+"""Values that are longer together stand one below the other."""
 
 CONSEQUENCES_OPEN = 6
 PARTIAL = "◐"
-"""Before a verdict that does not cover everything, for who does not see its colour."""
+"""Stands before a verdict that does not cover everything, for readers who do not see its colour."""
 
 SIGNS = {"-": "del", "+": "ins", "!": "em"}
 
@@ -75,14 +75,14 @@ def _environment() -> Environment:
 
 
 def asset(name: str) -> Markup:
-    """A file that stands in the page as it is."""
+    """One of our own files, which the page contains unescaped."""
     from markupsafe import Markup
 
     return Markup(files("abistore.report").joinpath("page", name).read_text(encoding="utf-8"))
 
 
 def value_lines(finding: Finding) -> Sequence[str]:
-    """The values line by line where they have several, or are too long to stand beside each other."""
+    """The values line by line, where they have several lines or are too long to stand side by side."""
     if sum(map(len, finding.values)) <= WIDE:
         return finding.lines
     signs = "-+" if len(finding.values) > 1 else " "

@@ -14,10 +14,10 @@ from abistore.report.wording import place, subject, told, unchecked
 
 
 def render(report: Report, style: Style) -> str:
-    """The report as an XML document: a suite for each impact, for what is suppressed and for what was not checked.
+    """The report as an XML document: a suite for each impact, for suppressed changes, and for what was not checked.
 
-    Where one side showed less than the other, the first suite is ``evidence``, with a skipped case: one that failed
-    where the missing evidence is required.
+    Where one side has less evidence, the first suite is ``evidence``: its case is skipped, or fails where that evidence
+    is required.
     """
     root = Element("testsuites", name=spelled(f"{report.old} -> {report.new}: {told_verdict(report)}"))
     if report.evidence_gap or report.error:

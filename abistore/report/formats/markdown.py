@@ -29,10 +29,10 @@ NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 LISTED = re.compile(r"\A(\d*)([-+=.)])(?!\w)")
-"""What begins a list or ends a heading where a line begins with it."""
+"""At the beginning of a line, these begin a list or underline a heading."""
 
 LINKED = re.compile(r"[@#$]|://|www\.|\bGH-\d|\b[0-9a-f]{40}\b", re.IGNORECASE)
-"""In a word that GitHub makes a link, a mention, a reference or a formula of, escaped or not; never in code."""
+"""GitHub turns a word with one of these into a link, mention, reference or formula, even escaped; not in code."""
 
 MARKS = {"breaking": "🔴", "api_break": "🟠", "risk": "🟣", "compatible": "🟢", "notice": "⚪"}
 
@@ -147,7 +147,7 @@ def _facts(finding: Finding, style: Style) -> Iterator[str]:
     if finding.affects:
         yield f"  - {finding.affects}: {_names(finding.affected)}"
     shown, more = cut(finding.consequences, style.limit)
-    yield from (f"  - hence {code(text)}" for text in shown)
+    yield from (f"  - causes {code(text)}" for text in shown)
     if more:
         yield f"  - and {counted(more, 'more consequence')}"
     if finding.lines:
@@ -203,7 +203,7 @@ def prose(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """``text`` as a code span within a table, where a bar needs a mark of its own."""
+    """``text`` as a code span in a table, where a bar would end the cell."""
     return code(text.replace("\\|", "\\x7c")).replace("|", "\\|")  # readers differ about a backslash before a bar
 
 
@@ -216,7 +216,7 @@ def code(text: str) -> str:
 
 
 def longest_run(text: str) -> int:
-    """How many backticks stand in a row at most: what ends code has more."""
+    """The longest row of backticks: a fence has to be longer."""
     return max(map(len, re.findall("`+", text)), default=0)
 
 

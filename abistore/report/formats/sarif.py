@@ -30,7 +30,7 @@ LEVELS = {
 }
 LOGICAL = {"function": "function", "variable": "variable", "record": "type", "enum": "type", "alias": "type"}
 ROOT = "SRCROOT"
-"""What relative file names are relative to: the folder in which the library was compiled."""
+"""Relative file names begin at the folder in which the library was compiled."""
 
 LINK = re.compile(r"(\[[^\[\]]+\])\(")
 NAMES_SHOWN = 20
@@ -107,7 +107,7 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _headlines(report: Report) -> Iterator[dict[str, Any]]:
-    """Above all: what evidence is missing that is required, what the verdict does not cover, and advice."""
+    """Missing evidence that is required, what the verdict does not cover, and advice."""
     if report.error:
         yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
     if report.evidence_gap:
@@ -179,7 +179,7 @@ def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[st
 
 
 def _message(change: Change) -> str:
-    """The sentence that viewers show in lists, then the rest."""
+    """The sentence that viewers show in lists, then the lines that differ."""
     lines = value_lines(change)
     both = f" ({lines[0]})" if len(lines) == 1 else ""
     affected = f"; {affects(change)}" if affects(change) else ""

@@ -34,7 +34,7 @@ LINES_SHOWN = 4
 DEEP = " " * 10
 NAME_COLUMN = 48
 SIGNS = frozenset("-+!")
-"""What begins a line that is painted."""
+"""A line that begins with one of these has its colour."""
 
 
 def render(report: Report, style: Style) -> str:
@@ -175,7 +175,7 @@ def _facts(told: Finding, style: Style) -> Iterator[str]:
         yield from wrapped(f"{told.affects}: {listed(told.affected, style)}", DEEP, style)
     shown, more = cut(told.consequences, None if style.detail else CONSEQUENCES_SHOWN)
     for text in shown:
-        yield from wrapped(f"hence {text}", DEEP, style)
+        yield from wrapped(f"causes {text}", DEEP, style)
     if more:
         yield f"{DEEP}and {counted(more, 'more consequence')} (-v shows all)"
     if told.declared:
