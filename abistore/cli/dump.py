@@ -17,6 +17,9 @@ from abistore.model.counting import counted
 @click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
 @click.option("--library", help="The library's name; by default its SONAME's stem.")
 @click.option("--version", help="The release's version, kept in the snapshot.")
+@click.option(
+    "--target", help="Refuse files for another platform; of a file for several, take this one: just arm64, or in full."
+)
 @extract_options
 @output_options
 @pass_settings
@@ -28,6 +31,7 @@ def dump_command(
     output: Path | None,
     library: str | None,
     version: str | None,
+    target: str | None,
     extracting: Extracting,
 ) -> None:
     """Write the snapshot of the library FILE as JSON.
@@ -35,10 +39,11 @@ def dump_command(
     The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
     """
     from abistore.cli.progress import progress
-    from abistore.service.snapshots import capture, written
+    from abistore.service.snapshots import capture, check_target, written
 
     with progress(settings) as advance:
-        snapshot = capture(path, options=extracting.options(library, version, advance))
+        snapshot = capture(path, options=extracting.options(library, version, advance), target=target)
+    check_target(snapshot.target, path, target)
     data = written(snapshot)
     if output is None or str(output) == "-":
         write_bytes(data + b"\n")

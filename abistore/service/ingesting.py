@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from abistore.errors import AbistoreError, Incomparable, UsageError
+from abistore.errors import AbistoreError, UsageError
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, Said
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
-from abistore.model.snapshot import Exported, Snapshot, Target
+from abistore.model.snapshot import Exported, Snapshot
 from abistore.model.sonames import library_name
 from abistore.model.versions import position
 from abistore.service.database import open_store, user
 from abistore.service.gates import OPEN, Admitted, Arrival, Gate, admit
 from abistore.service.labels import check_label
 from abistore.service.ordering import standing_note
-from abistore.service.snapshots import ExtractOptions, InputFile, captured, is_json, one_of
+from abistore.service.snapshots import ExtractOptions, InputFile, captured, check_target, is_json, one_of
 
 if TYPE_CHECKING:
     from abistore.report.model import Report
@@ -163,12 +163,12 @@ def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
 def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
     path, read_here = file.path, not is_json(file)
     if read_here and (known := _known(store, file, plan)):
-        _check_target(known.target, path, plan)
+        check_target(known.target, path, plan.target)
         arrival, said = Arrival.known(known, plan.actor or user()), _said(Exported(), plan)
         notes = _silent(known.exports)
     else:
         snapshot = captured(file, options=plan.options, target=plan.target)
-        _check_target(snapshot.target, path, plan)
+        check_target(snapshot.target, path, plan.target)
         request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
         arrival, said = Arrival.of(snapshot, request), Said(request.released, request.revision, request.url)
         exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
@@ -315,8 +315,3 @@ def _version_of_soname(snapshot: Snapshot) -> str | None:
 def _facts(snapshot: Snapshot) -> Library | None:
     """The facts of the whole file, where its tables tell them."""
     return next((shape for shape in snapshot.variants("symbol", SELF) if isinstance(shape, Library)), None)
-
-
-def _check_target(target: Target, path: Path, plan: IngestPlan) -> None:
-    if plan.target and plan.target not in {str(target), target.machine}:
-        raise Incomparable(f"{path}: built for {target}, not for {plan.target}", "name the binary of that platform")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from abistore.errors import Incomparable
 from abistore.extract.bounded import read_bounded
 from abistore.extract.capture import only
 from abistore.extract.input_file import InputFile
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits_for
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, Target
 from abistore.service.labels import check_label
 
-__all__ = ["ExtractOptions", "InputFile", "capture", "captured", "is_json", "one_of", "written"]
+__all__ = ["ExtractOptions", "InputFile", "capture", "captured", "check_target", "is_json", "one_of", "written"]
 
 
 PLAIN = ExtractOptions()
@@ -36,6 +37,12 @@ def captured(file: InputFile, *, options: ExtractOptions = PLAIN, target: str | 
     check_label("library", options.library)
     check_label("version", options.version)
     return only(read_bounded(file, options), file.path, target)
+
+
+def check_target(found: Target, path: Path, wanted: str | None) -> None:
+    """Raises :class:`Incomparable` where a file is for another platform than ``wanted``: ``x86_64``, or in full."""
+    if wanted and wanted not in {str(found), found.machine}:
+        raise Incomparable(f"{path}: built for {found}, not for {wanted}", "name the binary of that platform")
 
 
 def written(snapshot: Snapshot) -> bytes:

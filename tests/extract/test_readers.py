@@ -9,7 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from abistore.errors import InputError, SnapshotError
+from abistore.cli.main import run
+from abistore.errors import Incomparable, InputError, SnapshotError
 from abistore.extract import reader as registry
 from abistore.extract.capture import read, read_all
 from abistore.extract.dwarf.layout import read_layout
@@ -71,6 +72,15 @@ def test_a_target_chooses_what_is_ingested(universal: Path, tmp_path: Path) -> N
     assert several.status == "failed" and "holds 2 libraries" in several.error
     (one,) = ingest([universal], IngestPlan(version="1", target="arm64"), database=tmp_path / "one.db")
     assert one.release is not None and "arm64" in str(one.release.line.target)
+
+
+def test_dump_takes_the_library_for_a_target_and_refuses_files_without_one(
+    universal: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert run(["dump", str(universal), "--target", "arm64"]) == 0
+    assert b'"arm64"' in capfdbinary.readouterr().out
+    assert run(["dump", str(build_library(SOURCE)), "--target", "arm64"]) == Incomparable.exit_code
+    assert b"not for arm64" in capfdbinary.readouterr().err
 
 
 def test_a_json_snapshot_is_picked_by_its_head_as_a_library_is(tmp_path: Path) -> None:
