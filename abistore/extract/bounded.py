@@ -1,4 +1,4 @@
-"""Reading within limits from any thread: here where limits hold, else in a worker."""
+"""Reading within limits from any thread: in this process on the main thread, else in a worker."""
 
 from __future__ import annotations
 

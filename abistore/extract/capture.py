@@ -1,4 +1,4 @@
-"""Reading a file of any format within limits of time and memory, and choosing among the libraries that it holds."""
+"""Reads a file of any format within limits of time and memory, and chooses among the libraries in it."""
 
 from __future__ import annotations
 

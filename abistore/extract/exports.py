@@ -1,4 +1,4 @@
-"""Where exported symbols lie: what joins a binary's tables with its debug information."""
+"""The addresses of exported symbols, which join a binary's tables with its debug information."""
 
 from __future__ import annotations
 

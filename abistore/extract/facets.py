@@ -1,4 +1,4 @@
-"""Joining what each facet shows of one library into its snapshot."""
+"""Joins the facets of a library into its snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input files: opened once, so that head, size, digest and contents are of the same file."""
+"""Input files, each opened once: head, size, digest and contents are of the same file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol that every binary format satisfies, and the registry that picks the reader for a file."""
+"""The protocol of readers, one for each binary format, and the registry that picks one for a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a library's debug information is: in the file, in a separate one found as debuggers do, or nowhere."""
+"""Finds a library's debug information: in the file, in a separate file where debuggers look, or on a server."""
 
 from __future__ import annotations
 

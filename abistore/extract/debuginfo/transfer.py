@@ -1,4 +1,4 @@
-"""One file over HTTP: within a time that trickling does not stretch, and from web addresses only."""
+"""Downloads one file over HTTP, from web addresses only, within a total time."""
 
 from __future__ import annotations
 

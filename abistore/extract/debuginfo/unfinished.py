@@ -1,4 +1,4 @@
-"""Files that appear under their name when they are whole, and never before, whatever ends the process."""
+"""Files that get their name once they are complete, even if the process is killed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""DWARF debug information, read on demand: exported symbols to compile units to the types they reach."""
+"""DWARF debug information: from exported symbols to their compile units to the types that these mention."""

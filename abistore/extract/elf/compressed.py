@@ -1,4 +1,4 @@
-"""Sections that are stored compressed: SHF_COMPRESSED with zlib or zstd, and the older .zdebug_ form."""
+"""Compressed sections: SHF_COMPRESSED with zlib or zstd, and the older .zdebug_ form."""
 
 from __future__ import annotations
 

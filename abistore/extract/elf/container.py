@@ -1,4 +1,4 @@
-"""An ELF file's header, section and segment tables, and the bytes behind them."""
+"""An ELF file: header, section and segment tables, and the bytes of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Function descriptors: where the symbol of a function is not that of its code (64-bit PowerPC ELF ABI 1.9, 3.2.1)."""
+"""Function descriptors: a symbol names one, not the code itself (64-bit PowerPC ELF ABI 1.9, 3.2.1)."""
 
 from __future__ import annotations
 

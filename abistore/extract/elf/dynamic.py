@@ -1,4 +1,4 @@
-"""The dynamic section: what the loader is told, read from where the loader reads it."""
+"""The dynamic section, read from where the loader reads it."""
 
 from __future__ import annotations
 

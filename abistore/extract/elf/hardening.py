@@ -1,4 +1,4 @@
-"""What protects a process that loads the file."""
+"""Hardening: what protects a process that loads the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine names: one for each application binary interface, so that two that cannot be mixed are never compared."""
+"""Machine names, one for each ABI: libraries that cannot be mixed are never compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbols that only mark a place: made by linkers, start files and assemblers, and no part of anybody's interface."""
+"""Noise: symbols of linkers, start files and assemblers, which are no part of an interface."""
 
 from __future__ import annotations
 

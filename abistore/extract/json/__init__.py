@@ -1,1 +1,1 @@
-"""JSON snapshots, which other installations wrote."""
+"""JSON snapshots, as `abistore dump` and `export` write them."""

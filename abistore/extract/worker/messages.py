@@ -1,4 +1,4 @@
-"""What a worker and who uses it say to each other over a socket: a length, then one message."""
+"""The messages between a worker and its user: a length, then the message, over a socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker's own process: reads one file after the other, each within limits, until nobody asks any more."""
+"""The process of a worker: reads one file after the other, each within limits, until its user is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker: a process that reads files for this one, and is killed and replaced where a file takes too much."""
+"""A worker: a process that reads files for this one. It is killed and replaced if a file takes too much."""
 
 from __future__ import annotations
 

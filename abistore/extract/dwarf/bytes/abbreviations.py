@@ -1,4 +1,4 @@
-"""Abbreviations: what kinds of entries a unit holds, and how each is decoded or stepped over (DWARF 5, section 7.5.3).
+"""Abbreviations: the kinds of entries in a unit, and how to decode or skip each (DWARF 5, section 7.5.3).
 
 An abbreviation begins with an interpreting decoder. One that is used often replaces it by generated code: that is
 nearly twice as fast, and costs as much as it saves in seventy-five entries.

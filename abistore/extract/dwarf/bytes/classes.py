@@ -1,4 +1,4 @@
-"""Which forms give an attribute a usable value, so that values have the types that callers expect (DWARF 5, 7.5.5).
+"""The forms in which an attribute has a usable value (DWARF 5, section 7.5.5); any other value is ignored.
 
 An attribute in any other form is stepped over like an unknown one.
 """

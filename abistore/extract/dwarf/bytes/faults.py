@@ -1,4 +1,4 @@
-"""What is raised when debug information breaks its format, and where that becomes an error for the user."""
+"""Errors in debug information: what decoding raises, and how it becomes an error for the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each attribute form is laid out in bytes, and what its raw value means (DWARF 5, section 7.5.6)."""
+"""Attribute forms: their layout in bytes, and what a raw value means (DWARF 5, section 7.5.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The indexes of DWARF packages (.dwp): where each unit's shares of the sections begin (DWARF 5, section 7.3.5)."""
+"""The indexes of DWARF packages (.dwp): where each unit's part of a section begins (DWARF 5, section 7.3.5)."""
 
 from __future__ import annotations
 

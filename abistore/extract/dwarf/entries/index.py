@@ -1,4 +1,4 @@
-"""Where each record and enum is defined, by its plain name, over all units."""
+"""An index of the definitions of records and enums in all units, by plain name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a variable lives: the few location expressions that name one fixed place (DWARF 5, section 2.6)."""
+"""The addresses of variables, from location expressions that name one fixed place (DWARF 5, section 2.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single attributes of an entry, read without decoding the others where their places are fixed."""
+"""Single attributes of an entry, read without decoding the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pass over the namespace scope of a unit: which entries describe exports, and where scopes begin and end.
+"""One pass over a unit's namespaces: finds the entries that describe exports, and the bounds of scopes.
 
 Nothing below namespace scope is visited: records and functions are stepped over by DW_AT_sibling where it is recorded,
 else entry by entry without decoding.

@@ -1,4 +1,4 @@
-"""What encloses an entry: namespaces by name, records and functions by handle."""
+"""The scope of an entry: its enclosing namespaces by name, its records and functions by handle."""
 
 from __future__ import annotations
 

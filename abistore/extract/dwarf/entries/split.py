@@ -1,4 +1,4 @@
-"""Split DWARF: the .dwo files and .dwp packages that hold what skeleton units leave out (DWARF 5, section 7.3)."""
+"""Split DWARF: the .dwo files and .dwp packages with the rest of skeleton units (DWARF 5, section 7.3)."""
 
 from __future__ import annotations
 

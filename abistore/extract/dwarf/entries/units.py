@@ -1,4 +1,4 @@
-"""Units: their headers, their root entries, and what decoding an entry of theirs needs (DWARF 5, section 7.5.1)."""
+"""Units: their headers and root entries, and the context for decoding their entries (DWARF 5, section 7.5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports whose place is not recorded: they are found by the name of their symbol instead."""
+"""Exports without a recorded address, found by the name of their symbol."""
 
 from __future__ import annotations
 

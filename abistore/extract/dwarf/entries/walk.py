@@ -1,4 +1,4 @@
-"""Stepping from entry to entry of a loaded unit without decoding what is stepped over."""
+"""Walking the entries of a loaded unit; what is skipped is not decoded."""
 
 from __future__ import annotations
 

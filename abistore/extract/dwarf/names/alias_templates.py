@@ -1,4 +1,4 @@
-"""Alias templates: GCC writes each of their uses as a typedef of one name, so that only the targets tell them apart."""
+"""Alias templates: GCC writes every use as a typedef of the same name, so only the targets tell them apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How built-in types are spelled that compilers record under other names."""
+"""The usual spellings of built-in types that compilers record under other names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closures: which of its scope's a closure is, by the mangled names of its members (Itanium C++ ABI, 5.1.8)."""
+"""The numbers of closures in their scope, from the mangled names of their members (Itanium C++ ABI, 5.1.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names belong to the standard library or the compiler's runtime."""
+"""Foreign names: those of the standard library and the compiler's runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The normal form of template names, one argument at a time: the same arguments come again in most names."""
+"""Template names in normal form, cached by argument: most names repeat the same arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records and enums without a name: named by their first typedef, or spelled out where they are used."""
+"""Unnamed records and enums: named by their first typedef, or spelled out where they are used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which copies of a definition are read: units repeat what their headers define, and macros may make copies differ."""
+"""Copies of one definition: every unit repeats what its headers define, and macros may make copies differ."""
 
 from __future__ import annotations
 

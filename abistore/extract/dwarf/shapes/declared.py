@@ -1,4 +1,4 @@
-"""Where headers declare exported functions: units that call a function describe its declaration, and so its file."""
+"""The headers that declare exported functions, from the units that call them."""
 
 from __future__ import annotations
 

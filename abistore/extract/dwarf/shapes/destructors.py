@@ -1,4 +1,4 @@
-"""The vtable slots of virtual destructors: GCC records none and clang always 0, but they follow from the others'."""
+"""The vtable slots of virtual destructors. GCC records none and Clang always 0: they follow from the other slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enumerators by their qualified names, for template arguments that a compiler spells by name and others by value."""
+"""Enumerators by qualified name: some compilers spell template arguments by name, others by value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of template instances by their arguments, where the compiler's own spelling does not tell them.
+"""Names of template instances, completed with the arguments that the compiler left out of them.
 
 Clang leaves the arguments out (``-gsimple-template-names``) or spells enumerators by name, and GCC does not number
 closures: the entries of arguments and enumerations tell what is missing.

@@ -1,4 +1,4 @@
-"""Joins declarations with the definitions that other units hold."""
+"""Joins declarations with their definitions in other units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Type references made once: equal references of one reading are the same object."""
+"""Type references, each made once: equal references of one reading are the same object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How classes are passed by value, from the special members that GCC describes: it records no calling convention.
+"""Whether a class is passed by value or by address, from its special members: GCC records no calling convention.
 
 A class goes by the address of a copy where its destructor, copy or move constructor is not trivial, or where it cannot
 be copied nor moved (Itanium C++ ABI, 3.1.1); else as its members do.

@@ -1,4 +1,4 @@
-"""From type DIEs to type references, remembering every declaration that they mention."""
+"""From type entries (DIEs) to type references; every declaration that they mention is noted."""
 
 from __future__ import annotations
 
