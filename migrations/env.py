@@ -3,9 +3,9 @@
 from alembic import context
 from sqlalchemy import Connection
 
-from abistore.store.connect import connect
-from abistore.store.schema import VERSION_TABLE, hold_schema, use_write_ahead_log
-from abistore.store.tables import metadata
+from abistore.store.database.connect import connect
+from abistore.store.database.schema import VERSION_TABLE, hold_schema, use_write_ahead_log
+from abistore.store.database.tables import metadata
 
 
 def migrate(connection: Connection) -> None:

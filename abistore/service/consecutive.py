@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from abistore.compare.difference import Differing
     from abistore.compare.side import Side
     from abistore.service.ruling import Ruling
+    from abistore.store.history.walking import Walk
     from abistore.store.store import Store
-    from abistore.store.walking import Walk
 
 
 class Consecutive:

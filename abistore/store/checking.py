@@ -13,11 +13,14 @@ import msgspec
 from abistore.errors import StoreError
 from abistore.model.digest import digest, name_digest
 from abistore.model.history import LineKey
-from abistore.store import audit, baselines, calling, cards, findings, lines, seals, verdicts
-from abistore.store.database import Database
-from abistore.store.locations import unpack
-from abistore.store.replay import line_problems
-from abistore.store.structure import structure_problems
+from abistore.store.database import audit, seals
+from abistore.store.database.database import Database
+from abistore.store.database.structure import structure_problems
+from abistore.store.history import findings, verdicts
+from abistore.store.releases import baselines, cards, lines
+from abistore.store.snapshots import calling
+from abistore.store.snapshots.locations import unpack
+from abistore.store.snapshots.replay import line_problems
 
 Problems: TypeAlias = Iterator[str]
 Part: TypeAlias = tuple[str, Callable[[Database], Problems]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abistore.model.history import StoreStats
-from abistore.store import cards
-from abistore.store.database import Database
-from abistore.store.schema import revision
+from abistore.store.database.database import Database
+from abistore.store.database.schema import revision
+from abistore.store.releases import cards
 
 
 def stats(database: Database) -> StoreStats:

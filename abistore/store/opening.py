@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from abistore.errors import SchemaMismatch, StoreError
-from abistore.store.connect import connect
-from abistore.store.database import Database
-from abistore.store.schema import HEAD, create_schema, revision
+from abistore.store.database.connect import connect
+from abistore.store.database.database import Database
+from abistore.store.database.schema import HEAD, create_schema, revision
 from abistore.store.upgrade import bring_up, refuse_newer
 
 

@@ -28,33 +28,17 @@ from abistore.model.history import (
     VerdictSummary,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.store import (
-    amending,
-    audit,
-    baselines,
-    cards,
-    checking,
-    copying,
-    forgetting,
-    holding,
-    lines,
-    maintenance,
-    naming,
-    read,
-    releases,
-    resolve,
-    schemes,
-    sightings,
-    timeline,
-    verdicts,
-    write,
-)
-from abistore.store.database import Database
-from abistore.store.findings import Written
-from abistore.store.memory import Memory
+from abistore.store import checking, maintenance
+from abistore.store.database import audit, copying
+from abistore.store.database.database import Database
+from abistore.store.history import sightings, timeline, verdicts
+from abistore.store.history.findings import Written
+from abistore.store.history.walking import Walk
 from abistore.store.opening import open_store
-from abistore.store.walking import Walk
-from abistore.store.write import Place
+from abistore.store.releases import amending, baselines, cards, forgetting, holding, lines, releases, resolve, schemes
+from abistore.store.snapshots import naming, read, write
+from abistore.store.snapshots.memory import Memory
+from abistore.store.snapshots.write import Place
 
 
 class Store:
@@ -139,7 +123,7 @@ class Store:
         return releases.candidates(self.database, library, target, profile)
 
     def forget(self, release: Release, actor: str = "", reason: str = "") -> None:
-        """Take a release out of its line; see :func:`abistore.store.forgetting.forget`."""
+        """Take a release out of its line; see :func:`abistore.store.releases.forgetting.forget`."""
         forgetting.forget(self.database, release, actor, reason)
 
     def supplement(self, release: Release, said: Said, actor: str = "") -> Amendment:
@@ -183,7 +167,7 @@ class Store:
         return Walk(self.database)
 
     def resolve(self, reference: str, *, target: str | None = None, profile: str | None = None) -> Release:
-        """The one release that a reference names: see :func:`abistore.store.resolve.resolve`.
+        """The one release that a reference names: see :func:`abistore.store.releases.resolve.resolve`.
 
         Raises :class:`SnapshotNotFound` where there is none, or more than one.
         """

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import abistore
 from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.history import StoreUpgrade
-from abistore.store.audit import record
-from abistore.store.connect import connect
-from abistore.store.copying import copy_beside
-from abistore.store.database import Database
-from abistore.store.schema import HEAD, hold_schema, revision
-from abistore.store.settling import SCHEMES_OF_LINES, settle
+from abistore.store.database.audit import record
+from abistore.store.database.connect import connect
+from abistore.store.database.copying import copy_beside
+from abistore.store.database.database import Database
+from abistore.store.database.schema import HEAD, hold_schema, revision
+from abistore.store.releases.settling import SCHEMES_OF_LINES, settle
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from abistore.model.names import Name
-from abistore.store import calling
+from abistore.store.snapshots import calling
 
 revision = "0007"
 down_revision = "0006"
@@ -31,7 +31,7 @@ def upgrade() -> None:
         sa.Column("name_id", Identifier, autoincrement=False, nullable=False),
         sa.ForeignKeyConstraint(["name_id"], ["name.id"], name=op.f("fk_calling_name_id")),
         sa.PrimaryKeyConstraint("word", "name_id", name=op.f("pk_calling")),
-        comment="What a programmer may call a function or variable: see abistore.store.calling",
+        comment="What a programmer may call a function or variable: see abistore.store.snapshots.calling",
         sqlite_strict=True,
         sqlite_with_rowid=False,
     )

@@ -88,7 +88,7 @@ def test_storing_ends_and_leaves_the_store_as_it_was(
     file = tmp_path / "libgeo.json"
     file.write_bytes(to_json(release("x", "y")))
     before = dump(stored)
-    monkeypatch.setattr("abistore.store.write.write_entries", endless)
+    monkeypatch.setattr("abistore.store.snapshots.write.write_entries", endless)
     (failed,) = import_([file], IngestPlan(version="2.0"), database=stored)
     assert (failed.code, failed.exit_code) == ("limit", 65)
     assert failed.error.startswith("storing libgeo 2.0 took more than")
@@ -101,7 +101,7 @@ def dump(path: Path) -> list[str]:
 
 
 def test_loading_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abistore.store.read._snapshot", endless)
+    monkeypatch.setattr("abistore.store.snapshots.read._snapshot", endless)
     with pytest.raises(LimitExceeded, match=r"^loading libgeo@1.0 and libgeo@1.1 took more than"):
         compare("libgeo@1.0", "libgeo@1.1", database=stored)
 

@@ -18,9 +18,9 @@ from abistore.model.names import Name
 from abistore.model.normal import normal_name
 from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot
-from abistore.store import naming
-from abistore.store.calling import beginning, beginnings
-from abistore.store.naming import without_parameters
+from abistore.store.snapshots import naming
+from abistore.store.snapshots.calling import beginning, beginnings
+from abistore.store.snapshots.naming import without_parameters
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.store.builders import EXPORTED, INT, function, snapshot

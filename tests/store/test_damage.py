@@ -13,9 +13,9 @@ from sqlalchemy import Column, LargeBinary, Table, Text
 from abistore.errors import StoreError
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, RulingKey, Verdict
 from abistore.model.history import LineKey, StoredVerdict
-from abistore.store.lines import every
+from abistore.store.database.tables import metadata
+from abistore.store.releases.lines import every
 from abistore.store.store import Store
-from abistore.store.tables import metadata
 from tests.store.builders import X86, record
 from tests.store.schemas.build import fill
 

@@ -20,7 +20,7 @@ from abistore.service.evidence import AS_MUCH
 from abistore.service.gates import Gate
 from abistore.service.ingesting import Ingested, IngestPlan, ingest
 from abistore.service.ruling import Ruling
-from abistore.store import resolve
+from abistore.store.releases import resolve
 from abistore.store.store import Store
 from tests.build import build_library
 

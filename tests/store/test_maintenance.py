@@ -12,8 +12,8 @@ import pytest
 
 from abistore.errors import StoreError
 from abistore.model.history import IngestRequest
-from abistore.store.copying import copy_beside
-from abistore.store.schema import HEAD
+from abistore.store.database.copying import copy_beside
+from abistore.store.database.schema import HEAD
 from abistore.store.store import Store
 from tests.store.builders import large
 

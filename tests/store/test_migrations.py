@@ -20,10 +20,10 @@ from alembic.script import ScriptDirectory
 from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.history import IngestRequest, StoreUpgrade
 from abistore.store import opening, upgrade
-from abistore.store.connect import connect
-from abistore.store.schema import HEAD, VERSION_TABLE, revision
+from abistore.store.database.connect import connect
+from abistore.store.database.schema import HEAD, VERSION_TABLE, revision
+from abistore.store.database.tables import metadata, sqlite_script
 from abistore.store.store import Store
-from abistore.store.tables import metadata, sqlite_script
 from tests.store.builders import large
 from tests.store.schemas.build import summary
 

@@ -15,8 +15,8 @@ from abistore.model.findings import Churn, Finding, Impact, RulingKey, Verdict, 
 from abistore.model.history import LineKey
 from abistore.model.names import Name
 from abistore.store import upgrade
-from abistore.store.connect import connect
-from abistore.store.database import Database
+from abistore.store.database.connect import connect
+from abistore.store.database.database import Database
 from abistore.store.store import Store
 from tests.store.builders import X86
 

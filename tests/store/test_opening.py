@@ -280,7 +280,7 @@ def test_everyday_work_loads_no_migration_machinery(path: Path) -> None:
         "from tests.store.builders import snapshot\n"
         "with Store.open(sys.argv[1], write=True) as store:\n"
         "    store.load(store.ingest(snapshot(symbols={}), IngestRequest('1.0')).release)\n"
-        "heavy = {'alembic', 'sqlalchemy', 'psycopg', 'abistore.store.tables'}\n"
+        "heavy = {'alembic', 'sqlalchemy', 'psycopg', 'abistore.store.database.tables'}\n"
         "assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()\n"
     )
     root = Path(__file__).parent.parent.parent

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import IngestRequest, LineKey
-from abistore.store import cards
+from abistore.store.releases import cards
 from abistore.store.store import Store
 from tests.store.builders import ARM, EXPORTED, X86, function, snapshot
 

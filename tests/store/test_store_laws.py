@@ -15,7 +15,7 @@ from abistore.model.history import IngestRequest
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
-from abistore.store.entries import Content
+from abistore.store.snapshots.entries import Content
 from abistore.store.store import Store
 from tests.laws.strategies import snapshots
 from tests.store.builders import EXPORTED, function, record, snapshot, struct

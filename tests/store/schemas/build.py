@@ -16,7 +16,7 @@ from pathlib import Path
 
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import IngestRequest, StoredVerdict
-from abistore.store.schema import HEAD
+from abistore.store.database.schema import HEAD
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, large, snapshot
 

@@ -1,0 +1,1 @@
+"""The database: connecting, tables, transactions, errors, the audit, and the checksums that rows carry."""

@@ -1,0 +1,298 @@
+"""The tables of a store, as SQLAlchemy Core metadata: what a new database gets and migrations must lead to.
+
+``python -m abistore.store.database.tables > abistore/store/sqlite.sql`` writes them down for SQLite.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+Identifier = BigInteger().with_variant(Integer(), "sqlite")
+Small = SmallInteger().with_variant(Integer(), "sqlite")
+Checksum = BigInteger().with_variant(Integer(), "sqlite")
+"""Of a row, or the sum of those of several rows: see :mod:`abistore.store.database.seals`."""
+
+root = Table(
+    "root",
+    metadata,
+    Column("id", Identifier, primary_key=True, autoincrement=False),
+    Column("libraries", Checksum, nullable=False, comment="The sum over all libraries"),
+    Column("audit", LargeBinary, nullable=False, comment="The digest of the last row of the audit"),
+    CheckConstraint("id = 1", name="one"),
+    comment="One row, that tells whether a library or the end of the audit is missing",
+    sqlite_strict=True,
+)
+
+library = Table(
+    "library",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("scheme", Text, nullable=False),
+    Column("lines", Checksum, nullable=False, comment="The sum over its lines, as far as they never change"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
+    comment="A lineage name, and the scheme that orders its versions",
+    sqlite_strict=True,
+)
+
+line = Table(
+    "line",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("library_id", Identifier, ForeignKey("library.id"), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("profile", Text, nullable=False),
+    Column("releases", Checksum, nullable=False, comment="The sum over its releases"),
+    Column("candidates", Checksum, nullable=False, comment="The sum over its candidates"),
+    Column("moves", Checksum, nullable=False, comment="The sum over its baselines' moves"),
+    Column(
+        "scheme", Text, comment="What ordered its versions before schema 0004; NULL where its library's scheme does"
+    ),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns; 0 before its first snapshot"),
+    UniqueConstraint("library_id", "target", "profile"),
+    comment="What has one history: a library, on one target, in one build profile",
+    sqlite_strict=True,
+)
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("line_id", Identifier, ForeignKey("line.id"), nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("superseded", Small, nullable=False, comment="1 where another binary has replaced this one"),
+    Column("digest", LargeBinary, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("size", Identifier, nullable=False, comment="The file's, in bytes"),
+    Column("read_here", Small, nullable=False, comment="1 where it was read from the file itself, and not from JSON"),
+    Column("build_id", Text),
+    Column("soname", Text),
+    Column("exports", Integer, nullable=False),
+    Column("declarations", Integer, nullable=False),
+    Column("facets", Text, nullable=False, comment="JSON: how many names each observed facet has"),
+    Column("target", Text, nullable=False, comment="JSON"),
+    Column("provenance", Text, nullable=False, comment="JSON"),
+    Column("evidence", Text, nullable=False, comment="JSON"),
+    Column("revision", Text),
+    Column("url", Text),
+    Column("ingested", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("released", Text, comment="ISO 8601, UTC"),
+    Column("candidate", Small, nullable=False, server_default=text("0"), comment="1 where it failed its gate"),
+    Column("members", Checksum, nullable=False, comment="The sum over its entries"),
+    Column("places", Checksum, comment="Of its locations, NULL where it has none"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
+    UniqueConstraint("line_id", "sequence"),
+    CheckConstraint("sequence >= 1", name="sequence"),
+    CheckConstraint("superseded IN (0, 1)", name="superseded"),
+    CheckConstraint("read_here IN (0, 1)", name="read_here"),
+    Index("ix_snapshot_digest", "digest"),
+    Index("ix_snapshot_sha256", "sha256"),
+    Index("ix_snapshot_size", "size"),
+    Index(
+        "uq_snapshot_current_version",
+        "line_id",
+        "version",
+        "candidate",
+        unique=True,
+        sqlite_where=text("superseded = 0"),
+        postgresql_where=text("superseded = 0"),
+    ),
+    sqlite_strict=True,
+)
+
+location = Table(
+    "location",
+    metadata,
+    Column("snapshot_id", Identifier, ForeignKey("snapshot.id"), primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
+    comment="Where a snapshot's declarations stand, packed: lines move in every release",
+    sqlite_strict=True,
+)
+
+name = Table(
+    "name",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("spelling", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("entries", Checksum, nullable=False, comment="The sum over its entries in all lines"),
+    comment="Unique by the digest of kind and spelling: a spelling may be longer than an index allows",
+    sqlite_strict=True,
+)
+
+calling = Table(
+    "calling",
+    metadata,
+    Column("word", Identifier, primary_key=True, autoincrement=False, comment="The CRC-32 of a qualified name"),
+    Column("name_id", Identifier, ForeignKey("name.id"), primary_key=True, autoincrement=False),
+    comment="What a programmer may call a function or variable: see abistore.store.snapshots.calling",
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
+calling_sum = Table(
+    "calling_sum",
+    metadata,
+    Column("bucket", Identifier, primary_key=True, autoincrement=False, comment="The first 10 of 32 bits of a word"),
+    Column("sum", Checksum, nullable=False, comment="The sum over the rows of calling that have such words"),
+    sqlite_strict=True,
+)
+
+shape = Table(
+    "shape",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("body", Text, nullable=False, comment="The canonical JSON that the digest is of"),
+    comment="Content-addressed and append-only, shared by all lines",
+    sqlite_strict=True,
+)
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("line_id", Identifier, ForeignKey("line.id"), primary_key=True, autoincrement=False),
+    Column("last_seq", Integer, primary_key=True, autoincrement=False),
+    Column("facet", Small, primary_key=True, autoincrement=False, comment="0 symbol, 1 layout, 2 source"),
+    Column("name_id", Identifier, ForeignKey("name.id"), primary_key=True, autoincrement=False),
+    Column("shape_id", Identifier, ForeignKey("shape.id"), primary_key=True, autoincrement=False),
+    Column("first_seq", Integer, nullable=False),
+    CheckConstraint("first_seq >= 1 AND first_seq <= last_seq", name="interval"),
+    Index("ix_entry_name_id", "name_id"),
+    comment="A name had a shape in a line's snapshots first_seq..last_seq, as far as they observed the facet",
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
+baseline_move = Table(
+    "baseline_move",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("line_id", Identifier, ForeignKey("line.id"), nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("version", Text, comment="NULL where the channel was cleared"),
+    Column("moved", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("actor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("digest", LargeBinary, comment="The content that it was moved to"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
+    Index("ix_baseline_move_line_id_channel", "line_id", "channel"),
+    comment="Append-only; a channel stands where its last move put it",
+    sqlite_strict=True,
+)
+
+verdict = Table(
+    "verdict",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("old_id", Identifier, ForeignKey("snapshot.id"), nullable=False),
+    Column("new_id", Identifier, ForeignKey("snapshot.id"), nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("policy_digest", Text, nullable=False),
+    Column("suppression_digest", Text, nullable=False),
+    Column("engine", Text, nullable=False),
+    Column("verdict", Small, nullable=False),
+    Column("breaking", Integer, nullable=False),
+    Column("api_breaks", Integer, nullable=False),
+    Column("risk_changes", Integer, nullable=False),
+    Column("compatible", Integer, nullable=False),
+    Column("notices", Integer, nullable=False),
+    Column("suppressed", Integer, nullable=False),
+    Column("not_checked", Integer, nullable=False),
+    Column("added", Integer, nullable=False),
+    Column("removed", Integer, nullable=False),
+    Column("changed", Integer, nullable=False),
+    Column("judged", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("parts", Checksum, nullable=False, comment="Of its parts"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
+    Index("ix_verdict_new_id_old_id", "new_id", "old_id"),
+    comment="Append-only judgements: what a timeline shows of them",
+    sqlite_strict=True,
+)
+
+finding = Table(
+    "finding",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("key", LargeBinary, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
+    Column("verdict_id", Identifier, ForeignKey("verdict.id"), nullable=False, comment="The first that had it"),
+    Column("body", LargeBinary, nullable=False, comment="JSON, deflated with a dictionary"),
+    Column("checksum", Checksum, nullable=False, comment="Of its key and its first verdict; the key is of its body"),
+    comment="Content-addressed and append-only, shared by all verdicts: facts, and nothing that the releases tell",
+    sqlite_strict=True,
+)
+
+consequence = Table(
+    "consequence",
+    metadata,
+    Column("identity", LargeBinary, primary_key=True),
+    Column("finding_id", Identifier, ForeignKey("finding.id"), primary_key=True, autoincrement=False),
+    comment="In which findings a consequence of this identity is told",
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
+verdict_part = Table(
+    "verdict_part",
+    metadata,
+    Column("verdict_id", Identifier, ForeignKey("verdict.id"), primary_key=True, autoincrement=False),
+    Column("part", Text, primary_key=True, comment="findings, suppressed, advice: ids, packed; remarks: JSON, zlib"),
+    Column("body", LargeBinary, nullable=False),
+    comment="What a verdict consists of, as far as a timeline does not show it",
+    sqlite_strict=True,
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Identifier, primary_key=True),
+    Column("at", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("actor", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False, comment="Of this row and of the digest of the row before"),
+    comment="Every mutation, written in the same transaction",
+    sqlite_strict=True,
+)
+
+
+def sqlite_script() -> str:
+    """The statements that create the tables in an SQLite database."""
+    written: list[CreateTable | CreateIndex] = []
+    for table in metadata.sorted_tables:
+        written.append(CreateTable(table))
+        written += [CreateIndex(index) for index in sorted(table.indexes, key=lambda index: str(index.name))]
+    return ";\n\n".join(str(statement.compile(dialect=sqlite.dialect())).strip() for statement in written) + ";\n"
+
+
+if __name__ == "__main__":
+    print(sqlite_script(), end="")

@@ -1,0 +1,224 @@
+"""Findings as rows: each is written once, and shared by all judgements that have it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+import msgspec
+
+from abistore.errors import StoreError
+from abistore.model.digest import digest
+from abistore.model.findings import IDENTITY_SIZE, Finding, identity, named_now
+from abistore.model.names import Name
+from abistore.model.snapshot import Location
+from abistore.store.database.database import Database
+from abistore.store.database.failures import damaged
+from abistore.store.database.seals import checksum
+from abistore.store.history.common_words import COMMON_WORDS
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_decode = msgspec.json.Decoder(Finding).decode
+_decode_steps = msgspec.json.Decoder(list[int]).decode
+
+KEY_SIZE = 16
+_KEPT = 4
+"""How many judgements back a finding is remembered by its object: a history has two for a release."""
+
+
+class Written:
+    """The rows of findings that were written lately, by the object: one judgement shares most with the last."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, int] = {}
+        self._kept: list[tuple[Sequence[Finding], dict[int, int]]] = []
+        """The objects are kept, so that no other can take the place of one."""
+
+    def keep(self, findings: Sequence[Finding], rows: Sequence[int]) -> None:
+        """Remember what one judgement has, and forget what was not in the last few."""
+        self._kept = [*self._kept, (findings, dict(zip(map(id, findings), rows, strict=True)))][-_KEPT:]
+        self.rows = {}
+        for _, latest in self._kept:
+            self.rows.update(latest)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a judgement's findings, as far as they are stored."""
+
+    rows: list[int]
+    """One for each finding; 0 where there is none yet."""
+    keys: dict[int, bytes]
+    """The keys of those that have none, by their place."""
+    bodies: dict[bytes, bytes]
+    """What is to be written, by key."""
+
+
+def look_up(database: Database, findings: Sequence[Finding], written: Written) -> Rows:
+    """Which of ``findings`` are stored."""
+    rows = [written.rows.get(each, 0) for each in map(id, findings)]
+    bodies: dict[bytes, bytes] = {}
+    keys: dict[int, bytes] = {}
+    for place, row in enumerate(rows):
+        if not row:
+            keys[place], body = _row(findings[place])
+            bodies[keys[place]] = body
+    found = _ids(database, sorted(bodies))
+    for place, key in keys.items():
+        rows[place] = found.get(key, 0)
+    keys = {place: key for place, key in keys.items() if key not in found}
+    return Rows(rows, keys, {key: bodies[key] for key in sorted(set(keys.values()))})
+
+
+def write(database: Database, findings: Sequence[Finding], found: Rows, verdict: int) -> list[int]:
+    """Write what is missing, as first had by ``verdict``: the row of each finding."""
+    # in one order in every process: two writers that add the same rows must not wait for each other in a circle
+    statement = "INSERT INTO finding (key, verdict_id, body, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    new = [(key, verdict, _deflated(body), checksum(key, verdict)) for key, body in found.bodies.items()]
+    database.many(statement, new)
+    added = _ids(database, list(found.bodies))
+    rows = [*found.rows]
+    nested: set[tuple[bytes, int]] = set()
+    for place, key in found.keys.items():
+        rows[place] = added[key]
+        nested.update((identity(each), added[key]) for each in _every(findings[place].consequences))
+    statement = "INSERT INTO consequence (identity, finding_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    database.many(statement, sorted(nested))
+    return rows
+
+
+def read(database: Database, identifiers: Iterable[int]) -> dict[int, Finding]:
+    """The findings of these rows, without places, their kinds called as they are now.
+
+    Raises :class:`StoreError` where one is damaged or missing.
+    """
+    wanted = sorted(set(identifiers))
+    rows = database.within("SELECT id, key, body, verdict_id, checksum FROM finding WHERE id IN ({})", wanted)
+    found = {row: _finding(database, *columns) for row, *columns in rows}
+    if len(found) < len(wanted):
+        raise damaged(database.where, "a finding of a stored verdict is missing")
+    return found
+
+
+def exist(database: Database, identifiers: Iterable[int]) -> None:
+    """Raise :class:`StoreError` where one of these rows does not exist."""
+    wanted = set(identifiers)
+    found = {row[0] for row in database.within("SELECT id FROM finding WHERE id IN ({})", sorted(wanted))}
+    if wanted != found:
+        raise damaged(database.where, "a finding of a stored verdict is missing")
+
+
+def problems(database: Database) -> Iterator[str]:
+    """What is wrong with the stored findings, a sentence each."""
+    told = {tuple(row) for row in database.rows("SELECT identity, finding_id FROM consequence")}
+    last = -1
+    while rows := database.rows("SELECT id FROM finding WHERE id > ? ORDER BY id LIMIT 500", (last,)):
+        last = rows[-1][0]
+        for (row,) in rows:
+            try:
+                (finding,) = read(database, [row]).values()
+            except StoreError as error:
+                yield error.message
+                continue
+            nested = {(identity(each), row) for each in _every(finding.consequences)}
+            if not nested <= told:
+                yield f"finding {row}: what says where a consequence is told is missing"
+            told -= nested
+    if told:
+        yield f"{len(told)} rows of consequence say what no finding does"
+
+
+def called(database: Database, beginning: str) -> list[int]:
+    """The rows that hold a finding or consequence whose identity begins with these hexadecimal digits, newest first.
+
+    Raises :class:`StoreError` where the index of findings is damaged.
+    """
+    own = identified_by(database, beginning)
+    # once more without the index
+    within = "coalesce(sum(CASE WHEN key >= ? AND key <= ? THEN 1 ELSE 0 END), 0)"
+    if database.rows(f"SELECT {within} FROM finding", _keys(beginning))[0][0] != len(own):
+        raise damaged(database.where, "the index of findings")
+    statement = "SELECT finding_id FROM consequence WHERE identity >= ? AND identity <= ?"
+    nested = [row[0] for row in database.rows(statement, _range(beginning))]
+    return sorted({*own, *nested}, reverse=True)
+
+
+def identified_by(database: Database, beginning: str) -> list[int]:
+    """The rows of the findings whose own identity begins with these hexadecimal digits."""
+    statement = "SELECT id FROM finding WHERE key >= ? AND key <= ?"
+    return [row[0] for row in database.rows(statement, _keys(beginning))]
+
+
+def _keys(beginning: str) -> tuple[bytes, bytes]:
+    low, high = _range(beginning)
+    return low.ljust(KEY_SIZE, b"\0"), high.ljust(KEY_SIZE, b"\xff")
+
+
+def _range(beginning: str) -> tuple[bytes, bytes]:
+    width = 2 * IDENTITY_SIZE
+    low, high = (bytes.fromhex(beginning[:width].ljust(width, digit)) for digit in "0f")
+    return low, high
+
+
+def pack(identifiers: Iterable[int]) -> bytes:
+    """Row ids as bytes: sorted, by their differences."""
+    return zlib.compress(_encode([after - before for before, after in pairwise([0, *sorted(identifiers)])]))
+
+
+def unpack(body: bytes) -> list[int]:
+    """The row ids in ``body``."""
+    try:
+        return list(accumulate(_decode_steps(zlib.decompress(body))))
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise StoreError("a stored verdict's list of findings is damaged", "restore a backup") from error
+
+
+Places = Mapping[Name, Location]
+
+
+def placed(finding: Finding, old: Places, new: Places) -> Finding:
+    """``finding`` with where its declaration stands, and those of its consequences."""
+    where = old.get(finding.name) if finding.gone else new.get(finding.name) or old.get(finding.name)
+    if where is None and not finding.consequences:
+        return finding
+    consequences = tuple(placed(each, old, new) for each in finding.consequences)
+    return msgspec.structs.replace(finding, location=where, consequences=consequences)
+
+
+def bare(finding: Finding) -> Finding:
+    """``finding`` without what the releases tell: where declarations stand."""
+    if finding.location is None and not finding.consequences:
+        return finding
+    return msgspec.structs.replace(finding, location=None, consequences=tuple(map(bare, finding.consequences)))
+
+
+def _row(finding: Finding) -> tuple[bytes, bytes]:
+    body = _encode(bare(finding))
+    return identity(finding) + digest(body)[: KEY_SIZE - IDENTITY_SIZE], body
+
+
+def _finding(database: Database, key: bytes, body: bytes, verdict: int, seal: int) -> Finding:
+    try:
+        text = zlib.decompressobj(-zlib.MAX_WBITS, COMMON_WORDS).decompress(body)
+        if digest(text)[: KEY_SIZE - IDENTITY_SIZE] == key[IDENTITY_SIZE:] and checksum(key, verdict) == seal:
+            return named_now(_decode(text))
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise damaged(database.where, "a stored finding") from error
+    raise damaged(database.where, f"the stored finding {key.hex()}")
+
+
+def _deflated(body: bytes) -> bytes:
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, COMMON_WORDS)
+    return deflate.compress(body) + deflate.flush()
+
+
+def _ids(database: Database, keys: Sequence[bytes]) -> dict[bytes, int]:
+    return {bytes(key): row for key, row in database.within("SELECT key, id FROM finding WHERE key IN ({})", keys)}
+
+
+def _every(findings: Iterable[Finding]) -> Iterator[Finding]:
+    for finding in findings:
+        yield finding
+        yield from _every(finding.consequences)

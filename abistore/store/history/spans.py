@@ -1,0 +1,61 @@
+"""When each entry of a line begins and ends, and which do from one sequence number to another."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from abistore.store.database.database import Database
+from abistore.store.database.failures import damaged
+
+Held: TypeAlias = tuple[int, int, int]
+"""An entry: its facet's number, and the ids of its name and its shape."""
+
+
+class Spans:
+    """The entries of a line in columns, some 30 bytes each: a long history has hundreds of thousands."""
+
+    def __init__(self, database: Database, line: int) -> None:
+        self._facet, self._name, self._shape = array("b"), array("q"), array("q")
+        self._first, self._last = array("i"), array("i")
+        columns = self._facet, self._name, self._shape, self._first, self._last
+        statement = (
+            "SELECT facet, name_id, shape_id, first_seq, last_seq FROM entry WHERE line_id = ? ORDER BY first_seq"
+        )
+        try:
+            for row in database.each(statement, (line,)):
+                for column, value in zip(columns, row, strict=True):
+                    column.append(value)
+        except (OverflowError, TypeError) as error:  # a flipped byte
+            raise damaged(database.where, "an entry is out of range") from error
+        self._ends = array("I", sorted(range(len(self._last)), key=self._last.__getitem__))
+        self._lasts = array("i", (self._last[row] for row in self._ends))
+
+    def between(self, before: int, after: int) -> dict[Held, bool]:
+        """The entries that hold ``after`` and not ``before`` (true), or the reverse (false)."""
+        found: dict[Held, bool] = {}
+        for row, comes in self._steps(before, after):
+            held = self._facet[row], self._name[row], self._shape[row]
+            if found.get(held) is (not comes):
+                del found[held]  # it came and went, or the reverse
+            else:
+                found[held] = comes
+        return found
+
+    def _steps(self, before: int, after: int) -> Iterator[tuple[int, bool]]:
+        """The rows of what ends and begins on the way, step by step."""
+        for sequence in range(before, after):
+            yield from ((row, False) for row in self._ending(sequence))
+            yield from ((row, True) for row in self._beginning(sequence + 1))
+        for sequence in range(before, after, -1):
+            yield from ((row, False) for row in self._beginning(sequence))
+            yield from ((row, True) for row in self._ending(sequence - 1))
+
+    def _beginning(self, sequence: int) -> range:
+        return range(bisect_left(self._first, sequence), bisect_right(self._first, sequence))
+
+    def _ending(self, sequence: int) -> Iterator[int]:
+        places = range(bisect_left(self._lasts, sequence), bisect_right(self._lasts, sequence))
+        return (self._ends[place] for place in places)

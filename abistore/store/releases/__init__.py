@@ -1,0 +1,1 @@
+"""Libraries, their lines, the releases of each line, and the baselines that stand at them."""

@@ -1,0 +1,255 @@
+"""A stored snapshot's card: everything of a release but its entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.history import LineKey, Release
+from abistore.model.names import FACETS, SELF, Facet
+from abistore.model.shapes import Library
+from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+from abistore.store.database.database import Database, Row
+from abistore.store.database.failures import damaged
+from abistore.store.database.seals import checksum
+from abistore.store.releases import lines
+
+SEALED = (
+    *("snapshot.id", "library.name", "line.target", "line.profile", "snapshot.sequence", "snapshot.version"),
+    *("snapshot.superseded", "snapshot.digest", "snapshot.sha256", "snapshot.size", "snapshot.read_here"),
+    *("snapshot.build_id", "snapshot.soname", "snapshot.exports", "snapshot.declarations", "snapshot.facets"),
+    *("snapshot.target", "snapshot.provenance", "snapshot.evidence", "snapshot.revision", "snapshot.url"),
+    *("snapshot.ingested", "snapshot.released", "snapshot.candidate", "snapshot.members", "snapshot.places"),
+)
+"""What a card's checksum is of: all columns of its row, and the labels of its line in place of that one's id."""
+
+RELEASES = "snapshot.superseded = 0 AND snapshot.candidate = 0"
+"""The condition for what is a release now: neither replaced, nor taken back, nor a candidate."""
+
+CANDIDATES = "snapshot.superseded = 0 AND snapshot.candidate = 1"
+"""The condition for what failed its gate and was kept."""
+
+COLUMNS = f"{', '.join(SEALED)}, snapshot.checksum"
+SOURCES = "snapshot JOIN line ON line.id = snapshot.line_id JOIN library ON library.id = line.library_id"
+
+encode = msgspec.json.Encoder(order="deterministic").encode
+_target = msgspec.json.Decoder(Target).decode
+_provenance = msgspec.json.Decoder(Provenance).decode
+_evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode
+facet_counts = msgspec.json.Decoder(dict[Facet, int]).decode
+
+
+def find(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Release]:
+    """The releases that ``condition`` selects, in the order of ingestion.
+
+    Raises :class:`StoreError` where a card is damaged.
+    """
+    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition} ORDER BY snapshot.id"
+    return [release_of(database, row) for row in database.rows(statement, parameters)]
+
+
+def of_library(database: Database, condition: str, meant: tuple[str, str | None, str | None]) -> list[Release]:
+    """All :data:`RELEASES`, or :data:`CANDIDATES`, of a library, in the order of ingestion; ``meant`` are the library,
+    the target and the profile (``None``: any).
+
+    Raises :class:`StoreError` where a card, or the row of a line, is damaged or missing.
+    """
+    library, target, profile = meant
+    given = {column: value for column, value in (("line.target", target), ("line.profile", profile)) if value}
+    wanted = " AND ".join([condition, *(f"{column} = ?" for column in given)])
+    statement = (
+        f"SELECT {lines.COLUMNS}, {COLUMNS} FROM {lines.SOURCES} LEFT JOIN snapshot "
+        f"ON snapshot.line_id = line.id AND {wanted} WHERE library.name = ? ORDER BY snapshot.id"
+    )
+    # one statement: others may write meanwhile
+    rows = lines.named(database, statement, (*given.values(), library), library)
+    sums: dict[LineKey, int] = {}
+    found = []
+    for row in rows:
+        if row[lines.WIDTH] is not None:
+            found.append(release_of(database, row[lines.WIDTH :]))
+            sums[found[-1].line] = sums.get(found[-1].line, 0) + row[-1]
+    for line in lines.verified(database, rows):
+        asked = target in {None, line.key.target} and profile in {None, line.key.profile}
+        if asked and total(line, condition) != sums.get(line.key, 0):
+            raise damaged(database.where, f"a release of {line.key} is missing")
+    return found
+
+
+def of_lines(database: Database, wanted: Mapping[int, lines.Line]) -> Iterator[tuple[Release, Mapping[Facet, int]]]:
+    """The releases of lines by their rows' ids, with how many names each saw in each facet that it observed.
+
+    Raises :class:`StoreError` where a card is damaged or missing.
+    """
+    sums: Counter[LineKey] = Counter()
+    statement = f"SELECT snapshot.facets, {COLUMNS} FROM {SOURCES} WHERE {RELEASES} AND line.id IN ({{}})"
+    for facets, *row in database.within(statement, sorted(wanted)):
+        release = release_of(database, row)
+        sums[release.line] += row[-1]
+        yield release, facet_counts(facets)
+    for line in wanted.values():
+        if line.releases != sums[line.key]:
+            raise damaged(database.where, f"a release of {line.key} is missing")
+
+
+def total(line: lines.Line, condition: str) -> int:
+    """The sum over a line's :data:`RELEASES`, or :data:`CANDIDATES`: 0 where it has none."""
+    return line.releases if condition == RELEASES else line.candidates
+
+
+def insert(database: Database, columns: Mapping[str, object]) -> int:
+    """Write the row of a snapshot; its id."""
+    places = ", ".join("?" * len(columns))
+    statement = f"INSERT INTO snapshot ({', '.join(columns)}, checksum) VALUES ({places}, 0)"
+    identifier = database.insert(statement, tuple(columns.values()))
+    line, row = _row(database, identifier)
+    lines.add(database, line, _seal(database, identifier, row))
+    return identifier
+
+
+def amend(database: Database, identifier: int, changes: Mapping[str, object]) -> None:
+    """Change columns of a snapshot's row, and what seals them. Raises :class:`StoreError` where it is damaged."""
+    line, row = _row(database, identifier)
+    release_of(database, row)
+    before = _counted(row, row[-1])
+    assigned = ", ".join(f"{column} = ?" for column in changes)
+    database.run(f"UPDATE snapshot SET {assigned} WHERE id = ?", (*changes.values(), identifier))
+    _, row = _row(database, identifier)
+    after = _seal(database, identifier, row)
+    lines.add(database, line, {column: after.get(column, 0) - before.get(column, 0) for column in after | before})
+
+
+def columns_of(database: Database, release: Release) -> tuple[int, dict[str, Any]]:
+    """The id of a release's line, and the columns of its own row.
+
+    Raises :class:`SnapshotNotFound` where it is not in this store, :class:`StoreError` where it is damaged.
+    """
+    line = release.line
+    condition = "library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
+    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE {condition}"
+    rows = database.rows(statement, (line.library, line.target, line.profile, release.sequence))
+    if not rows:
+        raise SnapshotNotFound(f"{release.reference}: not in {database.where}")
+    line_id, *row = rows[0]
+    release_of(database, row)
+    return line_id, dict(zip(SEALED, row, strict=False))
+
+
+def counts(database: Database, releases: Sequence[Release]) -> tuple[int, dict[int, dict[Facet, int]]]:
+    """The id of the line that ``releases`` are of, and how many names each saw in each facet that it observed.
+
+    Raises :class:`StoreError` where a card is damaged or missing.
+    """
+    line = releases[0].line
+    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
+    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE {condition}"
+    found = {}
+    rows = database.rows(statement, (line.library, line.target, line.profile))
+    for _, *row in rows:
+        sequence = release_of(database, row).sequence
+        found[sequence] = facet_counts(dict(zip(SEALED, row, strict=False))["snapshot.facets"])
+    if not found.keys() >= {release.sequence for release in releases}:
+        raise damaged(database.where, f"a release of {line} is missing")
+    return int(rows[0][0]), found
+
+
+def by_identifier(database: Database, line: LineKey) -> dict[int, Release]:
+    """Every snapshot of a line, replaced ones too, by its row's id. Raises :class:`StoreError`."""
+    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
+    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition}"
+    rows = database.rows(statement, (line.library, line.target, line.profile))
+    return {row[0]: release_of(database, row) for row in rows}
+
+
+def identifier(database: Database, release: Release) -> int:
+    """The id of a release's row. Raises :class:`SnapshotNotFound` where it is not in this store."""
+    return int(columns_of(database, release)[1]["snapshot.id"])
+
+
+def _row(database: Database, identifier: int) -> tuple[int, Row]:
+    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE snapshot.id = ?"
+    line, *row = database.rows(statement, (identifier,))[0]
+    return line, row
+
+
+def _seal(database: Database, identifier: int, row: Row) -> dict[str, int]:
+    """Write the checksum of a row; what it adds to its line's sums."""
+    seal = checksum(*row[:-1])
+    database.run("UPDATE snapshot SET checksum = ? WHERE id = ?", (seal, identifier))
+    return _counted(row, seal)
+
+
+def _counted(row: Row, seal: int) -> dict[str, int]:
+    column = dict(zip(SEALED, row, strict=False))
+    if column["snapshot.superseded"]:
+        return {}
+    return {"candidates" if column["snapshot.candidate"] else "releases": seal}
+
+
+def soname(snapshot: Snapshot) -> str | None:
+    """The SONAME that the snapshot's library carries."""
+    for shape in snapshot.variants("symbol", SELF):
+        if isinstance(shape, Library):
+            return shape.soname
+    return None
+
+
+def exports(snapshot: Snapshot) -> int:
+    """How many function and variable names the binary exports."""
+    return sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", {}))
+
+
+def declarations(snapshot: Snapshot) -> int:
+    """How many declarations of its own any facet saw: all names but imports and the library itself."""
+    names = {name for facet in FACETS for name in snapshot.entries.get(facet, {})}
+    return sum(name.kind not in {"import", "library"} for name in names)
+
+
+def release_of(database: Database, row: Row) -> Release:
+    """The release of a row of :data:`COLUMNS`. Raises :class:`StoreError` where it is damaged."""
+    *values, seal = row
+    column = dict(zip(SEALED, values, strict=True))
+    line = LineKey(column["library.name"], column["line.target"], column["line.profile"])
+    if checksum(*values) != seal:
+        raise damaged(database.where, f"the card of {line} {column['snapshot.version']}")
+    released = column["snapshot.released"]
+    return Release(
+        line=line,
+        version=column["snapshot.version"],
+        sequence=column["snapshot.sequence"],
+        digest=column["snapshot.digest"].hex(),
+        target=_target(column["snapshot.target"]),
+        soname=column["snapshot.soname"],
+        exports=column["snapshot.exports"],
+        declarations=column["snapshot.declarations"],
+        ingested=datetime.fromisoformat(column["snapshot.ingested"]),
+        released=datetime.fromisoformat(released) if released else None,
+        revision=column["snapshot.revision"],
+        url=column["snapshot.url"],
+        provenance=_provenance(column["snapshot.provenance"]),
+        evidence=_evidence(column["snapshot.evidence"]),
+        candidate=bool(column["snapshot.candidate"]),
+    )
+
+
+def evidence_state(evidence: tuple[Evidence, ...], facet: Facet) -> str:
+    """How much ``facet`` saw: ``full``, ``partial`` or ``missing``."""
+    return next((part.state for part in evidence if part.facet == facet), "missing")
+
+
+def shows_types(evidence: str) -> bool:
+    """Whether the evidence on a card, as its column has it, is of types too."""
+    return evidence_state(_evidence(evidence), "layout") != "missing"
+
+
+def speaks(count: int | None, full: bool) -> bool:
+    """Whether a facet with ``count`` names (``None``: not observed) says anything about the declarations' history.
+
+    An empty facet that did not see everything does not: it must not end what was seen before.
+    """
+    return count is not None and (count > 0 or full)

@@ -1,0 +1,134 @@
+"""Lines and their releases in release order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
+from abistore.model.history import LineKey, Release
+from abistore.model.nearness import did_you_mean, near
+from abistore.model.versions import position
+from abistore.store.database.database import Database
+from abistore.store.releases import cards
+from abistore.store.releases.lines import every, of_library, scheme
+from abistore.store.snapshots.entries import OPEN
+
+LISTED = 8
+
+
+def lines(database: Database, holding: str = cards.RELEASES) -> tuple[LineKey, ...]:
+    """All lines that have a current release, or a candidate, sorted."""
+    return tuple(line.key for line in every(database) if cards.total(line, holding))
+
+
+def no_library(database: Database, library: str, target: str | None, profile: str | None) -> AbistoreError:
+    """Why nothing is stored of ``library``, with what was probably meant."""
+    stored = lines(database)
+    if own := [str(line) for line in stored if line.library == library]:
+        wanted = ", ".join(word for word in (target, profile) if word)
+        return SnapshotNotFound(f"{library}: not stored for {wanted}", f"stored: {'; '.join(own)}")
+    if kept := [candidate.reference for candidate in candidates(database, library, None, None)]:
+        return SnapshotNotFound(f"{library}: no release is stored, only candidates", f"kept: {', '.join(kept)}")
+    names = sorted({line.library for line in stored})
+    head, at, _ = library.partition("@")
+    if at and head in names:
+        return UsageError(f"{library}: a release, where a library is wanted", f"say {head}")
+    listed = f"stored: {', '.join(names)}" if 0 < len(names) <= LISTED else "`abistore list` shows what is stored"
+    hint = did_you_mean(near(library, names), listed if names else "nothing is stored yet")
+    return SnapshotNotFound(f"{library}: no such library in {database.where}", hint)
+
+
+def releases(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
+    """The current releases of a library, line by line, each line in release order."""
+    return in_release_order(database, cards.of_library(database, cards.RELEASES, (library, target, profile)))
+
+
+def candidates(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
+    """What failed its gate and was kept, of a library: line by line, in the order of ingestion."""
+    found = cards.of_library(database, cards.CANDIDATES, (library, target, profile))
+    return tuple(sorted(found, key=lambda one: (one.line, one.sequence)))
+
+
+def with_types(database: Database) -> frozenset[LineKey]:
+    """The lines of which a release showed types."""
+    columns = "library.name, line.target, line.profile"
+    rows = database.rows(f"SELECT DISTINCT {columns}, snapshot.evidence FROM {cards.SOURCES} WHERE {cards.RELEASES}")
+    shown = {text for text in {row[3] for row in rows} if cards.shows_types(text)}
+    return frozenset(LineKey(*row[:3]) for row in rows if row[3] in shown)
+
+
+def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Release, ...]:
+    """``found``, line by line, each line under its scheme."""
+    by_line: dict[LineKey, list[Release]] = {}
+    for release in found:
+        by_line.setdefault(release.line, []).append(release)
+    ordered: list[Release] = []
+    schemes: dict[LineKey, str] = {}
+    for line in sorted(by_line):
+        if line not in schemes:
+            schemes |= schemes_of(database, line.library)
+        chosen = schemes[line]
+        ordered += sorted(by_line[line], key=lambda release: position(release.version, release.sequence, chosen))
+    return tuple(ordered)
+
+
+def foremost(database: Database, ordered: Sequence[Release]) -> tuple[Release, ...]:
+    """Those releases of one line, in release order, among which ``latest`` and ``prev`` choose.
+
+    The versions; where there are none, those that are in series; and all where there are none either.
+    """
+    if not ordered:
+        return ()
+    chosen = scheme_of(database, ordered[0].line)
+    standings = [position(release.version, release.sequence, chosen).standing for release in ordered]
+    return tuple(one for one, standing in zip(ordered, standings, strict=True) if standing == min(standings))
+
+
+def preceding(database: Database, line: LineKey, version: str, sequence: int = OPEN) -> Release | None:
+    """The release of a line before the place that ``version`` has there, or would have as number ``sequence``."""
+    chosen = scheme_of(database, line)
+    place = position(version, sequence, chosen)
+    before = [
+        release
+        for release in releases(database, line.library, line.target, line.profile)
+        if release.version != version and position(release.version, release.sequence, chosen) < place
+    ]
+    return before[-1] if before else None
+
+
+def known(database: Database, sha256: str, version: str | None, profile: str, library: str | None) -> Release | None:
+    """The current release that was read here from the very file with this SHA-256, the latest ingested of several.
+
+    What came in as JSON says itself which file it is of, and does not answer for it.
+    """
+    if not sha256:
+        return None
+    condition, parameters = _labelled(version, profile, library)
+    found = cards.find(database, f"snapshot.sha256 = ? AND {condition}", (sha256, *parameters))
+    return found[-1] if found else None
+
+
+def may_know(database: Database, size: int, version: str | None, profile: str, library: str | None) -> bool:
+    """Whether a current release was read here from a file of ``size`` bytes: asked sooner than the digest is made."""
+    condition, parameters = _labelled(version, profile, library)
+    statement = f"SELECT 1 FROM {cards.SOURCES} WHERE snapshot.size = ? AND {condition} LIMIT 1"
+    return bool(database.rows(statement, (size, *parameters)))
+
+
+def _labelled(version: str | None, profile: str, library: str | None) -> tuple[str, tuple[str, ...]]:
+    """The condition for current releases of these labels (``None``: any) that were read here, and its parameters."""
+    given = {"line.profile": profile, "snapshot.version": version, "library.name": library}
+    chosen = {column: value for column, value in given.items() if value is not None}
+    condition = "".join(f" AND {column} = ?" for column in chosen)
+    return f"{cards.RELEASES} AND snapshot.read_here = 1{condition}", tuple(chosen.values())
+
+
+def scheme_of(database: Database, line: LineKey) -> str:
+    """The scheme that orders a line: its own where it has one, else its library's."""
+    return schemes_of(database, line.library).get(line) or scheme(database, line.library)
+
+
+def schemes_of(database: Database, library: str) -> dict[LineKey, str]:
+    """The scheme that orders each line of a library."""
+    declared = scheme(database, library)
+    return {line.key: line.scheme or declared for line in of_library(database, library)}

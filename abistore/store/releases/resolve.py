@@ -1,0 +1,151 @@
+"""What a reference such as ``libfoo@latest`` or a digest prefix means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
+from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean, near
+from abistore.store.database.database import Database
+from abistore.store.database.failures import damaged
+from abistore.store.releases import baselines, cards
+from abistore.store.releases.releases import candidates, foremost, lines, no_library, releases
+
+LISTED = 8
+_DIGEST = re.compile(r"[0-9a-f]{6,32}")
+
+
+def resolve(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    """The one release that ``reference`` names.
+
+    ``library@version``, ``library@latest``, ``library@prev``, ``library@baseline[:channel]``,
+    ``library@candidate:version``, or at least six hexadecimal digits of a digest. Raises :class:`SnapshotNotFound`
+    where there is none, or more than one.
+    """
+    library, at, label = reference.partition("@")
+    if not at:
+        return _by_digest(database, reference, target, profile)
+    if label.startswith(CANDIDATE):
+        return _candidate(database, reference, target, profile)
+    found = releases(database, library, target, profile)
+    if not found:
+        raise no_library(database, library, target, profile)
+    candidates = [release for line in _by_line(found) for release in _labelled(database, line, label)]
+    if not candidates:
+        raise _no_label(database, library, label, found)
+    return _only(reference, candidates)
+
+
+def _candidate(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    library, _, label = reference.partition("@")
+    version = label.removeprefix(CANDIDATE)
+    kept = candidates(database, library, target, profile)
+    found = [candidate for candidate in kept if candidate.version == version]
+    if found:
+        return _only(reference, found)
+    if not kept and not releases(database, library, target, profile):
+        raise no_library(database, library, target, profile)
+    names = list(dict.fromkeys(candidate.version for candidate in kept))
+    hint = f"kept: {', '.join(names)}" if names else "no candidate is kept; `abistore list` shows the releases"
+    raise SnapshotNotFound(f"{reference}: no such candidate", hint)
+
+
+def _by_line(found: Iterable[Release]) -> list[list[Release]]:
+    by_line: dict[LineKey, list[Release]] = {}
+    for release in found:
+        by_line.setdefault(release.line, []).append(release)
+    return list(by_line.values())
+
+
+def _labelled(database: Database, line: Sequence[Release], label: str) -> Sequence[Release]:
+    """What ``label`` names among the releases of one line, which are in release order: at most one."""
+    if label == "latest":
+        return foremost(database, line)[-1:]
+    if label == "prev":
+        return foremost(database, line)[-2:-1]
+    word, _, channel = label.partition(":")
+    version: str | None = label
+    if word == "baseline":
+        version = baselines.current(database, line[0].line, channel or DEFAULT_CHANNEL)
+    return [release for release in line if release.version == version]
+
+
+def _only(reference: str, candidates: Sequence[Release]) -> Release:
+    if len(candidates) > 1:
+        # the profile that a caller means who says none
+        candidates = [release for release in candidates if release.line.profile == "default"] or candidates
+    if len(candidates) == 1:
+        return candidates[0]
+    lines_ = "; ".join(f"--target {release.line.target} --profile {release.line.profile}" for release in candidates)
+    raise SnapshotNotFound(f"{reference}: stored in {len(candidates)} lines", f"say which: {lines_}")
+
+
+def _no_label(database: Database, library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
+    word, _, channel = label.partition(":")
+    if label == "prev":
+        return SnapshotNotFound(f"{library}: no release before the latest", "ingest an older one")
+    if word == "baseline":
+        return no_baseline(database, {release.line for release in found}, channel or DEFAULT_CHANNEL)
+    channels = sorted({move.channel for move in baselines.standing(database, library)})
+    versions = list(dict.fromkeys(release.version for release in found))
+    if label in {candidate.version for candidate in candidates(database, library, None, None)}:
+        meant = [f"{CANDIDATE}{label}"]
+    else:
+        meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=LOOSELY_ALIKE)
+    stored = f"stored{' last' if len(versions) > LISTED else ''}: {', '.join(versions[-LISTED:])}"
+    return SnapshotNotFound(f"{library}@{label}: no such version", did_you_mean(meant, stored))
+
+
+def no_baseline(database: Database, meant: Collection[LineKey], channel: str) -> SnapshotNotFound:
+    """Why ``channel`` names nothing in the lines that are meant: with where it is set, or what may be meant."""
+    (library,) = {line.library for line in meant}
+    moves = baselines.standing(database, library)
+    message = f"{library}: no baseline is set in channel {channel}"
+    others = [f"{move.line} at {move.version}" for move in moves if move.channel == channel and move.line not in meant]
+    if others:
+        elsewhere = f"it is set for {'; '.join(others)}, which --target and --profile choose"
+        return SnapshotNotFound(f"{message} of {' or '.join(map(str, sorted(meant)))}", elsewhere)
+    words = close(channel, sorted({move.channel for move in moves}))
+    proposed = [f"baseline:{word}" for word in words if word != channel]
+    return SnapshotNotFound(message, did_you_mean(proposed, f"set it: abistore baseline set {library}@VERSION"))
+
+
+def _by_digest(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    prefix = reference.lower()
+    if not _DIGEST.fullmatch(prefix):
+        names = {line.library for line in lines(database)}
+        hint = f"say {reference}@latest or {reference}@VERSION" if reference in names else "say LIBRARY@VERSION"
+        raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
+    low, high = bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
+    found = cards.find(database, "snapshot.digest >= ? AND snapshot.digest <= ?", (low, high))
+    # once more without the index, which may be damaged
+    ((count,),) = database.rows(
+        "SELECT coalesce(sum(CASE WHEN digest >= ? AND digest <= ? THEN 1 ELSE 0 END), 0) FROM snapshot", (low, high)
+    )
+    if len(found) != count:
+        raise damaged(database.where, "the index of the digests")
+    if not found:
+        raise SnapshotNotFound(f"{reference}: no snapshot has this digest", "`abistore list` shows the digests")
+    digests = sorted({release.digest for release in found})
+    if len(digests) > 1:
+        raise SnapshotNotFound(f"{reference}: {len(digests)} digests begin so", f"say more of it: {', '.join(digests)}")
+    selected = [
+        release
+        for release in found
+        if target in {None, release.line.target} and profile in {None, release.line.profile}
+    ]
+    if not selected:
+        raise SnapshotNotFound(f"{reference}: not stored for {target or profile}", f"it is of {found[-1].line}")
+    return _newest(database, selected)
+
+
+def _newest(database: Database, found: Sequence[Release]) -> Release:
+    """Of snapshots with one content: the latest release, else the latest candidate, else the latest of all."""
+    key = found[-1].line
+    for current in (releases, candidates):
+        stored = current(database, key.library, key.target, key.profile)
+        if standing := [one for one in found if one in stored]:
+            return standing[-1]
+    return found[-1]

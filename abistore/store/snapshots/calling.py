@@ -1,0 +1,176 @@
+"""What a programmer calls a declaration, as numbers by which an index finds its name.
+
+A mangled symbol spells the qualified name of what it names, as far as that has no template arguments, operators and the
+like: ``_ZN3geo6VectorIiE4pushEi`` begins with ``geo::Vector``, and so does ``geo::Vector<int>::push(int)``. The number
+is that of this beginning. Reading it takes a fiftieth of the time of demangling, and demangling what an index finds
+tells whether it was meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TypeAlias
+from zlib import crc32
+
+import msgspec
+
+from abistore.errors import StoreError
+from abistore.model.names import Name
+from abistore.store.database.database import Database, Row
+from abistore.store.database.failures import damaged
+from abistore.store.database.seals import MASK
+
+CHAIN = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
+"""A qualified name without template arguments, anywhere in a text."""
+
+_HEAD = re.compile(
+    r"_Z(?:T[VISTWH]|GV|GR|TC|Th[n\d]+_|Tv[n\d]+_[n\d]+_|Tc(?:h[n\d]+_|v[n\d]+_[n\d]+_){2})?Z*(?P<nested>N[rVKRO]*)?"
+)
+"""What stands before the first name: a vtable, a thunk, a local or a nested name (Itanium C++ ABI, section 5.1)."""
+
+_STEP = re.compile(r"L?([1-9]\d*)").match
+"""The length of the next name, which may have internal linkage."""
+
+_DISPLAYED = re.compile(rb'\["(?:Function|Variable)",("[^"\\]*(?:\\.[^"\\]*)*")').match
+"""How the body of a shape begins that has a qualified source name."""
+
+
+_SHIFT = 22
+"""Words that are the same but for so many bits are verified together, by the sum of their rows' checksums."""
+
+_WORD, _NAME = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
+
+_SYMBOLS = frozenset({"function", "variable"})
+Begin: TypeAlias = Callable[[str], str | None]
+
+
+def beginning(symbol: str) -> str | None:
+    """The qualified name that a mangled symbol begins with, perhaps none of it; ``None`` where it is not mangled."""
+    head = _HEAD.match(symbol)
+    if head is None:
+        return None
+    place = head.end()
+    parts: list[str] = []
+    if symbol.startswith("S", place):
+        if not symbol.startswith("St", place):
+            return "std"  # std::string and the like: what follows is spelled in more than one way
+        parts.append("std")
+        place += 2
+    while step := _STEP(symbol, place):
+        end = step.end()
+        place = end + int(step[1])
+        part = symbol[end:place]
+        if part.startswith("_GLOBAL_"):  # an unnamed namespace
+            if parts:
+                break
+            continue
+        if not part.isidentifier() or not part.isascii():  # Rust's
+            break
+        parts.append(part)
+        if head["nested"] is None:
+            break
+    return "::".join(parts)
+
+
+def beginnings(text: str) -> Iterator[str]:
+    """Every qualified name in ``text`` and every scope of one, and nothing, with which some symbols begin."""
+    yield ""
+    for chain in CHAIN.findall(text):
+        place = chain.find("::")
+        while place >= 0:
+            yield chain[:place]
+            place = chain.find("::", place + 2)
+        yield chain
+
+
+def meant_by(database: Database, texts: Iterable[str]) -> list[int]:
+    """The row ids of names that may be called one of ``texts``. Raises :class:`StoreError` where a row is missing."""
+    words = {crc32(word.encode()) for text in texts for word in (text, *beginnings(text))}
+    found: set[int] = set()
+    for bucket in sorted({word >> _SHIFT for word in words}):
+        rows = _rows(database, bucket)
+        found.update(name for word, name in rows if word in words)
+    return sorted(found)
+
+
+def write(database: Database, new: Mapping[Name, int], described: Iterable[tuple[Name, int, bytes]]) -> None:
+    """Index ``new`` names by their row ids; ``described`` are names that got a shape, with its body."""
+    begin = cache(beginning)
+    rows = {
+        *of_symbols(((name, identifier) for name, identifier in new.items()), begin),
+        *of_displays(described, begin),
+    }
+    # in one order in every process: two writers that add the same rows must not wait for each other in a circle
+    inserted = database.insert_new("calling", ("word", "name_id"), sorted(rows))
+    statement = (
+        "INSERT INTO calling_sum (bucket, sum) VALUES (?, ?) "
+        "ON CONFLICT (bucket) DO UPDATE SET sum = calling_sum.sum + excluded.sum"
+    )
+    database.many(statement, sorted(sums(inserted).items()))
+
+
+def sums(rows: Iterable[Row]) -> dict[int, int]:
+    """The sum over rows that have words which begin alike, by what these begin with."""
+    found: dict[int, int] = {}
+    for word, name in rows:
+        found[word >> _SHIFT] = found.get(word >> _SHIFT, 0) + _checksum(word, name)
+    return found
+
+
+def check(database: Database) -> Iterator[str]:
+    """What is wrong with the index."""
+    buckets = {word >> _SHIFT for (word,) in database.rows("SELECT DISTINCT word FROM calling")}
+    for bucket in sorted({*buckets, *(row[0] for row in database.rows("SELECT bucket FROM calling_sum"))}):
+        try:
+            _rows(database, bucket)
+        except StoreError as error:
+            yield error.message
+
+
+def _rows(database: Database, bucket: int) -> Sequence[Row]:
+    """The rows whose words begin alike. Raises :class:`StoreError` where one is missing or was changed."""
+    span = (bucket << _SHIFT, (bucket + 1) << _SHIFT)
+    rows = database.rows("SELECT word, name_id FROM calling WHERE word >= ? AND word < ?", span)
+    total = database.rows("SELECT sum FROM calling_sum WHERE bucket = ?", (bucket,))
+    if sums(rows).get(bucket, 0) != (total[0][0] if total else 0):
+        raise damaged(database.where, "the index of what names are called")
+    return rows
+
+
+def _checksum(word: int, name: int) -> int:
+    return (word * _WORD ^ name * _NAME) >> 11 & MASK
+
+
+def of_symbols(names: Iterable[tuple[Name, int]], begin: Begin = beginning) -> Iterator[tuple[int, int]]:
+    """The rows by which the names of symbols are found."""
+    for name, identifier in names:
+        if name.kind in _SYMBOLS and (word := begin(name.spelling)) is not None:
+            yield crc32(word.encode()), identifier
+
+
+def of_displays(described: Iterable[tuple[Name, int, bytes]], begin: Begin = beginning) -> Iterator[tuple[int, int]]:
+    """The rows by which names are found that their symbol does not lead to."""
+    for name, identifier, body in described:
+        if (display := displayed(body)) is not None and not _leads_to(name.spelling, display, begin):
+            yield crc32(display.encode()), identifier
+
+
+def display_prefixes(words: Iterable[str]) -> Iterator[str]:
+    """How the bodies of shapes begin that have one of ``words`` for their qualified source name."""
+    for word in words:
+        for tag in ("Function", "Variable"):
+            yield msgspec.json.encode([tag, word]).decode().removesuffix("]") + ","
+
+
+def displayed(body: bytes) -> str | None:
+    """The qualified source name that a shape's body begins with."""
+    found = _DISPLAYED(body)
+    return str(msgspec.json.decode(found[1])) if found else None
+
+
+def _leads_to(symbol: str, display: str, begin: Begin) -> bool:
+    """Whether who asks for ``display`` meets ``symbol`` without a row of its own."""
+    word = begin(symbol)
+    return display == symbol or (word is not None and word in beginnings(display))

@@ -1,0 +1,162 @@
+"""Which names a user means who spells one in C, in C++, or as the linker does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from abistore.model.digest import name_digest
+from abistore.model.names import Kind, Name
+from abistore.store.database.database import Database, Row
+from abistore.store.database.failures import damaged
+from abistore.store.snapshots import calling
+from abistore.store.snapshots.memory import checked_name
+
+_ABBREVIATED = frozenset(
+    {
+        *("string", "allocator", "nullptr_t", "istream", "ostream", "iostream"),
+        *("basic_string", "basic_istream", "basic_ostream", "basic_iostream"),
+    }
+)
+"""What a mangled symbol may mention without spelling it (Itanium C++ ABI, sections 5.1.5 and 5.1.10)."""
+
+_OWN = "kind NOT IN ('import', 'library')"
+_SPELLINGS = (
+    "SELECT spelling FROM {} WHERE EXISTS "
+    "(SELECT 1 FROM entry JOIN line ON line.id = entry.line_id JOIN library ON library.id = line.library_id "
+    "JOIN snapshot ON snapshot.line_id = line.id AND snapshot.superseded = 0 "
+    "AND snapshot.sequence >= entry.first_seq AND snapshot.sequence <= entry.last_seq "
+    "WHERE entry.name_id = name.id AND library.name = coalesce(?, library.name))"
+)
+_FEW, _ENOUGH, _LEAST = 5_000, 300, 2
+"""So many names are looked at one by one, so many of more are, and so many letters tell something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The names of any line, by row id, that may be meant by one spelling.
+
+    It is exact (a type's normal form, a linker's symbol), a qualified name without parameters (all overloads), which a
+    shape displays, or a demangled name with them. ``candidates`` are names that may be displayed so.
+    """
+
+    words: frozenset[str]
+    exact: Mapping[int, Name]
+    demangled: Mapping[int, Name]
+    candidates: Mapping[int, Name]
+
+    @property
+    def names(self) -> dict[int, Name]:
+        """All of them."""
+        return {**self.candidates, **self.demangled, **self.exact}
+
+    def within(self, line: Collection[int], displayed: Collection[int]) -> set[int]:
+        """The names that are meant in a line which ever had those in ``line``, some of which its shapes display so."""
+        exact = self.exact.keys() & line
+        meant = exact | (self.candidates.keys() & displayed)
+        # overloads without debug information have no display name
+        return meant if exact else meant | (self.demangled.keys() & line)
+
+
+def called(database: Database, spelling: str) -> Called:
+    """The names of any line that may be meant by ``spelling``."""
+    from abistore.model.normal import normal_name
+
+    words = frozenset({spelling, normal_name(spelling)})
+    exact = _exactly(database, words)
+    candidates = _candidates(database, words)
+    return Called(words, exact, dict(_demangled(candidates, words)), {} if "(" in spelling else candidates | exact)
+
+
+def _exactly(database: Database, words: Collection[str]) -> dict[int, Name]:
+    digests = [name_digest(kind, word) for kind in get_args(Kind) for word in sorted(words)]
+    rows = database.within("SELECT id, kind, spelling, digest FROM name WHERE digest IN ({})", digests)
+    return {row[0]: checked_name(database, *row[1:]) for row in rows}
+
+
+def _candidates(database: Database, words: Collection[str]) -> dict[int, Name]:
+    statement = "SELECT id, kind, spelling, digest FROM name WHERE id IN ({})"
+    identifiers = calling.meant_by(database, words)
+    found = {row[0]: checked_name(database, *row[1:]) for row in database.within(statement, identifiers)}
+    if len(found) < len(identifiers):
+        raise damaged(database.where, "a name that the index has is missing")
+    return found
+
+
+def _demangled(candidates: Mapping[int, Name], words: frozenset[str]) -> Iterator[tuple[int, Name]]:
+    from abistore.model.demangle import demangle
+
+    spelled = {base for word in words if (base := _base(word))}
+    for identifier, name in candidates.items():
+        # a thousand symbols may begin alike, and demangling is slow
+        if all(base in name.spelling for base in spelled):
+            text = demangle(name.spelling)
+            if not words.isdisjoint((text, without_parameters(text))):
+                yield identifier, name
+
+
+def _base(word: str) -> str | None:
+    """The identifier in ``word`` that every symbol which is called so must spell, where there is one."""
+    from abistore.model.normal import last_component
+
+    base = last_component(word).removeprefix("~")
+    plain = base.isidentifier() and base.isascii() and not base.startswith("operator")
+    return base if plain and base not in _ABBREVIATED else None
+
+
+def spellings(database: Database, library: str | None) -> tuple[str, ...]:
+    """What a programmer calls the functions, variables and types of a library (``None``: of all), sorted.
+
+    What only releases had that were replaced or taken back is left out.
+    """
+    return _readable(database.rows(f"{_SPELLINGS.format('name')} AND {_OWN}", (library,)))
+
+
+def spellings_near(database: Database, text: str) -> tuple[str, ...]:
+    """What a programmer calls the declarations that ``text`` may have been meant to be, sorted.
+
+    All where there are few. Of many, those that hold the last word of ``text``, or else one half of it: a slip of the
+    pen spoils one. The shortest are enough.
+    """
+    ((names,),) = database.rows("SELECT coalesce(max(id), 0) FROM name")
+    words = calling.CHAIN.findall(without_parameters(text))
+    if names <= _FEW:
+        return spellings(database, None)
+    if not words:
+        return ()
+    word = words[-1].rpartition("::")[2].lower()
+    half = max(_LEAST, len(word) // 2)
+    return _holding(database, word) or _holding(database, word[:half], word[-half:])
+
+
+def _holding(database: Database, *parts: str) -> tuple[str, ...]:
+    alike = "LIKE" if database.is_sqlite else "ILIKE"
+    held = " OR ".join(f"spelling {alike} ? ESCAPE '\\'" for _ in parts)
+    chosen = (
+        f"SELECT id, spelling FROM name WHERE {_OWN} AND ({held}) ORDER BY length(spelling), spelling LIMIT {_ENOUGH}"
+    )
+    patterns = (re.sub(r"([\\%_])", r"\\\1", part) for part in parts)
+    return _readable(
+        database.rows(_SPELLINGS.format(f"({chosen}) AS name"), (*(f"%{each}%" for each in patterns), None))
+    )
+
+
+def _readable(rows: Iterable[Row]) -> tuple[str, ...]:
+    from abistore.model.demangle import demangle_all
+
+    found = [str(row[0]) for row in rows]
+    readable = demangle_all([spelling for spelling in found if spelling.startswith("_Z")])
+    return tuple(sorted({readable.get(spelling, spelling) for spelling in found}))
+
+
+def without_parameters(text: str) -> str:
+    """``geo::norm`` of ``geo::norm(geo::Point const&) const``; a text that does not end so as it is."""
+    end = text.rfind(")")
+    depth = 0
+    for position in range(end, 0, -1):
+        depth += (text[position] == ")") - (text[position] == "(")
+        if depth == 0:
+            return text[:position]
+    return text

@@ -1,0 +1,216 @@
+"""Ingesting a snapshot: one transaction that writes what differs from the line's latest state, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from abistore.errors import UsageError, VersionTaken
+from abistore.model.digest import snapshot_digest
+from abistore.model.history import CANDIDATE, IngestOutcome, IngestRequest, LineKey, Release
+from abistore.model.snapshot import Snapshot
+from abistore.model.versions import AUTO, check_version
+from abistore.store.database import seals
+from abistore.store.database.audit import now, record, stamp
+from abistore.store.database.database import Database
+from abistore.store.releases import baselines, cards
+from abistore.store.releases.holding import hold
+from abistore.store.releases.lines import scheme
+from abistore.store.snapshots.entries import Content, changes_of, write_entries
+from abistore.store.snapshots.locations import pack
+
+RESERVED = frozenset({"latest", "prev", "baseline"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a snapshot would find under its label: the release there, and whether that is this very content."""
+
+    current: Release | None
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """What is being ingested: the snapshot, what the caller says of it, and its rows to be."""
+
+    snapshot: Snapshot
+    request: IngestRequest
+    content: Content
+
+
+def line_of(snapshot: Snapshot, request: IngestRequest) -> LineKey:
+    """The line that a snapshot belongs to. Raises :class:`UsageError` for labels that no reference could name."""
+    key = LineKey(request.library or snapshot.library, str(snapshot.target), request.profile)
+    _check_labels(key, request.version)
+    return key
+
+
+def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> IngestOutcome:
+    """Remember ``snapshot`` as a release; a no-op where the release is stored with this content.
+
+    Raises :class:`VersionTaken` where another binary has the version and the request does not replace it,
+    :class:`UsageError` for a version or library name that no reference could name, and where a baseline stands at the
+    release to be replaced.
+    """
+    key = line_of(snapshot, request)
+    content = Content.of(snapshot)
+    with database.transaction():
+        line = _line(database, key, request.version)
+        found = (_kept if request.candidate else place)(database, snapshot, request, content.digest)
+        if found.known and found.current:
+            if request.read_here and _is_same_file(found.current, snapshot):
+                _confirm(database, found.current, request.actor)
+            return IngestOutcome(found.current, known=True, replaced=False, entries_written=0, shapes_written=0)
+        _supersede(database, line, request)
+        release, outcome = _write(database, line, _Arrival(snapshot, request, content))
+        _record(database, release, found.current, request.actor)
+        replaced = None if request.candidate else found.current
+        if replaced is not None:
+            baselines.follow(database, replaced, release, actor=request.actor, reason=request.replace_baseline)
+        return IngestOutcome(release, False, replaced is not None, *outcome)
+
+
+def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes | None = None) -> Place:
+    """What is stored under the label that ``request`` gives; ``digest`` is the snapshot's where that is known.
+
+    Raises :class:`VersionTaken` or :class:`UsageError` where that may not be replaced.
+    """
+    key = line_of(snapshot, request)
+    current = _labelled(database, cards.RELEASES, key, request.version)
+    if current is None:
+        return Place(None, False)
+    same_file = _is_same_file(current, snapshot)
+    same_content = current.digest == (digest or snapshot_digest(snapshot)).hex()
+    if same_content and (same_file or not request.replace):
+        return Place(current, True)
+    if not request.replace:
+        _refuse(current, same_file)
+    channels = baselines.standing_at(database, current)
+    if channels and not request.replace_baseline:
+        hint = (
+            f"give another --version, move it first (abistore baseline set {key.library}@VERSION "
+            f"--channel {channels[0]}), or pass --replace-baseline with the reason"
+        )
+        raise UsageError(f"{current.reference}: baseline {', '.join(channels)} stands at it", hint)
+    return Place(current, False)
+
+
+def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, tuple[int, int]]:
+    """Append the snapshot to its line: its release, and the numbers of entries and of shapes written."""
+    content, locations = arrival.content, arrival.snapshot.locations
+    sequence = int(
+        database.rows("SELECT coalesce(max(sequence), 0) + 1 FROM snapshot WHERE line_id = ?", (line,))[0][0]
+    )
+    changes = changes_of(database, line, content)
+    shapes_written = write_entries(database, line, sequence, content, changes)
+    places = pack(locations, changes.names) if locations else None
+    identifier = cards.insert(database, _card(line, sequence, arrival, places))
+    if places is not None:
+        database.run("INSERT INTO location (snapshot_id, body) VALUES (?, ?)", (identifier, places))
+    release = cards.find(database, "snapshot.id = ?", (identifier,))[0]
+    return release, (len(changes.begin) + len(changes.end), shapes_written)
+
+
+def _check_labels(key: LineKey, version: str) -> None:
+    if not version or version != version.strip() or not version.isprintable():
+        raise UsageError(f"not a version: {version!r}", "give a label such as 1.2.0")
+    if version.partition(":")[0] in RESERVED or version.startswith(CANDIDATE):
+        raise UsageError(f"{version} is a reserved word", "give a label such as 1.2.0")
+    for word in (key.library, key.profile):
+        if not word or "@" in word or word != word.strip() or not word.isprintable():
+            raise UsageError(f"not a name for a library or profile: {word!r}", "use letters, digits, and any of .+-_")
+
+
+def _refuse(current: Release, same_file: bool) -> NoReturn:
+    label = f"{current.line.library}@{current.version}"
+    if same_file and current.provenance.sha256:
+        message = f"{label}: this file is stored, and more or less was read from it then"
+        raise VersionTaken(message, "pass --replace to store what is read now; the old reading stays in the audit")
+    origin = f"{current.provenance.file or 'unnamed'}, sha256 {current.provenance.sha256[:12] or 'unknown'}"
+    message = f"{label}: another binary is stored under this version ({origin}, {current.line.target})"
+    raise VersionTaken(message, "give another --version, or pass --replace; the old one stays in the audit")
+
+
+def _line(database: Database, key: LineKey, version: str) -> int:
+    """The line's id, created where it is new; locked against other writers until the transaction ends."""
+    line = hold(database, key)
+    declared = scheme(database, key.library)
+    if declared != AUTO:
+        check_version(version, declared)
+    return line
+
+
+def _kept(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes) -> Place:
+    """The candidate that is kept under the label."""
+    found = _labelled(database, cards.CANDIDATES, line_of(snapshot, request), request.version)
+    return Place(found, found is not None and found.digest == digest.hex() and _is_same_file(found, snapshot))
+
+
+def _labelled(database: Database, selected: str, key: LineKey, version: str) -> Release | None:
+    condition = f"{selected} AND library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.version = ?"
+    return next(iter(cards.find(database, condition, (key.library, key.target, key.profile, version))), None)
+
+
+def _is_same_file(stored: Release, snapshot: Snapshot) -> bool:
+    return stored.provenance.sha256 == snapshot.provenance.sha256
+
+
+def _supersede(database: Database, line: int, request: IngestRequest) -> None:
+    """Make room: a candidate takes the place of one with its label, a release that of both."""
+    statement = "SELECT id FROM snapshot WHERE line_id = ? AND version = ? AND superseded = 0"
+    only = " AND candidate = 1" if request.candidate else ""
+    for (identifier,) in database.rows(statement + only, (line, request.version)):
+        cards.amend(database, identifier, {"superseded": 1})
+
+
+def _confirm(database: Database, current: Release, actor: str) -> None:
+    """Note that a release which came in as JSON was read from its file now, with the same content."""
+    identifier = cards.identifier(database, current)
+    if not cards.find(database, "snapshot.id = ? AND snapshot.read_here = 1", (identifier,)):
+        cards.amend(database, identifier, {"read_here": 1})
+        record(database, actor, "read", _subject(current), _identity(current))
+
+
+def _card(line: int, sequence: int, arrival: _Arrival, places: bytes | None) -> dict[str, object]:
+    """The columns of the snapshot's row."""
+    snapshot, request, content = arrival.snapshot, arrival.request, arrival.content
+    return {
+        "line_id": line,
+        "sequence": sequence,
+        "version": request.version,
+        "superseded": 0,
+        "digest": content.digest,
+        "sha256": snapshot.provenance.sha256,
+        "size": snapshot.provenance.size,
+        "read_here": int(request.read_here),
+        "build_id": snapshot.provenance.build_id,
+        "soname": cards.soname(snapshot),
+        "exports": cards.exports(snapshot),
+        "declarations": cards.declarations(snapshot),
+        "facets": cards.encode(content.counts).decode(),
+        "target": cards.encode(snapshot.target).decode(),
+        "provenance": cards.encode(snapshot.provenance).decode(),
+        "evidence": cards.encode(snapshot.evidence).decode(),
+        "revision": request.revision,
+        "url": request.url,
+        "ingested": now(),
+        "released": stamp(request.released) if request.released else None,
+        "candidate": int(request.candidate),
+        "members": content.sum,
+        "places": None if places is None else seals.of_bytes(places),
+    }
+
+
+def _record(database: Database, release: Release, before: Release | None, actor: str) -> None:
+    detail = _identity(release) + (f"; was {_identity(before)}" if before is not None else "")
+    action = "candidate" if release.candidate else "ingest" if before is None else "replace"
+    record(database, actor, action, _subject(release), detail)
+
+
+def _subject(release: Release) -> str:
+    return f"{release.line.library}@{release.version} ({release.line.target}, {release.line.profile})"
+
+
+def _identity(release: Release) -> str:
+    return f"digest {release.digest} sha256 {release.provenance.sha256 or '-'} sequence {release.sequence}"
