@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+EXAMPLE = "e.g. postgresql://user@host/database, or a path"
+"""How a database is named."""
+
 HIDDEN = "***"
 """What stands for a secret."""
 

@@ -4,7 +4,7 @@ from alembic import context
 from sqlalchemy import Connection
 
 from abistore.store.database.connect import connect
-from abistore.store.database.schema import VERSION_TABLE, hold_schema, use_write_ahead_log
+from abistore.store.database.schema import VERSION_TABLE
 from abistore.store.database.tables import metadata
 
 
@@ -29,12 +29,10 @@ def migrate_named_database() -> None:
         raise SystemExit("name the database: alembic -x db=PATH_OR_URL ...")
     database = connect(name, write=True, create=True, busy_seconds=60)
     try:
-        if database.is_sqlite:
-            use_write_ahead_log(database)
-            database.run("PRAGMA foreign_keys = OFF")
-        with database.alchemy() as connection, database.transaction():
-            hold_schema(database)
-            migrate(connection)
+        database.prepare()
+        with database.rebuilding():
+            database.hold_schema()
+            migrate(database.connection)
     finally:
         database.close()
 

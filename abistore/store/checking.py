@@ -9,13 +9,13 @@ from itertools import groupby
 from typing import TypeAlias
 
 import msgspec
+from sqlalchemy import BindParameter, bindparam, select
 
 from abistore.errors import StoreError
 from abistore.model.digest import digest, name_digest
 from abistore.model.history import LineKey
-from abistore.store.database import audit, seals
+from abistore.store.database import audit, seals, tables
 from abistore.store.database.database import Database
-from abistore.store.database.structure import structure_problems
 from abistore.store.history import findings, verdicts
 from abistore.store.releases import baselines, cards, lines
 from abistore.store.snapshots import calling
@@ -27,6 +27,31 @@ Part: TypeAlias = tuple[str, Callable[[Database], Problems]]
 Progress: TypeAlias = Callable[[str, float], None]
 
 _BATCH = 5000
+
+_NAME, _SHAPE, _ENTRY, _CARD = tables.name.c, tables.shape.c, tables.entry.c, tables.snapshot.c
+_LAST: BindParameter[int] = bindparam("last")
+_NAMES = (
+    select(_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest, _NAME.entries)
+    .where(_NAME.id > _LAST)
+    .order_by(_NAME.id)
+    .limit(_BATCH)
+)
+_ENTRIES = (
+    select(_ENTRY.name_id, _ENTRY.line_id, _ENTRY.facet, _SHAPE.digest, _ENTRY.first_seq, _ENTRY.last_seq)
+    .select_from(tables.entry.join(tables.shape))
+    .where(_ENTRY.name_id.between(bindparam("first"), _LAST))
+    .order_by(_ENTRY.name_id)
+)
+_SHAPES = select(_SHAPE.id, _SHAPE.digest, _SHAPE.body).where(_SHAPE.id > _LAST).order_by(_SHAPE.id).limit(_BATCH)
+_PLACES = (
+    select(_CARD.id, _CARD.places, tables.location.c.body)
+    .select_from(tables.snapshot.outerjoin(tables.location))
+    .where(_CARD.id > _LAST)
+    .order_by(_CARD.id)
+    .limit(50)
+)
+_LABELS = (tables.library.c.name, tables.line.c.target, tables.line.c.profile)
+_LINES = select(tables.line.c.id, *_LABELS).select_from(tables.line.join(tables.library)).order_by(*_LABELS)
 
 
 def check(database: Database, quick: bool, progress: Progress | None) -> tuple[str, ...]:
@@ -50,12 +75,16 @@ def check(database: Database, quick: bool, progress: Progress | None) -> tuple[s
     return tuple(found)
 
 
+def _structure(database: Database) -> Problems:
+    return database.problems()
+
+
 def _sums(database: Database) -> Problems:
     """The rows of libraries, lines, releases and baselines: each by its checksum, all by the sums over them."""
     for library in sorted({line.key.library for line in lines.every(database)}):
         for condition in (cards.RELEASES, cards.CANDIDATES):
             yield from _told(partial(cards.of_library, database, condition, (library, None, None)))
-    yield from _told(lambda: cards.find(database, "snapshot.superseded = 1", ()))
+    yield from _told(lambda: cards.find(database, cards.SNAPSHOT.superseded == 1))
     yield from _told(lambda: baselines.standing(database, None))
 
 
@@ -73,8 +102,7 @@ def _audit(database: Database) -> Problems:
 def _names(database: Database) -> Problems:
     """Each name by its digest, and by the sum over its entries."""
     last = -1
-    statement = "SELECT id, kind, spelling, digest, entries FROM name WHERE id > ? ORDER BY id LIMIT ?"
-    while rows := database.rows(statement, (last, _BATCH)):
+    while rows := database.rows(_NAMES, {"last": last}):
         first, last = rows[0][0], rows[-1][0]
         sums = _entry_sums(database, first, last)
         for identifier, kind, spelling, key, total in rows:
@@ -86,11 +114,7 @@ def _names(database: Database) -> Problems:
 
 def _entry_sums(database: Database, first: int, last: int) -> dict[int, int]:
     """The sum over the entries of each name from one id to another, which the index of names gives."""
-    statement = (
-        "SELECT entry.name_id, entry.line_id, entry.facet, shape.digest, entry.first_seq, entry.last_seq FROM entry "
-        "JOIN shape ON shape.id = entry.shape_id WHERE entry.name_id >= ? AND entry.name_id <= ? ORDER BY entry.name_id"
-    )
-    rows = database.rows(statement, (first, last))
+    rows = database.rows(_ENTRIES, {"first": first, "last": last})
     return {
         name: sum(seals.entry(line, facet, seals.key(shape), *span) for _, line, facet, shape, *span in own)
         for name, own in groupby(rows, key=lambda row: row[0])
@@ -99,8 +123,7 @@ def _entry_sums(database: Database, first: int, last: int) -> dict[int, int]:
 
 def _shapes(database: Database) -> Problems:
     last = -1
-    statement = "SELECT id, digest, body FROM shape WHERE id > ? ORDER BY id LIMIT ?"
-    while rows := database.rows(statement, (last, _BATCH)):
+    while rows := database.rows(_SHAPES, {"last": last}):
         for identifier, key, body in rows:
             if digest(body.encode()) != key:
                 yield f"shape {key.hex()}: its body has another digest"
@@ -108,13 +131,9 @@ def _shapes(database: Database) -> Problems:
 
 
 def _locations(database: Database) -> Problems:
-    statement = (
-        "SELECT snapshot.id, snapshot.places, location.body FROM snapshot "
-        "LEFT JOIN location ON location.snapshot_id = snapshot.id WHERE snapshot.id > ? ORDER BY snapshot.id LIMIT 50"
-    )
     last = -1
-    names = {row[0] for row in database.rows("SELECT id FROM name")}
-    while rows := database.rows(statement, (last,)):
+    names = {row[0] for row in database.rows(select(tables.name.c.id))}
+    while rows := database.rows(_PLACES, {"last": last}):
         for last, places, body in rows:
             if (places is None) != (body is None) or (body is not None and seals.of_bytes(body) != places):
                 yield f"snapshot {last}: its locations are missing or were changed"
@@ -124,12 +143,8 @@ def _locations(database: Database) -> Problems:
 
 def _lines(database: Database) -> Iterator[Part]:
     """A part for each line: every snapshot that it ever had, as its entries tell it."""
-    statement = (
-        "SELECT line.id, library.name, line.target, line.profile FROM line "
-        "JOIN library ON library.id = line.library_id ORDER BY library.name, line.target, line.profile"
-    )
     try:
-        rows = database.rows(statement)
+        rows = database.rows(_LINES)
     except StoreError:
         return  # the parts before tell why
     for identifier, *labels in rows:
@@ -138,7 +153,7 @@ def _lines(database: Database) -> Iterator[Part]:
 
 
 _QUICK: tuple[Part, ...] = (
-    ("the database's structure", structure_problems),
+    ("the database's structure", _structure),
     ("releases and baselines", _sums),
     ("the audit", _audit),
     ("what names are called", calling.check),

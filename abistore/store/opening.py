@@ -41,7 +41,7 @@ def _bring_to_head(database: Database, *, write: bool, create: bool) -> None:
         create_schema(database)
     elif found != HEAD:
         refuse_newer(database, found)
-        if not (write and database.is_sqlite):
+        if not (write and database.path):
             message = f"{database.where}: the store has the older schema {found}, this abistore needs {HEAD}"
             raise SchemaMismatch(message, "run `abistore db upgrade`")
         bring_up(database)

@@ -12,7 +12,7 @@ from abistore.store.database.audit import record
 from abistore.store.database.connect import connect
 from abistore.store.database.copying import copy_beside
 from abistore.store.database.database import Database
-from abistore.store.database.schema import HEAD, hold_schema, revision
+from abistore.store.database.schema import HEAD, revision
 from abistore.store.releases.settling import SCHEMES_OF_LINES, settle
 
 if TYPE_CHECKING:
@@ -44,24 +44,20 @@ def refuse_newer(database: Database, found: str) -> None:
 
 def bring_up(database: Database) -> StoreUpgrade:
     """Migrate to the newest schema, all or nothing; an SQLite file is copied first."""
-    if database.is_sqlite:
-        # rebuilding a table would otherwise delete what refers to it; the pragma has no effect in a transaction
-        database.run("PRAGMA foreign_keys = OFF")
-    try:
-        with database.alchemy() as connection, database.transaction():
-            hold_schema(database)
-            found = revision(database)
-            if found is None or found == HEAD:
-                return StoreUpgrade(HEAD, HEAD, None)
-            backup = copy_beside(database, found) if database.path else None
-            _migrate(connection)
-            _verify(database)
-            if found < SCHEMES_OF_LINES:
-                settle(database)
-            record(database, "", "upgrade", "store", f"schema {HEAD}; was {found}")
-    finally:
-        if database.is_sqlite:
-            database.run("PRAGMA foreign_keys = ON")
+    with database.rebuilding():
+        database.hold_schema()
+        found = revision(database)
+        if found is None or found == HEAD:
+            return StoreUpgrade(HEAD, HEAD, None)
+        backup = copy_beside(database, found) if database.path else None
+        with database.translated():
+            _migrate(database.connection)
+        if revision(database) != HEAD:
+            message = f"{database.where}: the upgrade did not lead to schema {HEAD}"
+            raise SchemaMismatch(message, "the store is as before")
+        if found < SCHEMES_OF_LINES:
+            settle(database)
+        record(database, "", "upgrade", "store", f"schema {HEAD}; was {found}")
     return StoreUpgrade(found, HEAD, str(backup) if backup else None)
 
 
@@ -80,10 +76,3 @@ def _migrate(connection: Connection) -> None:
     config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, HEAD)
-
-
-def _verify(database: Database) -> None:
-    found = revision(database)
-    dangling = database.rows("PRAGMA foreign_key_check") if database.is_sqlite else ()
-    if found != HEAD or dangling:
-        raise SchemaMismatch(f"{database.where}: the upgrade did not lead to schema {HEAD}", "the store is as before")

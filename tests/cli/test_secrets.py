@@ -196,7 +196,11 @@ def test_a_password_that_an_older_version_stored_is_not_shown(
     abistore: Call, values: dict[str, str | Path], database: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as older:
-        for module in ("abistore.model.snapshot", "abistore.extract.debuginfo.debuginfod", "abistore.store.database.audit"):
+        for module in (
+            "abistore.model.snapshot",
+            "abistore.extract.debuginfo.debuginfod",
+            "abistore.store.database.audit",
+        ):
             older.setattr(f"{module}.masked", lambda text, secrets=(): text)
         told = ["--debuginfod", "--url", values["--url"], "--version"]
         for version, library in (("1.0", values["old"]), ("2.0", new)):

@@ -15,7 +15,7 @@ KNOWN = {"service": 2}
 """How many modules of a package are still in a circle: numbers only fall, and a package without any has no entry."""
 
 MOST_MODULES = 16
-IN_ORDER = ("extract",)
+IN_ORDER = ("extract", "report", "store")
 """The packages in which no folder holds more."""
 
 

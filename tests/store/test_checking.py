@@ -7,6 +7,7 @@ import pytest
 from abistore.model.history import IngestRequest
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, large, snapshot
+from tests.store.sql import sql
 
 
 @pytest.fixture
@@ -29,17 +30,17 @@ def test_a_check_tells_what_it_looks_at(filled: str) -> None:
 def test_a_quick_check_looks_at_the_sums_and_at_no_shape(filled: str) -> None:
     told: list[str] = []
     with Store.open(filled, write=True) as store:
-        store.database.run("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
+        sql(store.database, "UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
         assert store.check(quick=True, progress=lambda what, _: told.append(what)) == ()
         assert "shapes" not in told
         assert store.check() != ()
-        store.database.run("DELETE FROM audit WHERE id = 2")
+        sql(store.database, "DELETE FROM audit WHERE id = 2")
         assert any("the audit was changed, or lacks a row" in problem for problem in store.check(quick=True))
 
 
 def test_a_check_names_the_release_that_an_entry_was_taken_from(filled: str) -> None:
     with Store.open(filled, write=True) as store:
-        store.database.run("DELETE FROM entry WHERE last_seq = 1 AND facet = 1")
+        sql(store.database, "DELETE FROM entry WHERE last_seq = 1 AND facet = 1")
         found = store.check()
     assert any("liblarge (elf-x86_64-64-little, default) 1.0, number 1: an entry is missing" in one for one in found)
     assert not any("1.1, number 2" in one for one in found)
@@ -47,8 +48,8 @@ def test_a_check_names_the_release_that_an_entry_was_taken_from(filled: str) -> 
 
 def test_a_check_goes_on_after_what_it_cannot_read(filled: str) -> None:
     with Store.open(filled, write=True) as store:
-        store.database.run("UPDATE library SET scheme = 'semver' WHERE name = 'libgeo'")
-        store.database.run("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
+        sql(store.database, "UPDATE library SET scheme = 'semver' WHERE name = 'libgeo'")
+        sql(store.database, "UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
         found = store.check()
     assert any("the row of library libgeo" in problem for problem in found)
     assert any("its body has another digest" in problem for problem in found)
@@ -58,7 +59,7 @@ def test_an_index_of_a_server_that_lacks_a_row_is_found(postgres_url: str) -> No
     with Store.open(postgres_url, write=True) as store:
         store.ingest(large(names=20), IngestRequest("1.0"))
         ready = "UPDATE pg_index SET indisready = ? WHERE indexrelid = 'ix_snapshot_sha256'::regclass"
-        store.database.run(ready, (False,))
+        sql(store.database, ready, False)
         store.ingest(large(3, names=20, step=1), IngestRequest("1.1"))
-        store.database.run(ready, (True,))
+        sql(store.database, ready, True)
         assert any("index ix_snapshot_sha256" in problem for problem in store.check(quick=True))

@@ -18,6 +18,7 @@ from abistore.store.releases.lines import every
 from abistore.store.store import Store
 from tests.store.builders import X86, record
 from tests.store.schemas.build import fill
+from tests.store.sql import sql
 
 COLUMNS = [(table, column) for table in metadata.sorted_tables for column in table.columns]
 
@@ -36,7 +37,7 @@ def changed(store: Store, statement: str, *values: object) -> Iterator[bool]:
     """The database after a statement, for as long as this lasts: false where the database itself refuses it."""
     with suppress(_Undone), store.database.transaction():
         try:
-            store.database.run(statement, values)
+            sql(store.database, statement, *values)
             done = True
         except StoreError:
             done = False
@@ -111,7 +112,7 @@ def test_a_value_that_was_changed_is_noticed_by_who_reads_it_and_by_a_check(
     filled: Store, table: Table, column: Column[object]
 ) -> None:
     expected = answers(filled)
-    rows = filled.database.rows(f"SELECT {column.name}, {', '.join(c.name for c in table.primary_key)} FROM {table}")
+    rows = sql(filled.database, f"SELECT {column.name}, {', '.join(c.name for c in table.primary_key)} FROM {table}")
     assert rows
     where = " AND ".join(f"{key.name} = ?" for key in table.primary_key)
     tried = 0
@@ -129,7 +130,7 @@ def test_a_row_that_is_missing_is_noticed_by_who_reads_it_and_by_a_check(filled:
     expected = answers(filled)
     keys = ", ".join(key.name for key in table.primary_key)
     where = " AND ".join(f"{key.name} = ?" for key in table.primary_key)
-    for key in filled.database.rows(f"SELECT {keys} FROM {table}"):
+    for key in sql(filled.database, f"SELECT {keys} FROM {table}"):
         with changed(filled, f"DELETE FROM {table} WHERE {where}", *key) as done:
             if done:
                 verify(filled, expected, f"without {key}")
@@ -182,7 +183,7 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         judge(store)
         assert store.check() == ()
         assert {line.key.library for line in every(store.database)} == {"libgeo", "liblarge"}
-        if store.database.is_sqlite:
-            store.database.run("PRAGMA foreign_keys = OFF")
-            store.database.run("PRAGMA ignore_check_constraints = ON")
+        if store.database.path:
+            sql(store.database, "PRAGMA foreign_keys = OFF")
+            sql(store.database, "PRAGMA ignore_check_constraints = ON")
         yield store

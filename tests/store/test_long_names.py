@@ -12,6 +12,7 @@ from abistore.model.history import IngestRequest
 from abistore.model.names import Name
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
+from tests.store.sql import sql
 
 
 def long_spelling(size: int, seed: int = 1) -> str:
@@ -48,10 +49,10 @@ def test_names_that_differ_at_their_very_end_are_two(address: str) -> None:
 
 def test_what_a_server_cannot_hold_is_not_told_as_a_lost_connection(postgres_url: str) -> None:
     with Store.open(postgres_url, write=True) as store:
-        store.database.run("CREATE TABLE narrow (word TEXT UNIQUE)")
+        sql(store.database, "CREATE TABLE narrow (word TEXT UNIQUE)")
         with pytest.raises(StoreError, match="more than PostgreSQL can hold") as caught:
-            store.database.run("INSERT INTO narrow VALUES (?)", (long_spelling(9_000),))
+            sql(store.database, "INSERT INTO narrow VALUES (?)", long_spelling(9_000))
         assert "connection" not in caught.value.message
         with pytest.raises(StoreError) as caught:
-            store.database.rows("SELECT repeat('x', 2000000000)")
+            sql(store.database, "SELECT repeat('x', 2000000000)")
         assert "connection" not in caught.value.message

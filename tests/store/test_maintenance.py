@@ -16,6 +16,7 @@ from abistore.store.database.copying import copy_beside
 from abistore.store.database.schema import HEAD
 from abistore.store.store import Store
 from tests.store.builders import large
+from tests.store.sql import sql
 
 
 @pytest.fixture
@@ -48,20 +49,20 @@ def test_stats_count_what_is_there(filled: Path) -> None:
 def test_a_check_finds_what_was_changed_behind_its_back(filled: Path, damage: str, problem: str) -> None:
     with Store.open(filled, write=True) as store:
         assert store.check() == ()
-        store.database.run(damage)
+        sql(store.database, damage)
         assert any(problem in sentence for sentence in store.check())
 
 
 def test_a_check_finds_what_refers_to_nothing(filled: Path) -> None:
     with Store.open(filled, write=True) as store:
-        store.database.run("PRAGMA foreign_keys = OFF")
-        store.database.run("DELETE FROM name WHERE id = 5")
+        sql(store.database, "PRAGMA foreign_keys = OFF")
+        sql(store.database, "DELETE FROM name WHERE id = 5")
         assert any("refers to nothing in name" in sentence for sentence in store.check())
 
 
 def test_a_damaged_snapshot_does_not_load(filled: Path) -> None:
     with Store.open(filled, write=True) as store:
-        store.database.run("UPDATE shape SET body = 'x'")
+        sql(store.database, "UPDATE shape SET body = 'x'")
         with pytest.raises(StoreError, match="damaged"):
             store.load(store.resolve("liblarge@1.0"))
 
@@ -69,14 +70,14 @@ def test_a_damaged_snapshot_does_not_load(filled: Path) -> None:
 @pytest.mark.parametrize("damage", ["evidence = '[7]'", "ingested = 'yesterday'"])
 def test_a_damaged_card_is_told(filled: Path, damage: str) -> None:
     with Store.open(filled, write=True) as store:
-        store.database.run(f"UPDATE snapshot SET {damage}")
+        sql(store.database, f"UPDATE snapshot SET {damage}")
         with pytest.raises(StoreError, match="the card of liblarge"):
             store.releases("liblarge")
 
 
 def test_a_backup_is_a_store_of_its_own(filled: Path, tmp_path: Path) -> None:
     with Store.open(filled, write=True) as store, store.database.transaction():
-        store.database.run("DELETE FROM audit")
+        sql(store.database, "DELETE FROM audit")
         copy = store.backup(tmp_path / "copy.db")
     with Store.open(copy, write=False) as backup, Store.open(filled, write=False) as store:
         assert backup.check() == ()
@@ -104,9 +105,9 @@ def test_a_server_is_not_backed_up_here(postgres_url: str, tmp_path: Path) -> No
 
 def test_vacuum_gives_space_back(filled: Path) -> None:
     with Store.open(filled, write=True) as store:
-        store.database.run("CREATE TABLE ballast (body BLOB)")
-        store.database.run("INSERT INTO ballast VALUES (zeroblob(1000000))")
-        store.database.run("DROP TABLE ballast")
+        sql(store.database, "CREATE TABLE ballast (body BLOB)")
+        sql(store.database, "INSERT INTO ballast VALUES (zeroblob(1000000))")
+        sql(store.database, "DROP TABLE ballast")
         before, after = store.vacuum()
         assert before - after >= 1000000
         assert store.check() == ()
@@ -118,7 +119,7 @@ def test_stats_check_and_vacuum_work_on_a_server(postgres_url: str) -> None:
         assert store.stats().names == 401
         assert store.check() == ()
         assert min(store.vacuum()) > 0
-        store.database.run("UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
+        sql(store.database, "UPDATE shape SET body = replace(body, 'geo::norm7', 'geo::norm8')")
         assert any("another digest" in sentence for sentence in store.check())
 
 

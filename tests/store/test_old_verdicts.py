@@ -19,6 +19,7 @@ from abistore.store.database.connect import connect
 from abistore.store.database.database import Database
 from abistore.store.store import Store
 from tests.store.builders import X86
+from tests.store.sql import sql
 
 ROOT = Path(__file__).parent.parent.parent
 SIDE = {"target": str(X86), "soname": "libgeo.so.1", "exports": 2, "evidence": []}
@@ -49,29 +50,29 @@ def older(address: str) -> Database:
     words = [sys.executable, "-m", "alembic", "-x", f"db={address}", "upgrade", "0002"]
     subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
     database = connect(address, write=True, create=False, busy_seconds=5)
-    database.run("INSERT INTO library (name, scheme) VALUES ('libgeo', 'auto')")
-    database.run("INSERT INTO line (library_id, target, profile) VALUES (1, ?, 'default')", (str(X86),))
-    database.many(
-        "INSERT INTO name (kind, spelling) VALUES (?, ?)",
-        [("function", "norm"), ("variable", "origin"), ("record", "geo::Point")],
-    )
+    sql(database, "INSERT INTO library (name, scheme) VALUES ('libgeo', 'auto')")
+    sql(database, "INSERT INTO line (library_id, target, profile) VALUES (1, ?, 'default')", str(X86))
+    for name in (("function", "norm"), ("variable", "origin"), ("record", "geo::Point")):
+        sql(database, "INSERT INTO name (kind, spelling) VALUES (?, ?)", *name)
     for number, digest in enumerate((b"a" * 16, b"b" * 16)):
         card = {"format": "elf", "machine": "x86_64", "bits": 64, "endianness": "little", "os_abi": "sysv"}
         values = (number + 1, f"1.{number}", digest, json.dumps(card))
-        database.run(
+        sql(
+            database,
             "INSERT INTO snapshot (line_id, sequence, version, superseded, digest, sha256, exports, declarations, "
             "facets, target, provenance, evidence, ingested) VALUES (1, ?, ?, 0, ?, '', 2, 3, '{}', ?, '{}', '[]', "
             "'2026-05-01T00:00:00.000000+00:00')",
-            values,
+            *values,
         )
     return database
 
 
 def judge(database: Database, policy: str, comparison: bytes) -> None:
-    database.run(
+    sql(
+        database,
         "INSERT INTO verdict (old_digest, new_digest, policy, engine, verdict, breaking, api_breaks, risk_changes, "
         "compatible, judged, comparison) VALUES (?, ?, ?, 'e1', 4, 2, 0, 0, 0, '2026-05-01T00:00:00.000000+00:00', ?)",
-        (b"a" * 16, b"b" * 16, policy, comparison),
+        *(b"a" * 16, b"b" * 16, policy, comparison),
     )
 
 
@@ -109,7 +110,7 @@ def test_findings_of_before_are_explained(older: Database, address: str) -> None
     upgrade.upgrade(address)
     with Store.open(address, write=False) as store:
         assert store.stats().verdicts == 2
-        assert store.database.rows("SELECT count(*) FROM finding") == [(4,)]
+        assert sql(store.database, "SELECT count(*) FROM finding") == [(4,)]
         for change, count in ((GONE, 1), (ADDED, 1), (SIZE, 3)):
             name = Finding(
                 change["kind"], Name(change["subject"], change["symbol"]), change["part"], "", Impact.RISK, "layout"
@@ -126,5 +127,5 @@ def test_a_report_that_cannot_be_read_stays_as_it_is(older: Database, address: s
     upgrade.upgrade(address)
     with Store.open(address, write=False) as store:
         assert store.stats().verdicts == 1
-        kept = store.database.rows("SELECT comparison FROM unread_verdict ORDER BY id")
+        kept = sql(store.database, "SELECT comparison FROM unread_verdict ORDER BY id")
         assert [bytes(row[0]) for row in kept] == [b"", zlib.compress(b"{}")]

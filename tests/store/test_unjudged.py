@@ -14,6 +14,7 @@ from abistore.model.shapes import Alias, Primitive, Qualified
 from abistore.service.history import History, history
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, function, record, snapshot, struct
+from tests.store.sql import sql
 
 ODD = record("odd")
 
@@ -37,7 +38,7 @@ def test_a_damaged_release_leaves_the_others_their_verdicts(address: str, capsys
     filled(address)
     with Store.open(address, write=True) as store:
         body = encode(struct("z")).decode()
-        store.database.run("UPDATE shape SET body = ? WHERE body = ?", (body.replace('"z"', '"q"'), body))
+        sql(store.database, "UPDATE shape SET body = ? WHERE body = ?", body.replace('"z"', '"q"'), body)
         (key,) = store.lines()
         store.set_baseline(key, "release", "1.1", reason="first", actor="ana")
     (line,) = history("libgeo", database=address)

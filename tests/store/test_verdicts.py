@@ -24,6 +24,7 @@ from abistore.model.history import IngestRequest, LineKey, StoredVerdict
 from abistore.model.snapshot import Location
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, X86, function, record, snapshot
+from tests.store.sql import sql
 
 LINE = LineKey("libgeo", str(X86))
 AFFECTED = (function("area"), function("norm"))
@@ -146,10 +147,10 @@ def test_a_damaged_verdict_is_told(path: Path, damage: str) -> None:
             store.ingest(snapshot(str(number), symbols=symbols), IngestRequest(f"1.{number}"))
         made = given(store, GONE)
         store.save_verdicts([made])
-        store.database.run("PRAGMA foreign_keys = OFF")
-        store.database.run("DELETE FROM finding WHERE id > 1")
-        store.database.run("DELETE FROM verdict_part WHERE part <> 'findings'")
-        store.database.run(damage, (b"no",))
+        sql(store.database, "PRAGMA foreign_keys = OFF")
+        sql(store.database, "DELETE FROM finding WHERE id > 1")
+        sql(store.database, "DELETE FROM verdict_part WHERE part <> 'findings'")
+        sql(store.database, damage, b"no")
         with pytest.raises(StoreError, match=r"damaged|missing|another body"):
             store.find_verdict(made.old, made.new, RulingKey(), "e1")
 
@@ -158,7 +159,7 @@ def test_a_finding_is_stored_once_and_told_where_it_was_found_first(store: Store
     with store:
         for number in (1, 2, 3):
             store.save_verdicts([given(store, GONE, MOVED, sides=("1.0", f"1.{number}"))])
-        assert store.database.rows("SELECT count(*) FROM finding") == [(3,)]
+        assert sql(store.database, "SELECT count(*) FROM finding") == [(3,)]
         ((found,), more) = store.findings(identity(GONE).hex(), 9)
         assert (found.new.version, more) == ("1.1", 0)
 
@@ -185,7 +186,7 @@ def test_places_are_those_of_the_releases_and_not_of_the_judgement(store: Store)
             store.ingest(snapshot(number, symbols=symbols, locations=places), IngestRequest(number))
         for new in ("2.1", "2.2"):
             store.save_verdicts([given(store, gone, norm, sides=("2.0", new))])
-        assert store.database.rows("SELECT count(*) FROM finding WHERE verdict_id > 1") == [(0,)]
+        assert sql(store.database, "SELECT count(*) FROM finding WHERE verdict_id > 1") == [(0,)]
         made = given(store, sides=("2.0", "2.2"))
         found = store.find_verdict(made.old, made.new, RulingKey(), "e1")
         assert found is not None

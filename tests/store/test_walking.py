@@ -19,6 +19,7 @@ from benchmarks.releases import made
 from tests.effort import steps
 from tests.laws.histories import history
 from tests.store.builders import snapshot, struct
+from tests.store.sql import sql
 
 
 def stored(store: Store, releases: list[Snapshot], order: list[int] | None = None) -> list[Release]:
@@ -70,7 +71,7 @@ def test_a_missing_entry_is_noticed_on_the_way(address: str) -> None:
         releases = stored(store, history(3, 3))
         walk = store.walk()
         walk.step(releases[0])
-        store.database.run("DELETE FROM entry WHERE name_id = (SELECT max(name_id) FROM entry)")
+        sql(store.database, "DELETE FROM entry WHERE name_id = (SELECT max(name_id) FROM entry)")
         with pytest.raises(StoreError, match="an entry is missing"):
             store.walk().step(releases[0])
 

@@ -5,11 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from sqlalchemy import bindparam, insert, literal, select, update
+
 from abistore.model.digest import digest, encode
 from abistore.model.history import AuditRecord
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
+from abistore.store.database.tables import audit, root
 from abistore.urls import masked
+
+_END = select(root.c.audit).with_for_update()
+_RECORD = insert(audit)
+_MOVE_END = update(root)
+_LAST = (
+    select(audit.c.at, audit.c.actor, audit.c.action, audit.c.subject, audit.c.detail, audit.c.digest, root.c.audit)
+    .select_from(root.outerjoin(audit, literal(True)))
+    .order_by(audit.c.id.desc())
+    .limit(bindparam("most"))
+)
+_NEXT = (
+    select(audit.c.id, audit.c.digest, audit.c.at, audit.c.actor, audit.c.action, audit.c.subject, audit.c.detail)
+    .where(audit.c.id > bindparam("last"))
+    .order_by(audit.c.id)
+    .limit(5000)
+)
 
 
 def now() -> str:
@@ -25,13 +44,13 @@ def stamp(moment: datetime) -> str:
 
 def record(database: Database, actor: str, action: str, subject: str, detail: str) -> None:
     """Note a mutation, as the last statement of its transaction: all writers meet at the end of the chain."""
-    lock = "" if database.is_sqlite else " FOR UPDATE"
-    ((before,),) = database.rows(f"SELECT audit FROM root{lock}")
+    ((before,),) = database.rows(_END)
     said = (now(), actor, action, subject, masked(detail))
     after = link(before, said)
-    statement = "INSERT INTO audit (at, actor, action, subject, detail, digest) VALUES (?, ?, ?, ?, ?, ?)"
-    database.run(statement, (*said, after))
-    database.run("UPDATE root SET audit = ?", (after,))
+    database.run(
+        _RECORD, dict(zip(("at", "actor", "action", "subject", "detail"), said, strict=True)) | {"digest": after}
+    )
+    database.run(_MOVE_END, {"audit": after})
 
 
 def link(before: bytes, said: Sequence[str]) -> bytes:
@@ -41,11 +60,7 @@ def link(before: bytes, said: Sequence[str]) -> bytes:
 
 def records(database: Database, limit: int) -> tuple[AuditRecord, ...]:
     """The last ``limit`` mutations, newest first. Raises :class:`StoreError` where one was changed or taken away."""
-    statement = (
-        "SELECT audit.at, audit.actor, audit.action, audit.subject, audit.detail, audit.digest, root.audit "
-        "FROM root LEFT JOIN audit ON 1 = 1 ORDER BY audit.id DESC LIMIT ?"
-    )
-    rows = database.rows(statement, (limit + 1,))
+    rows = database.rows(_LAST, {"most": limit + 1})
     expected = rows[0][-1] if rows else None
     kept = [row for row in rows if row[0] is not None]
     if not kept and expected != b"":
@@ -60,9 +75,8 @@ def records(database: Database, limit: int) -> tuple[AuditRecord, ...]:
 
 def verify(database: Database) -> None:
     """Follow the whole chain. Raises :class:`StoreError` where a row was changed or taken away."""
-    statement = "SELECT id, digest, at, actor, action, subject, detail FROM audit WHERE id > ? ORDER BY id LIMIT 5000"
     before, last = b"", -1
-    while rows := database.rows(statement, (last,)):
+    while rows := database.rows(_NEXT, {"last": last}):
         last = rows[-1][0]
         for _, found, *said in rows:
             if link(before, said) != found:

@@ -2,102 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final, TypeAlias
 
-from abistore.errors import StoreBusy, StoreError
+from sqlalchemy import BindParameter, Connection, Executable, Insert, bindparam, text
+from sqlalchemy.exc import DBAPIError
+
+from abistore.errors import StoreError
 from abistore.store.database.failures import damaged, failure
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
-Row = Sequence[Any]
+Row: TypeAlias = Sequence[Any]
+Values: TypeAlias = Mapping[str, Any]
 
 CHUNK = 900
 """How many values one ``IN`` list carries: below every database's limit of parameters."""
 
-TURN = 250
-"""Milliseconds of one turn of waiting for a lock."""
+NONE: Final[Values] = {}
+
+AMONG: Final[BindParameter[Any]] = bindparam("among", expanding=True)
+"""The list of values of :meth:`Database.within`: ``column.in_(AMONG)``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Database:
-    """A connection in autocommit mode. Statements are written with ``?`` for parameters, whatever the driver wants.
+class Database(ABC):
+    """A connection in autocommit mode, on which transactions begin and end where the store says.
 
-    ``driver`` is the DB-API connection, to which statements go directly: importing SQLAlchemy takes longer than most
-    commands, and only what makes or migrates tables needs it. ``engine`` gives SQLAlchemy's, around this connection.
-    ``errors`` are the classes that the driver raises.
-    ``where`` is the database as messages call it: a path, or a URL without its password.
+    Statements are SQLAlchemy Core expressions over :mod:`abistore.store.database.tables`, the same for all databases;
+    those that a module keeps are compiled once. What databases do each in its own way is a method here.
+    ``where`` is the database as messages call it: a path, or a URL without its password. ``path`` is an SQLite file's.
     """
 
-    driver: Any
-    errors: tuple[type[Exception], ...]
-    engine: Callable[[], Engine]
-    where: str
-    path: Path | None
-    writable: bool
+    path: Path | None = None
 
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether the database is an SQLite file."""
-        return self.path is not None
+    def __init__(self, connection: Connection, where: str, *, writable: bool) -> None:
+        self.connection = connection
+        self.where = where
+        self.writable = writable
 
-    def rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> Sequence[Row]:
+    # statements
+
+    def rows(self, statement: Executable, values: Values = NONE) -> Sequence[Row]:
         """All rows that ``statement`` gives."""
-        with self.translated(), closing(self.driver.cursor()) as cursor:
-            cursor.execute(self._native(statement), parameters)
-            found: list[Row] = cursor.fetchall()
-            return found
+        with self.translated():
+            return self.connection.execute(statement, values).all()
 
-    def each(self, statement: str, parameters: tuple[Any, ...] = ()) -> Iterator[Row]:
+    def each(self, statement: Executable, values: Values = NONE) -> Iterator[Row]:
         """All rows that ``statement`` gives, some at a time."""
-        with self.translated(), closing(self.driver.cursor()) as cursor:
-            cursor.execute(self._native(statement), parameters)
-            while rows := cursor.fetchmany(CHUNK):
+        with self.translated(), self.connection.execute(statement, values) as result:
+            for rows in result.partitions(CHUNK):
                 yield from rows
 
-    def run(self, statement: str, parameters: tuple[Any, ...] = ()) -> None:
+    def run(self, statement: Executable, values: Values = NONE) -> None:
         """Execute a statement without a result."""
-        with self.translated(), closing(self.driver.cursor()) as cursor:
-            cursor.execute(self._native(statement), parameters)
+        with self.translated():
+            self.connection.execute(statement, values)
 
-    def many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    def many(self, statement: Executable, rows: Sequence[Values]) -> None:
         """Execute ``statement`` once a row."""
         if rows:
-            with self.translated(), closing(self.driver.cursor()) as cursor:
-                cursor.executemany(self._native(statement), rows)
+            with self.translated():
+                self.connection.execute(statement, rows)
 
-    def insert(self, statement: str, parameters: tuple[Any, ...]) -> int:
-        """Execute an ``INSERT`` of one row and return its ``id``."""
-        return int(self.rows(f"{statement} RETURNING id", parameters)[0][0])
+    def insert(self, statement: Insert, values: Values) -> int:
+        """Insert one row and return its ``id``."""
+        with self.translated():
+            key = self.connection.execute(statement, values).inserted_primary_key
+            assert key is not None
+            return int(key[0])
 
-    def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Iterator[Row]:
-        """Insert the rows that are not there yet, and give those back."""
-        many = CHUNK // len(columns)
-        row = f"({', '.join('?' * len(columns))})"
-        for start in range(0, len(rows), many):
-            chunk = rows[start : start + many]
-            statement = (
-                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * len(chunk))} "
-                f"ON CONFLICT DO NOTHING RETURNING {', '.join(columns)}"
-            )
-            yield from self.rows(statement, tuple(value for each in chunk for value in each))
+    def returned(self, statement: Insert, rows: Sequence[Values]) -> Sequence[Row]:
+        """Insert many rows with a statement that returns columns of them, in any order."""
+        if not rows:
+            return ()
+        with self.translated():
+            return self.connection.execute(statement, rows).all()
 
-    def within(self, statement: str, values: Sequence[Any], *leading: Any) -> Iterator[Row]:
-        """The rows of ``statement``, whose ``{}`` stands for a list of ``values``, however many these are."""
-        for start in range(0, len(values), CHUNK):
-            chunk = values[start : start + CHUNK]
-            yield from self.rows(statement.format(",".join("?" * len(chunk))), (*leading, *chunk))
+    def within(self, statement: Executable, among: Sequence[Any], values: Values = NONE) -> Iterator[Row]:
+        """The rows of a statement whose condition has a list :data:`AMONG`, however many values that is to have."""
+        for start in range(0, len(among), CHUNK):
+            yield from self.rows(statement, {**values, "among": among[start : start + CHUNK]})
+
+    def command(self, statement: str) -> Sequence[Row]:
+        """The rows, if any, of a statement that no expression spells: a setting, ``VACUUM``, ``BEGIN``."""
+        with self.translated():
+            result = self.connection.execute(text(statement))
+            return result.all() if result.returns_rows else ()
+
+    # transactions
 
     @property
+    @abstractmethod
     def in_transaction(self) -> bool:
         """Whether a transaction has begun and not ended."""
-        if self.is_sqlite:
-            return bool(self.driver.in_transaction)
-        return bool(self.driver.info.transaction_status)  # IDLE is 0
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -107,13 +105,10 @@ class Database:
         if self.in_transaction:
             yield
             return
-        if self.is_sqlite:
-            self._begin_in_turns()
-        else:
-            self.run("BEGIN")
+        self._begin_writing()
         try:
             yield
-            self.run("COMMIT")
+            self.command("COMMIT")
         except BaseException:
             self._roll_back()
             raise
@@ -124,37 +119,71 @@ class Database:
         if self.in_transaction:
             yield
             return
-        self.run("BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._begin_reading()
         try:
             yield
         finally:
             self._roll_back()
 
-    def _begin_in_turns(self) -> None:
-        """Waits for SQLite's write lock as long as the busy timeout says, and heeds an interrupt after each turn.
+    def close(self) -> None:
+        """Release the connection."""
+        self.connection.close()
+        self.connection.engine.dispose()
 
-        Python does not see a signal while SQLite sleeps.
-        """
-        ((patience,),) = self.rows("PRAGMA busy_timeout")
-        self.run(f"PRAGMA busy_timeout = {min(patience, TURN)}")
-        try:
-            for _ in range(patience // TURN):
-                with suppress(StoreBusy):
-                    self.run("BEGIN IMMEDIATE")
-                    return
-            self.run("BEGIN IMMEDIATE")
-        finally:
-            self.run(f"PRAGMA busy_timeout = {patience}")
+    @abstractmethod
+    def _begin_writing(self) -> None: ...
+
+    @abstractmethod
+    def _begin_reading(self) -> None: ...
+
+    # what each database does in its own way
+
+    @abstractmethod
+    def tables(self) -> frozenset[str]:
+        """The names of all tables."""
+
+    @abstractmethod
+    def is_foreign(self) -> bool:
+        """Whether the database says that it is another program's."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """What a new store needs before the transaction that creates it."""
+
+    @abstractmethod
+    def hold_schema(self) -> None:
+        """Keep other sessions from creating or upgrading the schema until the transaction ends."""
+
+    @abstractmethod
+    def mark(self) -> None:
+        """Note that the database is a store, where it can be told apart by more than its tables."""
 
     @contextmanager
-    def translated(self, *others: type[Exception]) -> Iterator[None]:
-        """Turn a driver's error into a :class:`StoreError` where a user can do something about it.
+    def rebuilding(self) -> Iterator[None]:
+        """A transaction in which tables may be rebuilt."""
+        with self.transaction():
+            yield
 
-        ``others`` are errors that carry one of the driver's.
-        """
+    @abstractmethod
+    def size(self) -> int:
+        """In bytes, the log included."""
+
+    @abstractmethod
+    def vacuum(self) -> None:
+        """Give free space back to the disk."""
+
+    @abstractmethod
+    def problems(self) -> Iterator[str]:
+        """What the database says about itself, and whether its indexes say what its tables do."""
+
+    # errors
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn a driver's error into a :class:`StoreError` where a user can do something about it."""
         try:
             yield
-        except (*self.errors, *others) as error:
+        except DBAPIError as error:
             known = failure(error, self.where)
             if known is None:
                 raise
@@ -162,27 +191,8 @@ class Database:
         except UnicodeDecodeError as error:
             raise damaged(self.where, "a text in it is not UTF-8") from error
 
-    @contextmanager
-    def alchemy(self) -> Iterator[Connection]:
-        """This very connection as SQLAlchemy knows it; a transaction may begin and must end meanwhile.
-
-        SQLAlchemy rolls back what it finds when it takes and gives back a connection.
-        """
-        from sqlalchemy.exc import DBAPIError
-
-        with self.translated(DBAPIError), self.engine().connect() as connection:
-            connection.begin()  # or Alembic would begin, and end, a transaction of its own
-            yield connection
-
-    def close(self) -> None:
-        """Release the connection."""
-        self.driver.close()
-
-    def _native(self, statement: str) -> str:
-        return statement if self.is_sqlite else statement.replace("?", "%s")
-
     def _roll_back(self) -> None:
-        if self.is_sqlite and not self.driver.in_transaction:
-            return  # SQLite has ended the transaction itself, as it does on a full disk
-        with suppress(*self.errors):  # a broken connection; what broke it is being raised
-            self.driver.execute("ROLLBACK").close()
+        # SQLite ends a transaction itself on a full disk, and SQLAlchemy a connection that was interrupted
+        if not self.connection.invalidated and self.in_transaction:
+            with suppress(DBAPIError, StoreError):  # a broken connection; what broke it is being raised
+                self.command("ROLLBACK")

@@ -1,7 +1,4 @@
-"""The tables of a store, as SQLAlchemy Core metadata: what a new database gets and migrations must lead to.
-
-``python -m abistore.store.database.tables > abistore/store/sqlite.sql`` writes them down for SQLite.
-"""
+"""The tables of a store, as SQLAlchemy Core metadata: what a new database gets and migrations must lead to."""
 
 from __future__ import annotations
 
@@ -9,19 +6,31 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Dialect,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
     MetaData,
+    PrimaryKeyConstraint,
     SmallInteger,
+    String,
     Table,
     Text,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.schema import CreateIndex, CreateTable
+
+
+class Bytes(LargeBinary):
+    """Bytes as the drivers take and give them: in a damaged file a number may stand for them, which is no length."""
+
+    def bind_processor(self, dialect: Dialect) -> None:
+        """Pass the bytes on."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        """Pass on what was read."""
+
 
 metadata = MetaData(
     naming_convention={
@@ -43,7 +52,7 @@ root = Table(
     metadata,
     Column("id", Identifier, primary_key=True, autoincrement=False),
     Column("libraries", Checksum, nullable=False, comment="The sum over all libraries"),
-    Column("audit", LargeBinary, nullable=False, comment="The digest of the last row of the audit"),
+    Column("audit", Bytes, nullable=False, comment="The digest of the last row of the audit"),
     CheckConstraint("id = 1", name="one"),
     comment="One row, that tells whether a library or the end of the audit is missing",
     sqlite_strict=True,
@@ -80,6 +89,11 @@ line = Table(
     sqlite_strict=True,
 )
 
+CURRENT_VERSION = Index(
+    "uq_snapshot_current_version", "line_id", "version", "candidate", unique=True, sqlite_where=text("superseded = 0")
+)
+"""Its condition for PostgreSQL is said where that is connected to: saying it here loads a dialect that few need."""
+
 snapshot = Table(
     "snapshot",
     metadata,
@@ -88,7 +102,7 @@ snapshot = Table(
     Column("sequence", Integer, nullable=False),
     Column("version", Text, nullable=False),
     Column("superseded", Small, nullable=False, comment="1 where another binary has replaced this one"),
-    Column("digest", LargeBinary, nullable=False),
+    Column("digest", Bytes, nullable=False),
     Column("sha256", Text, nullable=False),
     Column("size", Identifier, nullable=False, comment="The file's, in bytes"),
     Column("read_here", Small, nullable=False, comment="1 where it was read from the file itself, and not from JSON"),
@@ -115,15 +129,7 @@ snapshot = Table(
     Index("ix_snapshot_digest", "digest"),
     Index("ix_snapshot_sha256", "sha256"),
     Index("ix_snapshot_size", "size"),
-    Index(
-        "uq_snapshot_current_version",
-        "line_id",
-        "version",
-        "candidate",
-        unique=True,
-        sqlite_where=text("superseded = 0"),
-        postgresql_where=text("superseded = 0"),
-    ),
+    CURRENT_VERSION,
     sqlite_strict=True,
 )
 
@@ -131,7 +137,7 @@ location = Table(
     "location",
     metadata,
     Column("snapshot_id", Identifier, ForeignKey("snapshot.id"), primary_key=True, autoincrement=False),
-    Column("body", LargeBinary, nullable=False),
+    Column("body", Bytes, nullable=False),
     comment="Where a snapshot's declarations stand, packed: lines move in every release",
     sqlite_strict=True,
 )
@@ -142,7 +148,7 @@ name = Table(
     Column("id", Identifier, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("spelling", Text, nullable=False),
-    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("digest", Bytes, nullable=False, unique=True),
     Column("entries", Checksum, nullable=False, comment="The sum over its entries in all lines"),
     comment="Unique by the digest of kind and spelling: a spelling may be longer than an index allows",
     sqlite_strict=True,
@@ -170,7 +176,7 @@ shape = Table(
     "shape",
     metadata,
     Column("id", Identifier, primary_key=True),
-    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("digest", Bytes, nullable=False, unique=True),
     Column("body", Text, nullable=False, comment="The canonical JSON that the digest is of"),
     comment="Content-addressed and append-only, shared by all lines",
     sqlite_strict=True,
@@ -192,6 +198,9 @@ entry = Table(
     sqlite_strict=True,
 )
 
+OPEN = 2**31 - 1
+"""``last_seq`` of an entry that held in the line's latest snapshot of its facet."""
+
 baseline_move = Table(
     "baseline_move",
     metadata,
@@ -202,7 +211,7 @@ baseline_move = Table(
     Column("moved", Text, nullable=False, comment="ISO 8601, UTC"),
     Column("actor", Text, nullable=False),
     Column("reason", Text, nullable=False),
-    Column("digest", LargeBinary, comment="The content that it was moved to"),
+    Column("digest", Bytes, comment="The content that it was moved to"),
     Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
     Index("ix_baseline_move_line_id_channel", "line_id", "channel"),
     comment="Append-only; a channel stands where its last move put it",
@@ -242,9 +251,9 @@ finding = Table(
     "finding",
     metadata,
     Column("id", Identifier, primary_key=True),
-    Column("key", LargeBinary, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
+    Column("key", Bytes, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
     Column("verdict_id", Identifier, ForeignKey("verdict.id"), nullable=False, comment="The first that had it"),
-    Column("body", LargeBinary, nullable=False, comment="JSON, deflated with a dictionary"),
+    Column("body", Bytes, nullable=False, comment="JSON, deflated with a dictionary"),
     Column("checksum", Checksum, nullable=False, comment="Of its key and its first verdict; the key is of its body"),
     comment="Content-addressed and append-only, shared by all verdicts: facts, and nothing that the releases tell",
     sqlite_strict=True,
@@ -253,7 +262,7 @@ finding = Table(
 consequence = Table(
     "consequence",
     metadata,
-    Column("identity", LargeBinary, primary_key=True),
+    Column("identity", Bytes, primary_key=True),
     Column("finding_id", Identifier, ForeignKey("finding.id"), primary_key=True, autoincrement=False),
     comment="In which findings a consequence of this identity is told",
     sqlite_with_rowid=False,
@@ -265,7 +274,7 @@ verdict_part = Table(
     metadata,
     Column("verdict_id", Identifier, ForeignKey("verdict.id"), primary_key=True, autoincrement=False),
     Column("part", Text, primary_key=True, comment="findings, suppressed, advice: ids, packed; remarks: JSON, zlib"),
-    Column("body", LargeBinary, nullable=False),
+    Column("body", Bytes, nullable=False),
     comment="What a verdict consists of, as far as a timeline does not show it",
     sqlite_strict=True,
 )
@@ -279,20 +288,15 @@ audit = Table(
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("detail", Text, nullable=False),
-    Column("digest", LargeBinary, nullable=False, comment="Of this row and of the digest of the row before"),
+    Column("digest", Bytes, nullable=False, comment="Of this row and of the digest of the row before"),
     comment="Every mutation, written in the same transaction",
     sqlite_strict=True,
 )
 
-
-def sqlite_script() -> str:
-    """The statements that create the tables in an SQLite database."""
-    written: list[CreateTable | CreateIndex] = []
-    for table in metadata.sorted_tables:
-        written.append(CreateTable(table))
-        written += [CreateIndex(index) for index in sorted(table.indexes, key=lambda index: str(index.name))]
-    return ";\n\n".join(str(statement.compile(dialect=sqlite.dialect())).strip() for statement in written) + ";\n"
-
-
-if __name__ == "__main__":
-    print(sqlite_script(), end="")
+version = Table(
+    "abistore_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="abistore_version_pkc"),
+    comment="Alembic's: which schema the database has; its presence also tells a store from anybody else's database",
+)

@@ -8,20 +8,37 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import msgspec
+from sqlalchemy import bindparam, case, func, select
 
 from abistore.errors import StoreError
 from abistore.model.digest import digest
 from abistore.model.findings import IDENTITY_SIZE, Finding, identity, named_now
 from abistore.model.names import Name
 from abistore.model.snapshot import Location
-from abistore.store.database.database import Database
+from abistore.store.database import tables
+from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged
+from abistore.store.database.on_conflict import insert_new
 from abistore.store.database.seals import checksum
 from abistore.store.history.common_words import COMMON_WORDS
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(Finding).decode
 _decode_steps = msgspec.json.Decoder(list[int]).decode
+
+_FINDING, _CONSEQUENCE = tables.finding.c, tables.consequence.c
+_NEW = insert_new(tables.finding)
+_NEW_CONSEQUENCE = insert_new(tables.consequence)
+_BY_ID = select(_FINDING.id, _FINDING.key, _FINDING.body, _FINDING.verdict_id, _FINDING.checksum).where(
+    _FINDING.id.in_(AMONG)
+)
+_EXISTING = select(_FINDING.id).where(_FINDING.id.in_(AMONG))
+_BY_KEY = select(_FINDING.key, _FINDING.id).where(_FINDING.key.in_(AMONG))
+_NEXT = select(_FINDING.id).where(_FINDING.id > bindparam("last")).order_by(_FINDING.id).limit(500)
+_BETWEEN = _FINDING.key.between(bindparam("low"), bindparam("high"))
+_CALLED = select(_FINDING.id).where(_BETWEEN)
+_COUNTED = select(func.coalesce(func.sum(case((_BETWEEN, 1), else_=0)), 0))
+_TOLD_WITHIN = select(_CONSEQUENCE.finding_id).where(_CONSEQUENCE.identity.between(bindparam("low"), bindparam("high")))
 
 KEY_SIZE = 16
 _KEPT = 4
@@ -75,17 +92,19 @@ def look_up(database: Database, findings: Sequence[Finding], written: Written) -
 def write(database: Database, findings: Sequence[Finding], found: Rows, verdict: int) -> list[int]:
     """Write what is missing, as first had by ``verdict``: the row of each finding."""
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
-    statement = "INSERT INTO finding (key, verdict_id, body, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-    new = [(key, verdict, _deflated(body), checksum(key, verdict)) for key, body in found.bodies.items()]
-    database.many(statement, new)
+    new = [
+        {"key": key, "verdict_id": verdict, "body": _deflated(body), "checksum": checksum(key, verdict)}
+        for key, body in found.bodies.items()
+    ]
+    database.many(_NEW, new)
     added = _ids(database, list(found.bodies))
     rows = [*found.rows]
     nested: set[tuple[bytes, int]] = set()
     for place, key in found.keys.items():
         rows[place] = added[key]
         nested.update((identity(each), added[key]) for each in _every(findings[place].consequences))
-    statement = "INSERT INTO consequence (identity, finding_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
-    database.many(statement, sorted(nested))
+    told = [{"identity": called, "finding_id": row} for called, row in sorted(nested)]
+    database.many(_NEW_CONSEQUENCE, told)
     return rows
 
 
@@ -95,7 +114,7 @@ def read(database: Database, identifiers: Iterable[int]) -> dict[int, Finding]:
     Raises :class:`StoreError` where one is damaged or missing.
     """
     wanted = sorted(set(identifiers))
-    rows = database.within("SELECT id, key, body, verdict_id, checksum FROM finding WHERE id IN ({})", wanted)
+    rows = database.within(_BY_ID, wanted)
     found = {row: _finding(database, *columns) for row, *columns in rows}
     if len(found) < len(wanted):
         raise damaged(database.where, "a finding of a stored verdict is missing")
@@ -105,16 +124,16 @@ def read(database: Database, identifiers: Iterable[int]) -> dict[int, Finding]:
 def exist(database: Database, identifiers: Iterable[int]) -> None:
     """Raise :class:`StoreError` where one of these rows does not exist."""
     wanted = set(identifiers)
-    found = {row[0] for row in database.within("SELECT id FROM finding WHERE id IN ({})", sorted(wanted))}
+    found = {row[0] for row in database.within(_EXISTING, sorted(wanted))}
     if wanted != found:
         raise damaged(database.where, "a finding of a stored verdict is missing")
 
 
 def problems(database: Database) -> Iterator[str]:
     """What is wrong with the stored findings, a sentence each."""
-    told = {tuple(row) for row in database.rows("SELECT identity, finding_id FROM consequence")}
+    told = {tuple(row) for row in database.rows(select(_CONSEQUENCE.identity, _CONSEQUENCE.finding_id))}
     last = -1
-    while rows := database.rows("SELECT id FROM finding WHERE id > ? ORDER BY id LIMIT 500", (last,)):
+    while rows := database.rows(_NEXT, {"last": last}):
         last = rows[-1][0]
         for (row,) in rows:
             try:
@@ -137,23 +156,21 @@ def called(database: Database, beginning: str) -> list[int]:
     """
     own = identified_by(database, beginning)
     # once more without the index
-    within = "coalesce(sum(CASE WHEN key >= ? AND key <= ? THEN 1 ELSE 0 END), 0)"
-    if database.rows(f"SELECT {within} FROM finding", _keys(beginning))[0][0] != len(own):
+    if database.rows(_COUNTED, _keys(beginning))[0][0] != len(own):
         raise damaged(database.where, "the index of findings")
-    statement = "SELECT finding_id FROM consequence WHERE identity >= ? AND identity <= ?"
-    nested = [row[0] for row in database.rows(statement, _range(beginning))]
+    low, high = _range(beginning)
+    nested = [row[0] for row in database.rows(_TOLD_WITHIN, {"low": low, "high": high})]
     return sorted({*own, *nested}, reverse=True)
 
 
 def identified_by(database: Database, beginning: str) -> list[int]:
     """The rows of the findings whose own identity begins with these hexadecimal digits."""
-    statement = "SELECT id FROM finding WHERE key >= ? AND key <= ?"
-    return [row[0] for row in database.rows(statement, _keys(beginning))]
+    return [row[0] for row in database.rows(_CALLED, _keys(beginning))]
 
 
-def _keys(beginning: str) -> tuple[bytes, bytes]:
+def _keys(beginning: str) -> dict[str, bytes]:
     low, high = _range(beginning)
-    return low.ljust(KEY_SIZE, b"\0"), high.ljust(KEY_SIZE, b"\xff")
+    return {"low": low.ljust(KEY_SIZE, b"\0"), "high": high.ljust(KEY_SIZE, b"\xff")}
 
 
 def _range(beginning: str) -> tuple[bytes, bytes]:
@@ -215,7 +232,7 @@ def _deflated(body: bytes) -> bytes:
 
 
 def _ids(database: Database, keys: Sequence[bytes]) -> dict[bytes, int]:
-    return {bytes(key): row for key, row in database.within("SELECT key, id FROM finding WHERE key IN ({})", keys)}
+    return {bytes(key): row for key, row in database.within(_BY_KEY, keys)}
 
 
 def _every(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -7,9 +7,11 @@ from datetime import datetime
 from functools import cache
 
 from msgspec.structs import replace
+from sqlalchemy import select
 
 from abistore.model.findings import IDENTITY_SIZE, Finding, identified, order
 from abistore.model.history import Release, StoredFinding
+from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
 from abistore.store.history import findings
@@ -47,11 +49,13 @@ def _placed(database: Database, found: Iterable[StoredFinding], memory: Memory) 
 
 def _sighted(database: Database, row: int) -> Iterator[StoredFinding]:
     """The finding of one row and what follows from it."""
+    verdict_, finding_ = tables.verdict.c, tables.finding.c
     statement = (
-        "SELECT verdict.id, verdict.old_id, verdict.new_id, verdict.judged, finding.key FROM finding "
-        "JOIN verdict ON verdict.id = finding.verdict_id WHERE finding.id = ?"
+        select(verdict_.id, verdict_.old_id, verdict_.new_id, verdict_.judged, finding_.key)
+        .select_from(tables.finding.join(tables.verdict))
+        .where(finding_.id == row)
     )
-    rows = database.rows(statement, (row,))
+    rows = database.rows(statement)
     if not rows:
         raise damaged(database.where, f"finding {row}, or its verdict, is missing")
     verdict, *sides, judged, key = rows[0]
@@ -66,7 +70,7 @@ def _sighted(database: Database, row: int) -> Iterator[StoredFinding]:
 
 
 def _release(database: Database, identifier: int) -> Release:
-    for release in cards.find(database, "snapshot.id = ?", (identifier,)):
+    for release in cards.find(database, cards.SNAPSHOT.id == identifier):
         return release
     raise damaged(database.where, f"release {identifier} of a verdict is missing")
 

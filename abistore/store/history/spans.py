@@ -7,6 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from sqlalchemy import select
+
+from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
 
@@ -21,11 +24,11 @@ class Spans:
         self._facet, self._name, self._shape = array("b"), array("q"), array("q")
         self._first, self._last = array("i"), array("i")
         columns = self._facet, self._name, self._shape, self._first, self._last
-        statement = (
-            "SELECT facet, name_id, shape_id, first_seq, last_seq FROM entry WHERE line_id = ? ORDER BY first_seq"
-        )
+        entry = tables.entry.c
+        selected = select(entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq)
+        statement = selected.where(entry.line_id == line).order_by(entry.first_seq)
         try:
-            for row in database.each(statement, (line,)):
+            for row in database.each(statement):
                 for column, value in zip(columns, row, strict=True):
                     column.append(value)
         except (OverflowError, TypeError) as error:  # a flipped byte

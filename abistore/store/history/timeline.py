@@ -6,19 +6,37 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from sqlalchemy import select
+
 from abistore.model.digest import sort_variants
 from abistore.model.history import LineKey, LogEvent, Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants
-from abistore.store.database import seals
-from abistore.store.database.database import Database
+from abistore.store.database import seals, tables
+from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged
 from abistore.store.releases import cards, lines
 from abistore.store.releases.releases import in_release_order
 from abistore.store.snapshots import calling
 from abistore.store.snapshots.memory import Memory
 from abistore.store.snapshots.naming import Called, called
+
+_NAME, _ENTRY, _SHAPE, _LINE = tables.name.c, tables.entry.c, tables.shape.c, tables.line.c
+
+_ENTRIES = (
+    select(
+        *(_NAME.entries, _NAME.id, _ENTRY.line_id, _ENTRY.facet, _ENTRY.shape_id, _ENTRY.first_seq, _ENTRY.last_seq),
+        *(_SHAPE.digest, _SHAPE.body),
+    )
+    .select_from(tables.name.outerjoin(tables.entry).outerjoin(tables.shape))
+    .where(_NAME.id.in_(AMONG))
+)
+_KEYS = (
+    select(_LINE.id, tables.library.c.name, _LINE.target, _LINE.profile)
+    .select_from(tables.line.join(tables.library))
+    .where(_LINE.id.in_(AMONG))
+)
 
 Action: TypeAlias = Literal["appeared", "changed", "vanished", "not-observed"]
 
@@ -146,14 +164,8 @@ def _spans(database: Database, names: Mapping[int, Name], memory: Memory, entrie
 
 def _entries(database: Database, names: Mapping[int, Name]) -> Iterator[_Entry]:
     """The entries of ``names`` in all lines. Raises :class:`StoreError` where one is damaged or missing."""
-    statement = (
-        "SELECT name.entries, name.id, entry.line_id, entry.facet, entry.shape_id, entry.first_seq, entry.last_seq, "
-        "shape.digest, shape.body FROM name "
-        "LEFT JOIN entry ON entry.name_id = name.id LEFT JOIN shape ON shape.id = entry.shape_id "
-        "WHERE name.id IN ({})"
-    )
     missing: dict[int, int] = {}
-    for total, name, *row in database.within(statement, sorted(names)):
+    for total, name, *row in database.within(_ENTRIES, sorted(names)):
         missing.setdefault(name, total)
         entry = _Entry(name, *row)
         if entry.digest is not None:
@@ -167,11 +179,7 @@ def _entries(database: Database, names: Mapping[int, Name]) -> Iterator[_Entry]:
 
 def _keys(database: Database, identifiers: Sequence[int]) -> dict[int, LineKey]:
     """The labels of lines that have entries. Raises :class:`StoreError` where a line is missing."""
-    statement = (
-        "SELECT line.id, library.name, line.target, line.profile FROM line "
-        "JOIN library ON library.id = line.library_id WHERE line.id IN ({})"
-    )
-    found = {identifier: LineKey(*key) for identifier, *key in database.within(statement, identifiers)}
+    found = {identifier: LineKey(*key) for identifier, *key in database.within(_KEYS, identifiers)}
     if len(found) < len(identifiers):
         raise damaged(database.where, "the line of an entry is missing")
     return found

@@ -10,6 +10,7 @@ from itertools import islice
 
 import msgspec
 from msgspec import structs
+from sqlalchemy import bindparam, insert, select, update
 
 from abistore.errors import StoreError
 from abistore.model.findings import (
@@ -26,6 +27,7 @@ from abistore.model.findings import (
 )
 from abistore.model.history import LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.model.snapshot import Evidence
+from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged
@@ -33,18 +35,46 @@ from abistore.store.database.seals import checksum, of_bytes
 from abistore.store.history import findings
 from abistore.store.history.findings import Written
 from abistore.store.releases import cards
+from abistore.store.releases.lines import OF_LINE, labels
 from abistore.store.snapshots.memory import Memory
 from abistore.store.snapshots.read import places
 
+_VERDICT = tables.verdict.c
 SUMMARY = (
-    "verdict.verdict, verdict.breaking, verdict.api_breaks, verdict.risk_changes, verdict.compatible, verdict.notices, "
-    "verdict.suppressed, verdict.not_checked, verdict.added, verdict.removed, verdict.changed, "
-    "verdict.policy, verdict.policy_digest, verdict.suppression_digest, verdict.engine, verdict.judged"
+    *("verdict", "breaking", "api_breaks", "risk_changes", "compatible", "notices", "suppressed", "not_checked"),
+    *("added", "removed", "changed", "policy", "policy_digest", "suppression_digest", "engine", "judged"),
 )
-_SEALED = f"verdict.id, verdict.old_id, verdict.new_id, {SUMMARY}, verdict.parts, verdict.checksum"
+_SEALED = (
+    *(_VERDICT.id, _VERDICT.old_id, _VERDICT.new_id),
+    *(_VERDICT[column] for column in SUMMARY),
+    *(_VERDICT.parts, _VERDICT.checksum),
+)
 """What a row's checksum is of, and that."""
 
-_KEY = "old_id = ? AND new_id = ? AND policy = ? AND policy_digest = ? AND suppression_digest = ? AND engine = ?"
+_KEY = ("old_id", "new_id", "policy", "policy_digest", "suppression_digest", "engine")
+_LATEST = (
+    select(*_SEALED)
+    .where(*(_VERDICT[column] == bindparam(column) for column in _KEY))
+    .order_by(_VERDICT.id.desc())
+    .limit(1)
+)
+_OF_LINE = (
+    select(*_SEALED)
+    .select_from(
+        tables.verdict.join(tables.snapshot, tables.snapshot.c.id == _VERDICT.new_id)
+        .join(tables.line)
+        .join(tables.library)
+    )
+    .where(OF_LINE, _VERDICT.engine == bindparam("engine"))
+    .order_by(_VERDICT.id)
+)
+_BY_ID = select(*_SEALED).where(_VERDICT.id == bindparam("verdict"))
+_PARTS = select(tables.verdict_part.c.part, tables.verdict_part.c.body).where(
+    tables.verdict_part.c.verdict_id == bindparam("verdict")
+)
+_INSERT = insert(tables.verdict)
+_INSERT_PART = insert(tables.verdict_part)
+_SEAL = update(tables.verdict).where(_VERDICT.id == bindparam("identifier"))
 LISTS = ("findings", "suppressed", "advice")
 """The parts of a judgement that are lists of findings."""
 
@@ -72,12 +102,7 @@ def find(
 
 def summaries(database: Database, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
     """The latest judgements between releases of ``line``, by their sequence numbers and ruling."""
-    statement = (
-        f"SELECT {_SEALED} FROM verdict JOIN snapshot ON snapshot.id = verdict.new_id "
-        "JOIN line ON line.id = snapshot.line_id JOIN library ON library.id = line.library_id "
-        "WHERE library.name = ? AND line.target = ? AND line.profile = ? AND verdict.engine = ? ORDER BY verdict.id"
-    )
-    rows = database.rows(statement, (line.library, line.target, line.profile, engine))
+    rows = database.rows(_OF_LINE, {**labels(line), "engine": engine})
     _check(database, rows)
     releases = cards.by_identifier(database, line) if rows else {}
     found = {}
@@ -139,10 +164,9 @@ def _save(database: Database, given: StoredVerdict, actor: str, written: Written
     verdict = _insert(database, sides, told)
     rows = findings.write(database, every, found, verdict)
     parts = _packed(comparison, rows)
-    statement = "INSERT INTO verdict_part (verdict_id, part, body) VALUES (?, ?, ?)"
-    database.many(statement, [(verdict, part, body) for part, body in parts.items()])
-    seals = (_seal_of(parts), checksum(verdict, *sides, *_values(told), _seal_of(parts)))
-    database.run("UPDATE verdict SET parts = ?, checksum = ? WHERE id = ?", (*seals, verdict))
+    database.many(_INSERT_PART, [{"verdict_id": verdict, "part": part, "body": body} for part, body in parts.items()])
+    seal = checksum(verdict, *sides, *_values(told), _seal_of(parts))
+    database.run(_SEAL.values(parts=_seal_of(parts), checksum=seal), {"identifier": verdict})
     written.keep(every, rows)
     detail = f"{told.verdict.name} under {' '.join(filter(None, told.ruling))} by {told.engine}"
     record(database, actor, "verdict", f"{given.old.digest} {given.new.digest}", detail)
@@ -153,10 +177,9 @@ def parts_of(database: Database, verdict: int) -> dict[str, bytes]:
 
     Raises :class:`StoreError` where a part, or the row, is damaged or missing.
     """
-    rows = database.rows(f"SELECT {_SEALED} FROM verdict WHERE id = ?", (verdict,))
+    rows = database.rows(_BY_ID, {"verdict": verdict})
     _check(database, rows)
-    statement = "SELECT part, body FROM verdict_part WHERE verdict_id = ?"
-    parts = {part: bytes(body) for part, body in database.rows(statement, (verdict,))}
+    parts = {part: bytes(body) for part, body in database.rows(_PARTS, {"verdict": verdict})}
     if not rows or _seal_of(parts) != rows[0][-2]:
         raise damaged(database.where, f"what verdict {verdict} consists of")
     return parts
@@ -174,7 +197,7 @@ def _check(database: Database, rows: Iterable[Row]) -> None:
 
 def problems(database: Database) -> Iterator[str]:
     """What is wrong with the stored judgements, a sentence each."""
-    for (identifier,) in database.rows("SELECT id FROM verdict ORDER BY id"):
+    for (identifier,) in database.rows(select(_VERDICT.id).order_by(_VERDICT.id)):
         try:
             parts = parts_of(database, identifier)
             lists = (findings.unpack(parts[part]) for part in LISTS if part in parts)
@@ -198,8 +221,7 @@ def _packed(comparison: Comparison, rows: Sequence[int]) -> dict[str, bytes]:
 
 def _latest(database: Database, key: tuple[object, ...]) -> Row | None:
     """The id and the summary of the latest judgement of a key."""
-    statement = f"SELECT {_SEALED} FROM verdict WHERE {_KEY} ORDER BY id DESC LIMIT 1"
-    rows = database.rows(statement, key)
+    rows = database.rows(_LATEST, dict(zip(_KEY, key, strict=True)))
     _check(database, rows)
     return (rows[0][0], *rows[0][3:-2]) if rows else None
 
@@ -236,12 +258,8 @@ def _read_remarks(body: bytes) -> _Remarks:
 
 
 def _insert(database: Database, sides: tuple[int, int], told: VerdictSummary) -> int:
-    columns = SUMMARY.replace("verdict.", "")
-    values = (*sides, *_values(told))
-    places = ", ".join("?" * len(values))
-    return database.insert(
-        f"INSERT INTO verdict (old_id, new_id, {columns}, parts, checksum) VALUES ({places}, 0, 0)", values
-    )
+    summary = dict(zip(SUMMARY, _values(told), strict=True))
+    return database.insert(_INSERT, {"old_id": sides[0], "new_id": sides[1], **summary, "parts": 0, "checksum": 0})
 
 
 def _values(told: VerdictSummary) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import msgspec
+from sqlalchemy import select
 
 from abistore.errors import DamagedStore
 from abistore.limits import limits_for
@@ -17,14 +18,17 @@ from abistore.model.digest import sort_variants
 from abistore.model.history import Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.snapshot import Location, Snapshot, Variants
-from abistore.store.database import seals
-from abistore.store.database.database import Database
+from abistore.store.database import seals, tables
+from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged
 from abistore.store.history.spans import Held, Spans
 from abistore.store.releases import cards
 from abistore.store.snapshots.locations import Packed, Placed, columns
 from abistore.store.snapshots.memory import Memory, wrong_entry
 from abistore.store.snapshots.read import names_of, places_body
+
+_NAMES = select(tables.name.c.id, tables.name.c.kind, tables.name.c.spelling).where(tables.name.c.id.in_(AMONG))
+_SHAPES = select(tables.shape.c.id, tables.shape.c.body).where(tables.shape.c.id.in_(AMONG))
 
 Table = Mapping[Name, Variants]
 NOTHING: Table = {}
@@ -126,9 +130,9 @@ class Walk:
         names = {name for _, name, _ in coming} - memory.names.keys()
         shapes = {shape for _, _, shape in coming} - memory.shapes.keys()
         try:
-            for row in database.within("SELECT id, kind, spelling FROM name WHERE id IN ({})", sorted(names)):
+            for row in database.within(_NAMES, sorted(names)):
                 memory.name(*row)
-            for row in database.within("SELECT id, body FROM shape WHERE id IN ({})", sorted(shapes)):
+            for row in database.within(_SHAPES, sorted(shapes)):
                 memory.shape(*row)
         except (AttributeError, TypeError) as error:  # a flipped byte makes a text of a number
             raise damaged(database.where, "a name or a shape is of another type") from error

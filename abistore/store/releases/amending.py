@@ -65,13 +65,12 @@ def _amended(
 def _locked(database: Database, release: Release) -> Release:
     """The release as it stands now, while no other session can change it."""
     line = release.line
-    condition = "library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
-    place = (line.library, line.target, line.profile, release.sequence)
     hold_stored(database, line)
-    found = cards.find(database, condition, place)
-    if not found:
-        raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
-    return found[0]
+    found = cards.by_identifier(database, line).values()
+    for current in found:
+        if current.sequence == release.sequence:
+            return current
+    raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
 
 
 def _given(said: Said) -> dict[str, Any]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from sqlalchemy import bindparam, insert, select, update
+
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import BaselineMove, LineKey, Release
+from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged
@@ -14,19 +17,22 @@ from abistore.store.releases import lines
 from abistore.store.releases.holding import hold_stored
 from abistore.store.releases.releases import releases
 
+_MOVE, _LINE, _LIBRARY = tables.baseline_move.c, tables.line.c, tables.library.c
 _SEALED = (
-    *("baseline_move.id", "library.name", "line.target", "line.profile", "baseline_move.channel"),
-    *(
-        "baseline_move.version",
-        "baseline_move.moved",
-        "baseline_move.actor",
-        "baseline_move.reason",
-        "baseline_move.digest",
-    ),
+    *(_MOVE.id, _LIBRARY.name, _LINE.target, _LINE.profile),
+    *(_MOVE.channel, _MOVE.version, _MOVE.moved, _MOVE.actor, _MOVE.reason, _MOVE.digest),
 )
 """What a move's checksum is of: all columns of its row, and the labels of its line in place of that one's id."""
 
-_COLUMNS = f"{', '.join(_SEALED)}, baseline_move.checksum"
+_MOVES = (
+    select(*lines.COLUMNS, *_SEALED, _MOVE.checksum)
+    .select_from(lines.SOURCES.outerjoin(tables.baseline_move))
+    .order_by(_MOVE.id)
+)
+_MOVES_OF_LIBRARY = _MOVES.where(lines.OF_LIBRARY)
+_LINE_ID = select(_LINE.id).select_from(tables.line.join(tables.library)).where(lines.OF_LINE)
+_INSERT = insert(tables.baseline_move)
+_UPDATE = update(tables.baseline_move).where(_MOVE.id == bindparam("identifier"))
 
 
 def current(database: Database, line: LineKey, channel: str) -> str | None:
@@ -91,18 +97,18 @@ def move(
 
 def _write(database: Database, move: BaselineMove) -> None:
     line = move.line
-    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
-    statement = f"SELECT line.id FROM line JOIN library ON library.id = line.library_id WHERE {condition}"
-    ((line_id,),) = database.rows(statement, (line.library, line.target, line.profile))
-    digest = bytes.fromhex(move.digest) if move.digest is not None else None
-    values = (move.channel, move.version, stamp(move.moved), move.actor, move.reason, digest)
-    statement = (
-        "INSERT INTO baseline_move (line_id, channel, version, moved, actor, reason, digest, checksum) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, 0)"
-    )
-    identifier = database.insert(statement, (line_id, *values))
-    seal = checksum(identifier, line.library, line.target, line.profile, *values)
-    database.run("UPDATE baseline_move SET checksum = ? WHERE id = ?", (seal, identifier))
+    ((line_id,),) = database.rows(_LINE_ID, lines.labels(line))
+    values = {
+        "channel": move.channel,
+        "version": move.version,
+        "moved": stamp(move.moved),
+        "actor": move.actor,
+        "reason": move.reason,
+        "digest": bytes.fromhex(move.digest) if move.digest is not None else None,
+    }
+    identifier = database.insert(_INSERT, {"line_id": line_id, **values, "checksum": 0})
+    seal = checksum(identifier, line.library, line.target, line.profile, *values.values())
+    database.run(_UPDATE.values(checksum=seal), {"identifier": identifier})
     lines.add(database, line_id, {"moves": seal})
 
 
@@ -111,19 +117,15 @@ def _moves(database: Database, library: str | None) -> list[BaselineMove]:
 
     Raises :class:`StoreError` where one is damaged or missing.
     """
-    statement = (
-        f"SELECT {lines.COLUMNS}, {_COLUMNS} FROM {lines.SOURCES} LEFT JOIN baseline_move "
-        f"ON baseline_move.line_id = line.id{' WHERE library.name = ?' if library else ''} ORDER BY baseline_move.id"
-    )
     if library:
-        rows = lines.named(database, statement, (library,), library)
+        rows = lines.named(database, _MOVES_OF_LIBRARY, library)
     else:
-        rows = database.rows(statement)
+        rows = database.rows(_MOVES)
         lines.every(database)  # tells a missing library
     moves = []
     sums: dict[LineKey, int] = {}
     for row in rows:
-        *values, seal = row[lines.WIDTH :]
+        *values, seal = row[len(lines.COLUMNS) :]
         if values[0] is not None:
             if checksum(*values) != seal:
                 raise damaged(database.where, f"a move of baseline {values[4]} of {LineKey(*values[1:4])}")

@@ -8,34 +8,47 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from sqlalchemy import ColumnElement, and_, bindparam, select, update
+from sqlalchemy import insert as insert_into
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import LineKey, Release
 from abistore.model.names import FACETS, SELF, Facet
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
-from abistore.store.database.database import Database, Row
+from abistore.store.database import tables
+from abistore.store.database.database import AMONG, Database, Row
 from abistore.store.database.failures import damaged
 from abistore.store.database.seals import checksum
 from abistore.store.releases import lines
+from abistore.store.releases.lines import OF_LIBRARY, OF_LINE, labels
 
-SEALED = (
-    *("snapshot.id", "library.name", "line.target", "line.profile", "snapshot.sequence", "snapshot.version"),
-    *("snapshot.superseded", "snapshot.digest", "snapshot.sha256", "snapshot.size", "snapshot.read_here"),
-    *("snapshot.build_id", "snapshot.soname", "snapshot.exports", "snapshot.declarations", "snapshot.facets"),
-    *("snapshot.target", "snapshot.provenance", "snapshot.evidence", "snapshot.revision", "snapshot.url"),
-    *("snapshot.ingested", "snapshot.released", "snapshot.candidate", "snapshot.members", "snapshot.places"),
+SNAPSHOT, LINE, LIBRARY = tables.snapshot.c, tables.line.c, tables.library.c
+_SEALED = (
+    *(SNAPSHOT.id, LIBRARY.name, LINE.target, LINE.profile),
+    *(column for column in SNAPSHOT if column.name not in {"id", "line_id", "checksum"}),
 )
 """What a card's checksum is of: all columns of its row, and the labels of its line in place of that one's id."""
 
-RELEASES = "snapshot.superseded = 0 AND snapshot.candidate = 0"
+SEALED = tuple(f"{column.table.name}.{column.name}" for column in _SEALED)
+
+RELEASES = and_(SNAPSHOT.superseded == 0, SNAPSHOT.candidate == 0)
 """The condition for what is a release now: neither replaced, nor taken back, nor a candidate."""
 
-CANDIDATES = "snapshot.superseded = 0 AND snapshot.candidate = 1"
+CANDIDATES = and_(SNAPSHOT.superseded == 0, SNAPSHOT.candidate == 1)
 """The condition for what failed its gate and was kept."""
 
-COLUMNS = f"{', '.join(SEALED)}, snapshot.checksum"
-SOURCES = "snapshot JOIN line ON line.id = snapshot.line_id JOIN library ON library.id = line.library_id"
+COLUMNS = (*_SEALED, SNAPSHOT.checksum)
+SOURCES = tables.snapshot.join(tables.line).join(tables.library)
+
+_CARDS = select(*COLUMNS).select_from(SOURCES)
+_WITH_LINE = select(SNAPSHOT.line_id, *COLUMNS).select_from(SOURCES)
+_OF_RELEASE = _WITH_LINE.where(OF_LINE, SNAPSHOT.sequence == bindparam("sequence"))
+_OF_LINE = _WITH_LINE.where(OF_LINE)
+_OF_LINES = select(SNAPSHOT.facets, *COLUMNS).select_from(SOURCES).where(RELEASES, LINE.id.in_(AMONG))
+_BY_ID = _WITH_LINE.where(SNAPSHOT.id == bindparam("identifier"))
+_INSERT = insert_into(tables.snapshot)
+_UPDATE = update(tables.snapshot).where(SNAPSHOT.id == bindparam("identifier"))
 
 encode = msgspec.json.Encoder(order="deterministic").encode
 _target = msgspec.json.Decoder(Target).decode
@@ -44,35 +57,35 @@ _evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode
 facet_counts = msgspec.json.Decoder(dict[Facet, int]).decode
 
 
-def find(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Release]:
+def find(database: Database, condition: ColumnElement[bool]) -> list[Release]:
     """The releases that ``condition`` selects, in the order of ingestion.
 
     Raises :class:`StoreError` where a card is damaged.
     """
-    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition} ORDER BY snapshot.id"
-    return [release_of(database, row) for row in database.rows(statement, parameters)]
+    statement = _CARDS.where(condition).order_by(SNAPSHOT.id)
+    return [release_of(database, row) for row in database.rows(statement)]
 
 
-def of_library(database: Database, condition: str, meant: tuple[str, str | None, str | None]) -> list[Release]:
+def of_library(
+    database: Database, condition: ColumnElement[bool], meant: tuple[str, str | None, str | None]
+) -> list[Release]:
     """All :data:`RELEASES`, or :data:`CANDIDATES`, of a library, in the order of ingestion; ``meant`` are the library,
     the target and the profile (``None``: any).
 
     Raises :class:`StoreError` where a card, or the row of a line, is damaged or missing.
     """
     library, target, profile = meant
-    given = {column: value for column, value in (("line.target", target), ("line.profile", profile)) if value}
-    wanted = " AND ".join([condition, *(f"{column} = ?" for column in given)])
-    statement = (
-        f"SELECT {lines.COLUMNS}, {COLUMNS} FROM {lines.SOURCES} LEFT JOIN snapshot "
-        f"ON snapshot.line_id = line.id AND {wanted} WHERE library.name = ? ORDER BY snapshot.id"
-    )
+    wanted = [column == value for column, value in ((LINE.target, target), (LINE.profile, profile)) if value]
+    chosen = lines.SOURCES.outerjoin(tables.snapshot, and_(SNAPSHOT.line_id == LINE.id, condition, *wanted))
+    statement = select(*lines.COLUMNS, *COLUMNS).select_from(chosen).where(OF_LIBRARY).order_by(SNAPSHOT.id)
     # one statement: others may write meanwhile
-    rows = lines.named(database, statement, (*given.values(), library), library)
+    rows = lines.named(database, statement, library)
     sums: dict[LineKey, int] = {}
     found = []
     for row in rows:
-        if row[lines.WIDTH] is not None:
-            found.append(release_of(database, row[lines.WIDTH :]))
+        card = row[len(lines.COLUMNS) :]
+        if card[0] is not None:
+            found.append(release_of(database, card))
             sums[found[-1].line] = sums.get(found[-1].line, 0) + row[-1]
     for line in lines.verified(database, rows):
         asked = target in {None, line.key.target} and profile in {None, line.key.profile}
@@ -87,8 +100,7 @@ def of_lines(database: Database, wanted: Mapping[int, lines.Line]) -> Iterator[t
     Raises :class:`StoreError` where a card is damaged or missing.
     """
     sums: Counter[LineKey] = Counter()
-    statement = f"SELECT snapshot.facets, {COLUMNS} FROM {SOURCES} WHERE {RELEASES} AND line.id IN ({{}})"
-    for facets, *row in database.within(statement, sorted(wanted)):
+    for facets, *row in database.within(_OF_LINES, sorted(wanted)):
         release = release_of(database, row)
         sums[release.line] += row[-1]
         yield release, facet_counts(facets)
@@ -97,16 +109,14 @@ def of_lines(database: Database, wanted: Mapping[int, lines.Line]) -> Iterator[t
             raise damaged(database.where, f"a release of {line.key} is missing")
 
 
-def total(line: lines.Line, condition: str) -> int:
+def total(line: lines.Line, condition: ColumnElement[bool]) -> int:
     """The sum over a line's :data:`RELEASES`, or :data:`CANDIDATES`: 0 where it has none."""
-    return line.releases if condition == RELEASES else line.candidates
+    return line.releases if condition is RELEASES else line.candidates
 
 
 def insert(database: Database, columns: Mapping[str, object]) -> int:
     """Write the row of a snapshot; its id."""
-    places = ", ".join("?" * len(columns))
-    statement = f"INSERT INTO snapshot ({', '.join(columns)}, checksum) VALUES ({places}, 0)"
-    identifier = database.insert(statement, tuple(columns.values()))
+    identifier = database.insert(_INSERT, {**columns, "checksum": 0})
     line, row = _row(database, identifier)
     lines.add(database, line, _seal(database, identifier, row))
     return identifier
@@ -117,8 +127,7 @@ def amend(database: Database, identifier: int, changes: Mapping[str, object]) ->
     line, row = _row(database, identifier)
     release_of(database, row)
     before = _counted(row, row[-1])
-    assigned = ", ".join(f"{column} = ?" for column in changes)
-    database.run(f"UPDATE snapshot SET {assigned} WHERE id = ?", (*changes.values(), identifier))
+    database.run(_UPDATE.values(changes), {"identifier": identifier})
     _, row = _row(database, identifier)
     after = _seal(database, identifier, row)
     lines.add(database, line, {column: after.get(column, 0) - before.get(column, 0) for column in after | before})
@@ -129,10 +138,7 @@ def columns_of(database: Database, release: Release) -> tuple[int, dict[str, Any
 
     Raises :class:`SnapshotNotFound` where it is not in this store, :class:`StoreError` where it is damaged.
     """
-    line = release.line
-    condition = "library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.sequence = ?"
-    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE {condition}"
-    rows = database.rows(statement, (line.library, line.target, line.profile, release.sequence))
+    rows = database.rows(_OF_RELEASE, {**labels(release.line), "sequence": release.sequence})
     if not rows:
         raise SnapshotNotFound(f"{release.reference}: not in {database.where}")
     line_id, *row = rows[0]
@@ -146,10 +152,8 @@ def counts(database: Database, releases: Sequence[Release]) -> tuple[int, dict[i
     Raises :class:`StoreError` where a card is damaged or missing.
     """
     line = releases[0].line
-    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
-    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE {condition}"
     found = {}
-    rows = database.rows(statement, (line.library, line.target, line.profile))
+    rows = database.rows(_OF_LINE, labels(line))
     for _, *row in rows:
         sequence = release_of(database, row).sequence
         found[sequence] = facet_counts(dict(zip(SEALED, row, strict=False))["snapshot.facets"])
@@ -160,10 +164,7 @@ def counts(database: Database, releases: Sequence[Release]) -> tuple[int, dict[i
 
 def by_identifier(database: Database, line: LineKey) -> dict[int, Release]:
     """Every snapshot of a line, replaced ones too, by its row's id. Raises :class:`StoreError`."""
-    condition = "library.name = ? AND line.target = ? AND line.profile = ?"
-    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE {condition}"
-    rows = database.rows(statement, (line.library, line.target, line.profile))
-    return {row[0]: release_of(database, row) for row in rows}
+    return {row[1]: release_of(database, row[1:]) for row in database.rows(_OF_LINE, labels(line))}
 
 
 def identifier(database: Database, release: Release) -> int:
@@ -172,15 +173,14 @@ def identifier(database: Database, release: Release) -> int:
 
 
 def _row(database: Database, identifier: int) -> tuple[int, Row]:
-    statement = f"SELECT snapshot.line_id, {COLUMNS} FROM {SOURCES} WHERE snapshot.id = ?"
-    line, *row = database.rows(statement, (identifier,))[0]
+    line, *row = database.rows(_BY_ID, {"identifier": identifier})[0]
     return line, row
 
 
 def _seal(database: Database, identifier: int, row: Row) -> dict[str, int]:
     """Write the checksum of a row; what it adds to its line's sums."""
     seal = checksum(*row[:-1])
-    database.run("UPDATE snapshot SET checksum = ? WHERE id = ?", (seal, identifier))
+    database.run(_UPDATE.values(checksum=seal), {"identifier": identifier})
     return _counted(row, seal)
 
 

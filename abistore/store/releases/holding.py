@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Text, bindparam, literal, select
+
 from abistore.model.history import LineKey
+from abistore.store.database import tables
 from abistore.store.database.database import Database
-from abistore.store.releases.lines import new_library
+from abistore.store.database.on_conflict import insert_new
+from abistore.store.releases.lines import OF_LIBRARY, OF_LINE, labels, new_library
+
+_NEW_LIBRARY = insert_new(tables.library)
+_NEW_LINE = insert_new(tables.line).from_select(
+    ["library_id", "target", "profile", "releases", "candidates", "moves", "checksum"],
+    select(
+        tables.library.c.id, bindparam("target", type_=Text), bindparam("profile", type_=Text), *(literal(0),) * 4
+    ).where(OF_LIBRARY),
+)
+_HELD = (
+    select(tables.line.c.id)
+    .select_from(tables.line.join(tables.library))
+    .where(OF_LINE)
+    .with_for_update(of=tables.line)
+)
 
 
 def hold(database: Database, key: LineKey) -> int:
     """The line's id, created where it is new; other writers of the line wait until the transaction ends."""
-    database.run(
-        "INSERT INTO library (name, scheme, lines, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        new_library(key.library),
-    )
-    database.run(
-        "INSERT INTO line (library_id, target, profile, releases, candidates, moves, checksum) "
-        "SELECT id, ?, ?, 0, 0, 0, 0 FROM library WHERE name = ? ON CONFLICT DO NOTHING",
-        (key.target, key.profile, key.library),
-    )
+    database.run(_NEW_LIBRARY, new_library(key.library))
+    database.run(_NEW_LINE, labels(key))
     identifier = hold_stored(database, key)
     assert identifier is not None
     return identifier
@@ -25,11 +36,5 @@ def hold(database: Database, key: LineKey) -> int:
 
 def hold_stored(database: Database, key: LineKey) -> int | None:
     """The id of a line that is stored, held as :func:`hold` does; ``None`` where there is none."""
-    # an SQLite transaction is the database's one writer anyway
-    lock = "" if database.is_sqlite else " FOR UPDATE OF line"
-    rows = database.rows(
-        "SELECT line.id FROM line JOIN library ON library.id = line.library_id "
-        f"WHERE library.name = ? AND line.target = ? AND line.profile = ?{lock}",
-        (key.library, key.target, key.profile),
-    )
+    rows = database.rows(_HELD, labels(key))
     return int(rows[0][0]) if rows else None

@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, bindparam, exists, literal, select, update
 
 from abistore.model.history import LineKey
 from abistore.model.versions import AUTO
+from abistore.store.database import tables
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged
 from abistore.store.database.seals import checksum
 
-COLUMNS = (
-    "library.name, library.scheme, library.lines, library.checksum, line.library_id, line.target, line.profile, "
-    "line.releases, line.candidates, line.moves, line.scheme, line.checksum"
-)
-WIDTH = COLUMNS.count(",") + 1
-SOURCES = "library LEFT JOIN line ON line.library_id = library.id"
+_LIBRARY, _LINE = tables.library.c, tables.line.c
+
 SUMS = ("releases", "candidates", "moves")
-_UNINDEXED = "name || ''"
+_SEALED = (_LINE.library_id, _LINE.target, _LINE.profile, *(_LINE[name] for name in SUMS), _LINE.scheme, _LINE.checksum)
+_SEALED_LIBRARY = (_LIBRARY.name, _LIBRARY.scheme, _LIBRARY.lines, _LIBRARY.checksum)
+
+COLUMNS = (*_SEALED_LIBRARY, *_SEALED)
+SOURCES = tables.library.outerjoin(tables.line)
+OF_LIBRARY = _LIBRARY.name == bindparam("library")
+OF_LINE = and_(OF_LIBRARY, _LINE.target == bindparam("target"), _LINE.profile == bindparam("profile"))
+"""The conditions for a library, and for a line by its :func:`labels`."""
+
+_EVERY = select(tables.root.c.libraries, *COLUMNS).select_from(tables.root.outerjoin(SOURCES, literal(True)))
+_OF_LIBRARY = select(*COLUMNS).select_from(SOURCES).where(OF_LIBRARY)
+_SCHEME = select(_LIBRARY.scheme, _LIBRARY.lines, _LIBRARY.checksum).where(OF_LIBRARY)
+_LIBRARY_ID = select(_LIBRARY.id).where(OF_LIBRARY)
+# no index is of what is made of a column
+_INDEXED = select(exists().where(OF_LIBRARY), exists().where(_LIBRARY.name.concat("") == bindparam("library")))
+_HELD = select(*_SEALED).where(_LINE.id == bindparam("line")).with_for_update()
+_HELD_BY_LABELS = (
+    select(_LINE.id, *_SEALED)
+    .select_from(tables.line.join(tables.library))
+    .where(OF_LINE)
+    .with_for_update(of=tables.line)
+)
+_HELD_LIBRARY = select(*_SEALED_LIBRARY).where(_LIBRARY.id == bindparam("identifier")).with_for_update()
+_AMEND_LINE = update(tables.line).where(_LINE.id == bindparam("line"))
+_AMEND_LIBRARY = update(tables.library).where(_LIBRARY.id == bindparam("identifier"))
+_COUNT_LIBRARY = update(tables.root).values(libraries=tables.root.c.libraries + bindparam("difference"))
 UNCOUNTED = 0
 """The checksum of a line without a snapshot: it is held by a writer that has not stored one yet, and is not counted."""
 
@@ -43,7 +67,7 @@ def verified(database: Database, rows: Iterable[Row]) -> list[Line]:
     """
     found: list[Line] = []
     missing: dict[str, int] = {}
-    for name, scheme, lines, seal, *row in dict.fromkeys(tuple(row[:WIDTH]) for row in rows):
+    for name, scheme, lines, seal, *row in dict.fromkeys(tuple(row[: len(COLUMNS)]) for row in rows):
         if checksum(name, scheme, lines) != seal:
             raise damaged(database.where, f"the row of library {name}")
         missing.setdefault(name, lines)
@@ -58,16 +82,19 @@ def verified(database: Database, rows: Iterable[Row]) -> list[Line]:
     return found
 
 
-def named(database: Database, statement: str, parameters: tuple[object, ...], library: str) -> Sequence[Row]:
-    """The rows that ``statement`` gives for ``library``, by its name.
+def labels(key: LineKey) -> dict[str, str]:
+    """The parameters of :data:`OF_LINE`."""
+    return {"library": key.library, "target": key.target, "profile": key.profile}
+
+
+def named(database: Database, statement: Select[Any], library: str) -> Sequence[Row]:
+    """The rows that ``statement`` gives :data:`OF_LIBRARY`.
 
     Raises :class:`StoreError` where there are none because a library is missing, or the index of their names damaged.
     """
-    rows = database.rows(statement, parameters)
+    rows = database.rows(statement, {"library": library})
     if not rows:
-        exists = "EXISTS (SELECT 1 FROM library WHERE {} = ?)".format
-        # no index is of what is made of a column
-        ((indexed, stored),) = database.rows(f"SELECT {exists('name')}, {exists(_UNINDEXED)}", (library, library))
+        ((indexed, stored),) = database.rows(_INDEXED, {"library": library})
         if indexed != stored:
             raise damaged(database.where, "the index of libraries")
         every(database)
@@ -89,7 +116,7 @@ def _seal(library_id: int, target: str, profile: str, sums: Sequence[int], schem
 
 def every(database: Database) -> tuple[Line, ...]:
     """All lines, sorted. Raises :class:`StoreError` where a row is damaged or missing."""
-    rows = database.rows(f"SELECT root.libraries, {COLUMNS} FROM root LEFT JOIN ({SOURCES}) ON 1 = 1")
+    rows = database.rows(_EVERY)
     own = [row[1:] for row in rows if row[1] is not None]
     found = verified(database, own)
     counted = {name: seal for name, _, lines, seal, *_ in own if lines}
@@ -100,28 +127,24 @@ def every(database: Database) -> tuple[Line, ...]:
 
 def add(database: Database, line: int, differences: Mapping[str, int]) -> None:
     """Add to some of a line's :data:`SUMS`, whose row no other writer can change meanwhile."""
-    lock = "" if database.is_sqlite else " FOR UPDATE"
-    statement = f"SELECT library_id, target, profile, {', '.join(SUMS)}, scheme, checksum FROM line WHERE id = ?{lock}"
-    library, target, profile, *before, scheme, seal = database.rows(statement, (line,))[0]
+    library, target, profile, *before, scheme, seal = database.rows(_HELD, {"line": line})[0]
     if seal != UNCOUNTED and _seal(library, target, profile, before, scheme) != seal:
         raise damaged(database.where, f"the row of line {target} {profile}")
     sums = [one + differences.get(name, 0) for name, one in zip(SUMS, before, strict=True)]
-    assigned = ", ".join(f"{name} = ?" for name in (*SUMS, "checksum"))
-    database.run(
-        f"UPDATE line SET {assigned} WHERE id = ?", (*sums, _seal(library, target, profile, sums, scheme), line)
-    )
+    changed = dict(zip(SUMS, sums, strict=True)) | {"checksum": _seal(library, target, profile, sums, scheme)}
+    database.run(_AMEND_LINE.values(changed), {"line": line})
     if seal == UNCOUNTED:
         _amend_library(database, library, lines=checksum(target, profile))
 
 
-def new_library(name: str) -> tuple[str, str, int, int]:
-    """Name, scheme, sum and checksum of a library that has no line yet."""
-    return name, AUTO, 0, checksum(name, AUTO, 0)
+def new_library(name: str) -> dict[str, object]:
+    """The row of a library that has no line yet."""
+    return {"name": name, "scheme": AUTO, "lines": 0, "checksum": checksum(name, AUTO, 0)}
 
 
 def scheme(database: Database, library: str) -> str:
     """The version scheme declared for ``library``: ``auto`` where nobody did. Raises :class:`StoreError`."""
-    rows = named(database, "SELECT scheme, lines, checksum FROM library WHERE name = ?", (library,), library)
+    rows = named(database, _SCHEME, library)
     for chosen, lines, seal in rows:
         if checksum(library, chosen, lines) != seal:
             raise damaged(database.where, f"the row of library {library}")
@@ -130,13 +153,12 @@ def scheme(database: Database, library: str) -> str:
 
 def of_library(database: Database, library: str) -> list[Line]:
     """The lines of a library. Raises :class:`StoreError` where a row is damaged or missing."""
-    statement = f"SELECT {COLUMNS} FROM {SOURCES} WHERE library.name = ?"
-    return verified(database, named(database, statement, (library,), library))
+    return verified(database, named(database, _OF_LIBRARY, library))
 
 
 def set_scheme(database: Database, library: str, scheme: str) -> None:
     """Write the scheme of a library, by which all its lines are ordered then."""
-    ((identifier,),) = database.rows("SELECT id FROM library WHERE name = ?", (library,))
+    ((identifier,),) = database.rows(_LIBRARY_ID, {"library": library})
     _amend_library(database, identifier, scheme=scheme)
     for line in of_library(database, library):
         if line.scheme is not None:
@@ -145,27 +167,18 @@ def set_scheme(database: Database, library: str, scheme: str) -> None:
 
 def set_own_scheme(database: Database, key: LineKey, scheme: str | None) -> None:
     """Write the scheme that orders one line; ``None`` where that of its library shall."""
-    lock = "" if database.is_sqlite else " FOR UPDATE OF line"
-    columns = ", ".join(f"line.{name}" for name in ("library_id", "target", "profile", *SUMS, "scheme", "checksum"))
-    statement = (
-        f"SELECT line.id, {columns} FROM line JOIN library ON library.id = line.library_id "
-        f"WHERE library.name = ? AND line.target = ? AND line.profile = ?{lock}"
-    )
-    identifier, *row = database.rows(statement, (key.library, key.target, key.profile))[0]
+    identifier, *row = database.rows(_HELD_BY_LABELS, labels(key))[0]
     line = _line(database, key.library, row)
     seal = _seal(row[0], key.target, key.profile, (line.releases, line.candidates, line.moves), scheme)
-    database.run("UPDATE line SET scheme = ?, checksum = ? WHERE id = ?", (scheme, seal, identifier))
+    database.run(_AMEND_LINE.values(scheme=scheme, checksum=seal), {"line": identifier})
 
 
 def _amend_library(database: Database, identifier: int, *, lines: int = 0, scheme: str | None = None) -> None:
-    lock = "" if database.is_sqlite else " FOR UPDATE"
-    statement = f"SELECT name, scheme, lines, checksum FROM library WHERE id = ?{lock}"
-    name, before, counted, seal = database.rows(statement, (identifier,))[0]
+    name, before, counted, seal = database.rows(_HELD_LIBRARY, {"identifier": identifier})[0]
     if checksum(name, before, counted) != seal:
         raise damaged(database.where, f"the row of library {name}")
-    after = (scheme or before, counted + lines)
-    changed = checksum(name, *after)
-    statement = "UPDATE library SET scheme = ?, lines = ?, checksum = ? WHERE id = ?"
-    database.run(statement, (*after, changed, identifier))
+    chosen, lines = scheme or before, counted + lines
+    changed = checksum(name, chosen, lines)
+    database.run(_AMEND_LIBRARY.values(scheme=chosen, lines=lines, checksum=changed), {"identifier": identifier})
     # the root counts a library with its first line
-    database.run("UPDATE root SET libraries = libraries + ?", (changed - (seal if counted else 0),))
+    database.run(_COUNT_LIBRARY, {"difference": changed - (seal if counted else 0)})

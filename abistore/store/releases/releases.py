@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sqlalchemy import ColumnElement, and_, select
+
 from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
 from abistore.model.history import LineKey, Release
 from abistore.model.nearness import did_you_mean, near
 from abistore.model.versions import position
 from abistore.store.database.database import Database
+from abistore.store.database.tables import OPEN
 from abistore.store.releases import cards
 from abistore.store.releases.lines import every, of_library, scheme
-from abistore.store.snapshots.entries import OPEN
 
 LISTED = 8
 
+_SEEN = (
+    select(cards.LIBRARY.name, cards.LINE.target, cards.LINE.profile, cards.SNAPSHOT.evidence)
+    .select_from(cards.SOURCES)
+    .where(cards.RELEASES)
+    .distinct()
+)
 
-def lines(database: Database, holding: str = cards.RELEASES) -> tuple[LineKey, ...]:
+
+def lines(database: Database, holding: ColumnElement[bool] = cards.RELEASES) -> tuple[LineKey, ...]:
     """All lines that have a current release, or a candidate, sorted."""
     return tuple(line.key for line in every(database) if cards.total(line, holding))
 
@@ -51,8 +60,7 @@ def candidates(database: Database, library: str, target: str | None, profile: st
 
 def with_types(database: Database) -> frozenset[LineKey]:
     """The lines of which a release showed types."""
-    columns = "library.name, line.target, line.profile"
-    rows = database.rows(f"SELECT DISTINCT {columns}, snapshot.evidence FROM {cards.SOURCES} WHERE {cards.RELEASES}")
+    rows = database.rows(_SEEN)
     shown = {text for text in {row[3] for row in rows} if cards.shows_types(text)}
     return frozenset(LineKey(*row[:3]) for row in rows if row[3] in shown)
 
@@ -103,24 +111,21 @@ def known(database: Database, sha256: str, version: str | None, profile: str, li
     """
     if not sha256:
         return None
-    condition, parameters = _labelled(version, profile, library)
-    found = cards.find(database, f"snapshot.sha256 = ? AND {condition}", (sha256, *parameters))
+    found = cards.find(database, and_(cards.SNAPSHOT.sha256 == sha256, _labelled(version, profile, library)))
     return found[-1] if found else None
 
 
 def may_know(database: Database, size: int, version: str | None, profile: str, library: str | None) -> bool:
     """Whether a current release was read here from a file of ``size`` bytes: asked sooner than the digest is made."""
-    condition, parameters = _labelled(version, profile, library)
-    statement = f"SELECT 1 FROM {cards.SOURCES} WHERE snapshot.size = ? AND {condition} LIMIT 1"
-    return bool(database.rows(statement, (size, *parameters)))
+    condition = and_(cards.SNAPSHOT.size == size, _labelled(version, profile, library))
+    return bool(database.rows(select(1).select_from(cards.SOURCES).where(condition).limit(1)))
 
 
-def _labelled(version: str | None, profile: str, library: str | None) -> tuple[str, tuple[str, ...]]:
-    """The condition for current releases of these labels (``None``: any) that were read here, and its parameters."""
-    given = {"line.profile": profile, "snapshot.version": version, "library.name": library}
-    chosen = {column: value for column, value in given.items() if value is not None}
-    condition = "".join(f" AND {column} = ?" for column in chosen)
-    return f"{cards.RELEASES} AND snapshot.read_here = 1{condition}", tuple(chosen.values())
+def _labelled(version: str | None, profile: str, library: str | None) -> ColumnElement[bool]:
+    """The condition for current releases of these labels (``None``: any) that were read here."""
+    given = ((cards.LINE.profile, profile), (cards.SNAPSHOT.version, version), (cards.LIBRARY.name, library))
+    chosen = [column == value for column, value in given if value is not None]
+    return and_(cards.RELEASES, cards.SNAPSHOT.read_here == 1, *chosen)
 
 
 def scheme_of(database: Database, line: LineKey) -> str:

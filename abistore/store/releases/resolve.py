@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from sqlalchemy import and_, case, func, select
+
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
 from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean, near
@@ -119,11 +121,11 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
         hint = f"say {reference}@latest or {reference}@VERSION" if reference in names else "say LIBRARY@VERSION"
         raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
     low, high = bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
-    found = cards.find(database, "snapshot.digest >= ? AND snapshot.digest <= ?", (low, high))
+    digest = cards.SNAPSHOT.digest
+    found = cards.find(database, and_(digest >= low, digest <= high))
     # once more without the index, which may be damaged
-    ((count,),) = database.rows(
-        "SELECT coalesce(sum(CASE WHEN digest >= ? AND digest <= ? THEN 1 ELSE 0 END), 0) FROM snapshot", (low, high)
-    )
+    within = case((and_(digest >= low, digest <= high), 1), else_=0)
+    ((count,),) = database.rows(select(func.coalesce(func.sum(within), 0)))
     if len(found) != count:
         raise damaged(database.where, "the index of the digests")
     if not found:

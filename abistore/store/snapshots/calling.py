@@ -15,11 +15,14 @@ from typing import TypeAlias
 from zlib import crc32
 
 import msgspec
+from sqlalchemy import bindparam, select, update
 
 from abistore.errors import StoreError
 from abistore.model.names import Name
+from abistore.store.database import tables
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged
+from abistore.store.database.on_conflict import insert_new
 from abistore.store.database.seals import MASK
 
 CHAIN = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
@@ -41,6 +44,19 @@ _SHIFT = 22
 """Words that are the same but for so many bits are verified together, by the sum of their rows' checksums."""
 
 _WORD, _NAME = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
+
+_CALLING, _SUM = tables.calling.c, tables.calling_sum.c
+_NEW = insert_new(tables.calling).returning(_CALLING.word, _CALLING.name_id)
+_NEW_SUM = insert_new(tables.calling_sum)
+_ADD_TO_SUM = (
+    update(tables.calling_sum)
+    .where(_SUM.bucket == bindparam("of_bucket"))
+    .values(sum=_SUM.sum + bindparam("difference"))
+)
+_WORDS = select(_CALLING.word, _CALLING.name_id).where(
+    _CALLING.word >= bindparam("first"), _CALLING.word < bindparam("end")
+)
+_SUM_OF = select(_SUM.sum).where(_SUM.bucket == bindparam("bucket"))
 
 _SYMBOLS = frozenset({"function", "variable"})
 Begin: TypeAlias = Callable[[str], str | None]
@@ -103,12 +119,10 @@ def write(database: Database, new: Mapping[Name, int], described: Iterable[tuple
         *of_displays(described, begin),
     }
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
-    inserted = database.insert_new("calling", ("word", "name_id"), sorted(rows))
-    statement = (
-        "INSERT INTO calling_sum (bucket, sum) VALUES (?, ?) "
-        "ON CONFLICT (bucket) DO UPDATE SET sum = calling_sum.sum + excluded.sum"
-    )
-    database.many(statement, sorted(sums(inserted).items()))
+    inserted = database.returned(_NEW, [{"word": word, "name_id": name} for word, name in sorted(rows)])
+    added = sorted(sums(inserted).items())
+    database.many(_NEW_SUM, [{"bucket": bucket, "sum": 0} for bucket, _ in added])
+    database.many(_ADD_TO_SUM, [{"of_bucket": bucket, "difference": total} for bucket, total in added])
 
 
 def sums(rows: Iterable[Row]) -> dict[int, int]:
@@ -121,8 +135,8 @@ def sums(rows: Iterable[Row]) -> dict[int, int]:
 
 def check(database: Database) -> Iterator[str]:
     """What is wrong with the index."""
-    buckets = {word >> _SHIFT for (word,) in database.rows("SELECT DISTINCT word FROM calling")}
-    for bucket in sorted({*buckets, *(row[0] for row in database.rows("SELECT bucket FROM calling_sum"))}):
+    buckets = {word >> _SHIFT for (word,) in database.rows(select(_CALLING.word).distinct())}
+    for bucket in sorted({*buckets, *(row[0] for row in database.rows(select(_SUM.bucket)))}):
         try:
             _rows(database, bucket)
         except StoreError as error:
@@ -131,9 +145,8 @@ def check(database: Database) -> Iterator[str]:
 
 def _rows(database: Database, bucket: int) -> Sequence[Row]:
     """The rows whose words begin alike. Raises :class:`StoreError` where one is missing or was changed."""
-    span = (bucket << _SHIFT, (bucket + 1) << _SHIFT)
-    rows = database.rows("SELECT word, name_id FROM calling WHERE word >= ? AND word < ?", span)
-    total = database.rows("SELECT sum FROM calling_sum WHERE bucket = ?", (bucket,))
+    rows = database.rows(_WORDS, {"first": bucket << _SHIFT, "end": (bucket + 1) << _SHIFT})
+    total = database.rows(_SUM_OF, {"bucket": bucket})
     if sums(rows).get(bucket, 0) != (total[0][0] if total else 0):
         raise damaged(database.where, "the index of what names are called")
     return rows

@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, insert, select, update
 
 from abistore.model.digest import digest, encode, name_digest, snapshot_digest
 from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
-from abistore.store.database import seals
-from abistore.store.database.database import Database, Row
+from abistore.store.database import seals, tables
+from abistore.store.database.database import AMONG, Database, Row
+from abistore.store.database.on_conflict import insert_new
+from abistore.store.database.tables import OPEN
 from abistore.store.releases import cards
 from abistore.store.snapshots import calling
 
 Member = tuple[int, Name, bytes]
 """One shape of one name: facet, name, digest of the shape."""
 
-_NAMES = "SELECT digest, id FROM name WHERE digest IN ({})"
+_ENTRY, _NAME, _SHAPE = tables.entry.c, tables.name.c, tables.shape.c
 
-OPEN = 2**31 - 1
-"""``last_seq`` of an entry that held in the line's latest snapshot of its facet."""
+_HELD = (
+    select(_ENTRY.facet, _NAME.kind, _NAME.spelling, _SHAPE.digest, _ENTRY.name_id, _ENTRY.shape_id, _ENTRY.first_seq)
+    .select_from(tables.entry.join(tables.name).join(tables.shape))
+    .where(_ENTRY.line_id == bindparam("line"), _ENTRY.last_seq == OPEN)
+)
+_END = (
+    update(tables.entry)
+    .where(
+        _ENTRY.line_id == bindparam("of_line"),
+        _ENTRY.last_seq == OPEN,
+        _ENTRY.facet == bindparam("of_facet"),
+        _ENTRY.name_id == bindparam("of_name"),
+        _ENTRY.shape_id == bindparam("of_shape"),
+    )
+    .values(last_seq=bindparam("last"))
+)
+_BEGIN = insert(tables.entry)
+_ADD_TO_SUM = (
+    update(tables.name).where(_NAME.id == bindparam("of_name")).values(entries=_NAME.entries + bindparam("difference"))
+)
+_NAMES = select(_NAME.digest, _NAME.id).where(_NAME.digest.in_(AMONG))
+_SHAPES = select(_SHAPE.digest, _SHAPE.id).where(_SHAPE.digest.in_(AMONG))
+_NEW_NAMES = insert_new(tables.name).returning(_NAME.digest, _NAME.id)
+_NEW_SHAPES = insert_new(tables.shape).returning(_SHAPE.digest, _SHAPE.id)
 
 
 @dataclass(slots=True)
@@ -105,16 +131,10 @@ class Changes:
 
 def changes_of(database: Database, line: int, content: Content) -> Changes:
     """The difference between the line's entries that hold now and ``content``."""
-    statement = (
-        "SELECT entry.facet, name.kind, name.spelling, shape.digest, entry.name_id, entry.shape_id, entry.first_seq "
-        "FROM entry "
-        "JOIN name ON name.id = entry.name_id JOIN shape ON shape.id = entry.shape_id "
-        "WHERE entry.line_id = ? AND entry.last_seq = ?"
-    )
     held: set[Member] = set()
     end: list[Ending] = []
     names: dict[Name, int] = {}
-    for facet, kind, spelling, key, name_id, shape_id, first in database.rows(statement, (line, OPEN)):
+    for facet, kind, spelling, key, name_id, shape_id, first in database.rows(_HELD, {"line": line}):
         name = Name(kind, spelling)
         names[name] = name_id
         member = (facet, name, key)
@@ -127,20 +147,22 @@ def changes_of(database: Database, line: int, content: Content) -> Changes:
 
 def write_entries(database: Database, line: int, sequence: int, content: Content, changes: Changes) -> int:
     """Write the changes and complete ``changes.names``; the number of shapes that are new to the store."""
-    entry = "line_id = ? AND last_seq = ? AND facet = ? AND name_id = ? AND shape_id = ?"
-    ending = f"UPDATE entry SET last_seq = ? WHERE {entry}"
-    database.many(ending, [(sequence - 1, line, OPEN, *ended[:3]) for ended in changes.end])
+    ended = [
+        {"of_line": line, "of_facet": facet, "of_name": name, "of_shape": shape, "last": sequence - 1}
+        for facet, name, shape, *_ in changes.end
+    ]
+    database.many(_END, ended)
     mentioned = dict.fromkeys([name for _, name, _ in changes.begin]) | content.located
     new = _name_ids(database, [name for name in mentioned if name not in changes.names])
     changes.names.update(new)
     calling.write(database, new, _described(content, changes))
     shapes, shapes_written = _shape_ids(database, {key for _, _, key in changes.begin}, content)
-    beginning = "INSERT INTO entry (line_id, last_seq, facet, name_id, shape_id, first_seq) VALUES (?, ?, ?, ?, ?, ?)"
-    rows = [(line, OPEN, facet, changes.names[name], shapes[key], sequence) for facet, name, key in changes.begin]
-    database.many(beginning, sorted(rows))
+    begun = sorted((facet, changes.names[name], shapes[key]) for facet, name, key in changes.begin)
+    common = {"line_id": line, "last_seq": OPEN, "first_seq": sequence}
+    database.many(_BEGIN, [{**common, "facet": one[0], "name_id": one[1], "shape_id": one[2]} for one in begun])
     sums = _differences(line, sequence, changes)
     # in one order in every process, and late: names are shared by all lines
-    database.many("UPDATE name SET entries = entries + ? WHERE id = ?", [(sums[name], name) for name in sorted(sums)])
+    database.many(_ADD_TO_SUM, [{"of_name": name, "difference": sums[name]} for name in sorted(sums)])
     return shapes_written
 
 
@@ -166,39 +188,24 @@ def _differences(line: int, sequence: int, changes: Changes) -> dict[int, int]:
 def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
     digests = {name: name_digest(name.kind, name.spelling) for name in sorted(names)}
-    rows = [(name.kind, name.spelling, key, 0) for name, key in digests.items()]
-    added = _added(database, "name", rows, columns="kind, spelling, digest, entries", identity="digest")
-    found = {key: name_id for name_id, key in added}
+    rows = [
+        {"kind": name.kind, "spelling": name.spelling, "digest": key, "entries": 0} for name, key in digests.items()
+    ]
+    found = _identifiers(database.returned(_NEW_NAMES, rows))
     missing = [key for key in digests.values() if key not in found]
-    found.update((key, name_id) for key, name_id in database.within(_NAMES, missing))
+    found |= _identifiers(database.within(_NAMES, missing))
     return {name: found[key] for name, key in digests.items()}
 
 
 def _shape_ids(database: Database, keys: set[bytes], content: Content) -> tuple[dict[bytes, int], int]:
     ordered = sorted(keys)
-    found = _known_shapes(database, ordered)
-    missing = [(key, content.bodies[key].decode()) for key in ordered if key not in found]
-    found.update(
-        (key, shape_id)
-        for shape_id, key in _added(database, "shape", missing, columns="digest, body", identity="digest")
-    )
-    found.update(_known_shapes(database, [key for key, _ in missing if key not in found]))
+    found = _identifiers(database.within(_SHAPES, ordered))
+    missing = [key for key in ordered if key not in found]
+    rows = [{"digest": key, "body": content.bodies[key].decode()} for key in missing]
+    found |= _identifiers(database.returned(_NEW_SHAPES, rows))
+    found |= _identifiers(database.within(_SHAPES, [key for key in missing if key not in found]))
     return found, len(missing)
 
 
-def _known_shapes(database: Database, keys: Sequence[bytes]) -> dict[bytes, int]:
-    select = "SELECT digest, id FROM shape WHERE digest IN ({})"
-    return {row[0]: row[1] for row in database.within(select, keys)}
-
-
-def _added(
-    database: Database, table: str, rows: list[tuple[Any, ...]], *, columns: str, identity: str
-) -> Sequence[Row]:
-    """Insert the rows that are new by their ``identity``; the id and the identity of each, and perhaps of others."""
-    if not rows:
-        return ()
-    ((last,),) = database.rows(f"SELECT coalesce(max(id), 0) FROM {table}")
-    places = ", ".join("?" * len(rows[0]))
-    database.many(f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING", rows)
-    # ids grow: this reads what was added, in one pass and without a list of what to look for
-    return database.rows(f"SELECT id, {identity} FROM {table} WHERE id > ? ORDER BY id", (last,))
+def _identifiers(rows: Iterable[Row]) -> dict[bytes, int]:
+    return {row[0]: row[1] for row in rows}

@@ -6,12 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
+from sqlalchemy import select
 
 from abistore.model.budget import Budget
 from abistore.model.digest import digest, name_digest
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import AnyShape
-from abistore.store.database import seals
+from abistore.store.database import seals, tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
 
@@ -84,12 +85,13 @@ def checked_name(database: Database, kind: Kind, spelling: str, expected: bytes)
 
 def wrong_entry(database: Database, line: int, sequence: int) -> str:
     """What is wrong with the entries of a snapshot, whose sum is another than its card says."""
+    name_, shape_, entry = tables.name.c, tables.shape.c, tables.entry.c
     statement = (
-        "SELECT name.kind, name.spelling, name.digest, shape.digest, shape.body FROM entry "
-        "LEFT JOIN name ON name.id = entry.name_id LEFT JOIN shape ON shape.id = entry.shape_id "
-        "WHERE entry.line_id = ? AND entry.first_seq <= ? AND entry.last_seq >= ?"
+        select(name_.kind, name_.spelling, name_.digest, shape_.digest, shape_.body)
+        .select_from(tables.entry.outerjoin(tables.name).outerjoin(tables.shape))
+        .where(entry.line_id == line, entry.first_seq <= sequence, entry.last_seq >= sequence)
     )
-    for kind, spelling, name, shape, body in database.rows(statement, (line, sequence, sequence)):
+    for kind, spelling, name, shape, body in database.rows(statement):
         if name is None or shape is None:
             return "the name of an entry is missing" if name is None else "the shape of an entry is missing"
         if name_digest(kind, spelling) != name:

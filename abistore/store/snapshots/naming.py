@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+
 from abistore.model.digest import name_digest
 from abistore.model.names import Kind, Name
-from abistore.store.database.database import Database, Row
+from abistore.store.database import tables
+from abistore.store.database.database import AMONG, Database, Row
 from abistore.store.database.failures import damaged
 from abistore.store.snapshots import calling
 from abistore.store.snapshots.memory import checked_name
@@ -22,14 +24,26 @@ _ABBREVIATED = frozenset(
 )
 """What a mangled symbol may mention without spelling it (Itanium C++ ABI, sections 5.1.5 and 5.1.10)."""
 
-_OWN = "kind NOT IN ('import', 'library')"
-_SPELLINGS = (
-    "SELECT spelling FROM {} WHERE EXISTS "
-    "(SELECT 1 FROM entry JOIN line ON line.id = entry.line_id JOIN library ON library.id = line.library_id "
-    "JOIN snapshot ON snapshot.line_id = line.id AND snapshot.superseded = 0 "
-    "AND snapshot.sequence >= entry.first_seq AND snapshot.sequence <= entry.last_seq "
-    "WHERE entry.name_id = name.id AND library.name = coalesce(?, library.name))"
+_NAME, _ENTRY, _SNAPSHOT = tables.name.c, tables.entry.c, tables.snapshot.c
+_OWN = _NAME.kind.not_in(("import", "library"))
+_STANDING = select(1).select_from(
+    tables.entry.join(tables.line)
+    .join(tables.library)
+    .join(
+        tables.snapshot,
+        and_(
+            _SNAPSHOT.line_id == tables.line.c.id,
+            _SNAPSHOT.superseded == 0,
+            _SNAPSHOT.sequence.between(_ENTRY.first_seq, _ENTRY.last_seq),
+        ),
+    )
 )
+"""Entries that a release or candidate has which is neither replaced nor taken back."""
+
+_COLUMNS = (_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest)
+_BY_DIGEST = select(*_COLUMNS).where(_NAME.digest.in_(AMONG))
+_BY_ID = select(*_COLUMNS).where(_NAME.id.in_(AMONG))
+_MANY = select(func.coalesce(func.max(_NAME.id), 0))
 _FEW, _ENOUGH, _LEAST = 5_000, 300, 2
 """So many names are looked at one by one, so many of more are, and so many letters tell something."""
 
@@ -72,14 +86,13 @@ def called(database: Database, spelling: str) -> Called:
 
 def _exactly(database: Database, words: Collection[str]) -> dict[int, Name]:
     digests = [name_digest(kind, word) for kind in get_args(Kind) for word in sorted(words)]
-    rows = database.within("SELECT id, kind, spelling, digest FROM name WHERE digest IN ({})", digests)
+    rows = database.within(_BY_DIGEST, digests)
     return {row[0]: checked_name(database, *row[1:]) for row in rows}
 
 
 def _candidates(database: Database, words: Collection[str]) -> dict[int, Name]:
-    statement = "SELECT id, kind, spelling, digest FROM name WHERE id IN ({})"
     identifiers = calling.meant_by(database, words)
-    found = {row[0]: checked_name(database, *row[1:]) for row in database.within(statement, identifiers)}
+    found = {row[0]: checked_name(database, *row[1:]) for row in database.within(_BY_ID, identifiers)}
     if len(found) < len(identifiers):
         raise damaged(database.where, "a name that the index has is missing")
     return found
@@ -111,7 +124,14 @@ def spellings(database: Database, library: str | None) -> tuple[str, ...]:
 
     What only releases had that were replaced or taken back is left out.
     """
-    return _readable(database.rows(f"{_SPELLINGS.format('name')} AND {_OWN}", (library,)))
+    standing = _standing(_NAME.id, library)
+    return _readable(database.rows(select(_NAME.spelling).where(_OWN, standing)))
+
+
+def _standing(name: ColumnElement[int], library: str | None) -> ColumnElement[bool]:
+    """The condition for names that a library (``None``: any) has now."""
+    found = _STANDING.where(_ENTRY.name_id == name)
+    return exists(found.where(tables.library.c.name == library) if library else found)
 
 
 def spellings_near(database: Database, text: str) -> tuple[str, ...]:
@@ -120,7 +140,7 @@ def spellings_near(database: Database, text: str) -> tuple[str, ...]:
     All where there are few. Of many, those that hold the last word of ``text``, or else one half of it: a slip of the
     pen spoils one. The shortest are enough.
     """
-    ((names,),) = database.rows("SELECT coalesce(max(id), 0) FROM name")
+    ((names,),) = database.rows(_MANY)
     words = calling.CHAIN.findall(without_parameters(text))
     if names <= _FEW:
         return spellings(database, None)
@@ -132,15 +152,10 @@ def spellings_near(database: Database, text: str) -> tuple[str, ...]:
 
 
 def _holding(database: Database, *parts: str) -> tuple[str, ...]:
-    alike = "LIKE" if database.is_sqlite else "ILIKE"
-    held = " OR ".join(f"spelling {alike} ? ESCAPE '\\'" for _ in parts)
-    chosen = (
-        f"SELECT id, spelling FROM name WHERE {_OWN} AND ({held}) ORDER BY length(spelling), spelling LIMIT {_ENOUGH}"
-    )
-    patterns = (re.sub(r"([\\%_])", r"\\\1", part) for part in parts)
-    return _readable(
-        database.rows(_SPELLINGS.format(f"({chosen}) AS name"), (*(f"%{each}%" for each in patterns), None))
-    )
+    held = or_(*(_NAME.spelling.icontains(part, autoescape=True) for part in parts))
+    order = (func.length(_NAME.spelling), _NAME.spelling)
+    chosen = select(_NAME.id, _NAME.spelling).where(_OWN, held).order_by(*order).limit(_ENOUGH).subquery()
+    return _readable(database.rows(select(chosen.c.spelling).where(_standing(chosen.c.id, None))))
 
 
 def _readable(rows: Iterable[Row]) -> tuple[str, ...]:

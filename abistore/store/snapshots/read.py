@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 import msgspec
+from sqlalchemy import and_, bindparam, or_, select
 
 from abistore.errors import DamagedStore
 from abistore.limits import limits_for
@@ -20,13 +21,21 @@ from abistore.model.history import Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Evidence, Location, Snapshot, Variants
-from abistore.store.database import seals
-from abistore.store.database.database import Database, Row
+from abistore.store.database import seals, tables
+from abistore.store.database.database import AMONG, Database, Row
 from abistore.store.database.failures import damaged
 from abistore.store.releases import cards
 from abistore.store.snapshots.locations import unpack
 from abistore.store.snapshots.memory import Memory, checked_name, wrong_entry
 
+_ENTRY, _NAME, _SHAPE = tables.entry.c, tables.name.c, tables.shape.c
+
+_ENTRIES = select(
+    *(_ENTRY.facet, _ENTRY.name_id, _ENTRY.shape_id, _ENTRY.first_seq, _ENTRY.last_seq),
+    *(_NAME.kind, _NAME.spelling, _SHAPE.body),
+).select_from(tables.entry.join(tables.name).join(tables.shape))
+_PLACES = select(tables.location.c.body).where(tables.location.c.snapshot_id == bindparam("identifier"))
+_NAMES = select(_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest).where(_NAME.id.in_(AMONG))
 _MOST_SPANS = 100
 """How many conditions one statement joins; databases limit the depth of an expression."""
 
@@ -115,14 +124,8 @@ def _rows(database: Database, line: int, sequences: Sequence[int]) -> Iterable[R
     spans = [(sequence, sequence) for sequence in sequences]
     if len(spans) > _MOST_SPANS:
         spans = [(sequences[0], sequences[-1])]
-    holds = " OR ".join("(entry.last_seq >= ? AND entry.first_seq <= ?)" for _ in spans)
-    statement = (
-        "SELECT entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq, "
-        "name.kind, name.spelling, shape.body FROM entry "
-        "JOIN name ON name.id = entry.name_id JOIN shape ON shape.id = entry.shape_id "
-        f"WHERE entry.line_id = ? AND entry.last_seq >= ? AND ({holds})"
-    )
-    return database.rows(statement, (line, sequences[0], *chain.from_iterable(spans)))
+    holds = or_(*(and_(_ENTRY.last_seq >= first, _ENTRY.first_seq <= last) for first, last in spans))
+    return database.rows(_ENTRIES.where(_ENTRY.line_id == line, _ENTRY.last_seq >= sequences[0], holds))
 
 
 def _snapshot(database: Database, release: Release, card: _Card, table: _Table, memory: Memory) -> Snapshot:
@@ -176,7 +179,7 @@ def places_body(database: Database, release: Release, columns: Mapping[str, Any]
     """
     if columns["snapshot.places"] is None:
         return None
-    rows = database.rows("SELECT body FROM location WHERE snapshot_id = ?", (columns["snapshot.id"],))
+    rows = database.rows(_PLACES, {"identifier": columns["snapshot.id"]})
     if not rows or seals.of_bytes(rows[0][0]) != columns["snapshot.places"]:
         raise damaged(database.where, f"{release.reference}: its locations")
     return bytes(rows[0][0])
@@ -185,8 +188,7 @@ def places_body(database: Database, release: Release, columns: Mapping[str, Any]
 def names_of(database: Database, release: Release, identifiers: Iterable[int], memory: Memory) -> Mapping[int, Name]:
     """The names of located declarations by their ids. Raises :class:`StoreError` where one is damaged or missing."""
     wanted = set(identifiers)
-    statement = "SELECT id, kind, spelling, digest FROM name WHERE id IN ({})"
-    for identifier, kind, spelling, key in database.within(statement, sorted(wanted - memory.names.keys())):
+    for identifier, kind, spelling, key in database.within(_NAMES, sorted(wanted - memory.names.keys())):
         checked_name(database, kind, spelling, key)
         memory.name(identifier, kind, spelling)
     if not wanted <= memory.names.keys():

@@ -9,9 +9,11 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from sqlalchemy import select
+
 from abistore.model.digest import begun, digest, encode, name_digest
 from abistore.model.names import FACETS, Facet
-from abistore.store.database import seals
+from abistore.store.database import seals, tables
 from abistore.store.database.database import Database
 from abistore.store.releases import cards
 
@@ -52,10 +54,10 @@ def line_problems(database: Database, line: int, what: str) -> Iterator[str]:
     changes, missing = _changes(database, line)
     yield from (f"{what}: {problem}" for problem in missing)
     states = [_State() for _ in FACETS]
-    statement = (
-        "SELECT sequence, version, target, facets, digest, members FROM snapshot WHERE line_id = ? ORDER BY sequence"
-    )
-    for sequence, version, target, facets, key, members in database.rows(statement, (line,)):
+    card = tables.snapshot.c
+    columns = (card.sequence, card.version, card.target, card.facets, card.digest, card.members)
+    statement = select(*columns).where(card.line_id == line).order_by(card.sequence)
+    for sequence, version, target, facets, key, members in database.rows(statement):
         for moment in sorted(moment for moment in changes if moment <= sequence):
             for facet, name, body, seal, begins in changes.pop(moment):
                 states[facet].change(name, body, seal, begins)
@@ -73,15 +75,16 @@ Change = tuple[int, Key, bytes, int, bool]
 
 def _changes(database: Database, line: int) -> tuple[dict[int, list[Change]], list[str]]:
     """What begins and ends in which snapshot of a line, ends first; and what is missing."""
+    entry, name = tables.entry.c, tables.name.c
     statement = (
-        "SELECT entry.facet, entry.first_seq, entry.last_seq, name.kind, name.spelling, shape.body FROM entry "
-        "LEFT JOIN name ON name.id = entry.name_id LEFT JOIN shape ON shape.id = entry.shape_id "
-        "WHERE entry.line_id = ?"
+        select(entry.facet, entry.first_seq, entry.last_seq, name.kind, name.spelling, tables.shape.c.body)
+        .select_from(tables.entry.outerjoin(tables.name).outerjoin(tables.shape))
+        .where(entry.line_id == line)
     )
     begin: dict[int, list[Change]] = defaultdict(list)
     end: dict[int, list[Change]] = defaultdict(list)
     missing: dict[str, None] = {}
-    for facet, first, last, kind, spelling, body in database.rows(statement, (line,)):
+    for facet, first, last, kind, spelling, body in database.rows(statement):
         if kind is None or body is None:
             missing["the name of an entry is missing" if kind is None else "the shape of an entry is missing"] = None
             continue

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
+from sqlalchemy import ColumnElement, and_, bindparam, func, insert, select
+
 from abistore.errors import UsageError, VersionTaken
 from abistore.model.digest import snapshot_digest
 from abistore.model.history import CANDIDATE, IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.snapshot import Snapshot
 from abistore.model.versions import AUTO, check_version
-from abistore.store.database import seals
+from abistore.store.database import seals, tables
 from abistore.store.database.audit import now, record, stamp
 from abistore.store.database.database import Database
 from abistore.store.releases import baselines, cards
@@ -18,6 +20,11 @@ from abistore.store.releases.holding import hold
 from abistore.store.releases.lines import scheme
 from abistore.store.snapshots.entries import Content, changes_of, write_entries
 from abistore.store.snapshots.locations import pack
+
+_NEXT = select(func.coalesce(func.max(cards.SNAPSHOT.sequence), 0) + 1).where(
+    cards.SNAPSHOT.line_id == bindparam("line")
+)
+_LOCATE = insert(tables.location)
 
 RESERVED = frozenset({"latest", "prev", "baseline"})
 
@@ -99,16 +106,14 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
 def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, tuple[int, int]]:
     """Append the snapshot to its line: its release, and the numbers of entries and of shapes written."""
     content, locations = arrival.content, arrival.snapshot.locations
-    sequence = int(
-        database.rows("SELECT coalesce(max(sequence), 0) + 1 FROM snapshot WHERE line_id = ?", (line,))[0][0]
-    )
+    ((sequence,),) = database.rows(_NEXT, {"line": line})
     changes = changes_of(database, line, content)
     shapes_written = write_entries(database, line, sequence, content, changes)
     places = pack(locations, changes.names) if locations else None
     identifier = cards.insert(database, _card(line, sequence, arrival, places))
     if places is not None:
-        database.run("INSERT INTO location (snapshot_id, body) VALUES (?, ?)", (identifier, places))
-    release = cards.find(database, "snapshot.id = ?", (identifier,))[0]
+        database.run(_LOCATE, {"snapshot_id": identifier, "body": places})
+    release = cards.find(database, cards.SNAPSHOT.id == identifier)[0]
     return release, (len(changes.begin) + len(changes.end), shapes_written)
 
 
@@ -147,9 +152,9 @@ def _kept(database: Database, snapshot: Snapshot, request: IngestRequest, digest
     return Place(found, found is not None and found.digest == digest.hex() and _is_same_file(found, snapshot))
 
 
-def _labelled(database: Database, selected: str, key: LineKey, version: str) -> Release | None:
-    condition = f"{selected} AND library.name = ? AND line.target = ? AND line.profile = ? AND snapshot.version = ?"
-    return next(iter(cards.find(database, condition, (key.library, key.target, key.profile, version))), None)
+def _labelled(database: Database, selected: ColumnElement[bool], key: LineKey, version: str) -> Release | None:
+    line = (cards.LIBRARY.name == key.library, cards.LINE.target == key.target, cards.LINE.profile == key.profile)
+    return next(iter(cards.find(database, and_(selected, *line, cards.SNAPSHOT.version == version))), None)
 
 
 def _is_same_file(stored: Release, snapshot: Snapshot) -> bool:
@@ -158,16 +163,16 @@ def _is_same_file(stored: Release, snapshot: Snapshot) -> bool:
 
 def _supersede(database: Database, line: int, request: IngestRequest) -> None:
     """Make room: a candidate takes the place of one with its label, a release that of both."""
-    statement = "SELECT id FROM snapshot WHERE line_id = ? AND version = ? AND superseded = 0"
-    only = " AND candidate = 1" if request.candidate else ""
-    for (identifier,) in database.rows(statement + only, (line, request.version)):
+    card = cards.SNAPSHOT
+    statement = select(card.id).where(card.line_id == line, card.version == request.version, card.superseded == 0)
+    for (identifier,) in database.rows(statement.where(card.candidate == 1) if request.candidate else statement):
         cards.amend(database, identifier, {"superseded": 1})
 
 
 def _confirm(database: Database, current: Release, actor: str) -> None:
     """Note that a release which came in as JSON was read from its file now, with the same content."""
     identifier = cards.identifier(database, current)
-    if not cards.find(database, "snapshot.id = ? AND snapshot.read_here = 1", (identifier,)):
+    if not cards.find(database, and_(cards.SNAPSHOT.id == identifier, cards.SNAPSHOT.read_here == 1)):
         cards.amend(database, identifier, {"read_here": 1})
         record(database, actor, "read", _subject(current), _identity(current))
 

@@ -1,0 +1,125 @@
+"""Stores in PostgreSQL databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from sqlalchemy import URL, Connection, create_engine, text
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from abistore.errors import StoreError
+from abistore.store.database.database import Database, Row
+from abistore.store.database.failures import refused
+from abistore.store.database.tables import CURRENT_VERSION
+from abistore.urls import masked
+
+CURRENT_VERSION.dialect_options["postgresql"]["where"] = text("superseded = 0")
+
+LOCK: Final = 0x61626973
+"""The key of the advisory lock that sessions hold which create or upgrade a store."""
+
+_INDEXES = """
+SELECT index.indexrelid\\:\\:regclass\\:\\:text, of.relname, pg_get_expr(index.indpred, index.indrelid),
+       (SELECT string_agg(quote_ident(attname), ', ' ORDER BY place) FROM unnest(index.indkey) WITH ORDINALITY
+        AS key(number, place) JOIN pg_attribute ON attrelid = index.indrelid AND attnum = key.number)
+FROM pg_index AS index JOIN pg_class AS of ON of.oid = index.indrelid
+WHERE of.relnamespace = current_schema()\\:\\:regnamespace ORDER BY 1
+"""
+_THROUGH_INDEXES = ("enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashagg")
+_WITHOUT_INDEXES = ("enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan")
+
+
+class PostgreSQL(Database):
+    """A session on a PostgreSQL server."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction has begun and not ended; the driver knows."""
+        driver = self.connection.connection.driver_connection
+        return bool(driver and driver.info.transaction_status)  # IDLE is 0
+
+    def _begin_writing(self) -> None:
+        self.command("BEGIN")
+
+    def _begin_reading(self) -> None:
+        self.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def tables(self) -> frozenset[str]:
+        """The names of all tables."""
+        rows = self.command("SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema()")
+        return frozenset(name for (name,) in rows)
+
+    def is_foreign(self) -> bool:
+        """Never: nothing but its tables tells whose a database is."""
+        return False
+
+    def prepare(self) -> None:
+        """Do nothing: a server keeps its log as it is told."""
+
+    def hold_schema(self) -> None:
+        """Keep other sessions from creating or upgrading the schema until the transaction ends."""
+        self.command(f"SELECT pg_advisory_xact_lock({LOCK})")
+
+    def mark(self) -> None:
+        """Do nothing: its tables tell a store."""
+
+    def size(self) -> int:
+        """In bytes, the log included."""
+        return int(self.command("SELECT pg_database_size(current_database())")[0][0])
+
+    def vacuum(self) -> None:
+        """Give free space back to the disk."""
+        self.command("VACUUM")
+
+    def problems(self) -> Iterator[str]:
+        """What the database says about itself, and whether its indexes say what its tables do."""
+        for index, table, condition, columns in self.command(_INDEXES):
+            where = f" WHERE {condition}" if condition else ""
+            # in the index's own order, so that there is one plan when all others are off
+            rows = f"SELECT {columns} FROM {table}{where} ORDER BY {columns}".replace(":", "\\:")
+            hashed = r"hashtextextended(said\:\:text, 0)\:\:numeric"
+            statement = f"SELECT count(*), coalesce(sum({hashed}), 0) FROM ({rows}) AS said"
+            through, without = (self._under(off, statement) for off in (_THROUGH_INDEXES, _WITHOUT_INDEXES))
+            if through != without:
+                yield f"index {index}: it does not say what its table {table} does"
+
+    def _under(self, off: tuple[str, ...], statement: str) -> Row:
+        """The one row of a statement, planned without what is ``off``."""
+        try:
+            for setting in off:
+                self.command(f"SET {setting} = off")
+            return tuple(self.command(statement)[0])
+        finally:
+            for setting in off:
+                self.command(f"RESET {setting}")
+
+
+def connect(url: URL, *, write: bool, busy_seconds: float) -> PostgreSQL:
+    """Open a session. Raises :class:`StoreError` where that cannot be done."""
+    where = masked(url.render_as_string(hide_password=True))
+    database = PostgreSQL(_connection(url, where), where, writable=write)
+    database.command(f"SET lock_timeout = {int(busy_seconds * 1000)}")
+    if not write:
+        database.command("SET default_transaction_read_only = on")
+    return database
+
+
+def _connection(url: URL, where: str) -> Connection:
+    try:
+        return create_engine(url, poolclass=StaticPool, isolation_level="AUTOCOMMIT").connect()
+    except (ModuleNotFoundError, NoSuchModuleError) as error:
+        message = "the driver for PostgreSQL is not installed"
+        raise StoreError(message, "pip install 'abistore[postgres]'") from error
+    except (SQLAlchemyError, TypeError, ValueError) as error:  # the latter two for what the driver cannot read
+        raise refused(error, where, _secrets(url)) from error
+
+
+def _secrets(url: URL) -> tuple[str, ...]:
+    """What a driver's message may quote of the URL and nobody may read."""
+    parameters = [(name, value) for name, values in url.normalized_query.items() for value in values]
+    hidden = [value for name, value in parameters if masked(f"{name}=x") != f"{name}=x"]
+    known = [*hidden, *([url.password] if url.password else [])]
+    return (*known, *map(quote, known), *map(quote_plus, known))
