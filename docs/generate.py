@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from abistore.cli.main import cli
-from abistore.compare.policies.policy_file import PolicyDocument
-from abistore.compare.policies.suppression_file import SuppressionDocument
+from abistore.compare.policies.formats.policy_file import PolicyDocument
+from abistore.compare.policies.formats.suppression_file import SuppressionDocument
 from abistore.model.kinds import FORMER_NAMES, SUBJECTS, VERBS
 from abistore.report.case import labelled
 from abistore.report.formats.json import schema

@@ -12,9 +12,9 @@ from abistore.compare.comparison import compare
 from abistore.compare.rules import CASES
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
-from abistore.model.codec import from_json
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot_file.codec import from_json
 from tests.build import build_library
 
 RULES = CASES

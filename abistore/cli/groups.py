@@ -16,7 +16,7 @@ class Group(click.Group):
         """The command that the first word names. Raises :class:`UsageError` with the nearest names as the hint."""
         word, known = args[0], self.list_commands(ctx)
         if word not in known and not word.startswith("-") and not ctx.resilient_parsing:
-            from abistore.model.nearness import did_you_mean, near
+            from abistore.model.words.nearness import did_you_mean, near
 
             hint = did_you_mean(near(word, known), f"see `{ctx.command_path} --help`")
             raise UsageError(f"no command is called {word}", hint)

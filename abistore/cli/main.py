@@ -29,26 +29,33 @@ COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "baseline": ("abistore.cli.baseline", "Set and list the releases that others are judged against."),
-    "changes": ("abistore.cli.changes", "List the kinds of change that are detected."),
-    "compare": ("abistore.cli.compare", "Compare two snapshots and judge the difference."),
-    "completion": ("abistore.cli.completion", "Print the completion script of a shell."),
-    "db": ("abistore.cli.db", "Create, upgrade, check and back up the database."),
-    "dump": ("abistore.cli.dump", "Write the snapshot of a library as JSON, without a database."),
-    "explain": ("abistore.cli.changes", "Explain a kind of change or a finding: what happens, why, how to fix it."),
-    "export": ("abistore.cli.transfer", "Write a stored snapshot as JSON."),
-    "history": ("abistore.cli.history", "Show the releases of a library, with their verdicts."),
-    "import": ("abistore.cli.transfer", "Store JSON snapshots."),
-    "ingest": ("abistore.cli.ingest", "Store the snapshots of libraries, and judge them against a baseline."),
-    "list": ("abistore.cli.show", "List what is stored."),
-    "log": ("abistore.cli.history", "Show every release in which a symbol or type appeared, changed or vanished."),
-    "policy": ("abistore.cli.policy", "Show and check what gives findings another impact."),
-    "release": ("abistore.cli.release", "Mend what is said about a stored release."),
-    "show": ("abistore.cli.show", "Show a snapshot, or one of its declarations as C or C++."),
-    "suppress": ("abistore.cli.suppress", "Suggest, check and list suppressions."),
-    "verdict": ("abistore.cli.verdict", "Show the verdict about a stored release."),
+    "baseline": ("baseline", "Set and list the releases that others are judged against."),
+    "changes": ("changes", "List the kinds of change that are detected."),
+    "compare": ("compare", "Compare two snapshots and judge the difference."),
+    "completion": ("completion", "Print the completion script of a shell."),
+    "db": ("db", "Create, upgrade, check and back up the database."),
+    "dump": ("dump", "Write the snapshot of a library as JSON, without a database."),
+    "explain": (
+        "changes",
+        "Explain a kind of change or a finding: what happens, why, how to fix it.",
+    ),
+    "export": ("transfer", "Write a stored snapshot as JSON."),
+    "history": ("history", "Show the releases of a library, with their verdicts."),
+    "import": ("transfer", "Store JSON snapshots."),
+    "ingest": ("ingest", "Store the snapshots of libraries, and judge them against a baseline."),
+    "list": ("show", "List what is stored."),
+    "log": (
+        "history",
+        "Show every release in which a symbol or type appeared, changed or vanished.",
+    ),
+    "policy": ("policy", "Show and check what gives findings another impact."),
+    "release": ("release", "Mend what is said about a stored release."),
+    "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),
+    "suppress": ("suppress", "Suggest, check and list suppressions."),
+    "verdict": ("verdict", "Show the verdict about a stored release."),
 }
-"""Every command: its module, which is imported when the command runs, and its line in the overview."""
+"""Every command: its module in :mod:`abistore.cli.commands`, which is imported when the command
+runs, and its line in the overview."""
 
 
 class LazyGroup(Group):
@@ -62,7 +69,7 @@ class LazyGroup(Group):
         """The command, or ``None`` where there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(COMMANDS[cmd_name][0])
+        module = import_module(f"abistore.cli.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = vars(module)[f"{cmd_name}_command"]
         return command
 

@@ -12,7 +12,7 @@ import click
 
 from abistore.cli.options import Settings
 from abistore.errors import LONGEST, AbistoreError, OutputError
-from abistore.model.characters import bounded, in_line, json_text, visible
+from abistore.model.words.characters import bounded, in_line, json_text, visible
 
 
 def error_document(error: AbistoreError) -> dict[str, Any]:

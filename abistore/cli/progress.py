@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import click
 
 from abistore.cli.options import Settings
-from abistore.model.characters import in_line
+from abistore.model.words.characters import in_line
 
 PATIENCE = 1.0
 """Seconds before a bar appears: shorter work needs none."""

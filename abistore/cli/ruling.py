@@ -22,7 +22,7 @@ def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
         policy, suppress, strict = named.pop("policy"), named.pop("suppress"), named.pop("strict_suppressions")
         by = None
         if policy is not None or suppress:
-            from abistore.service.ruling import ruling
+            from abistore.service.judging.ruling import ruling
 
             by = ruling(policy, suppress, strict=strict)
         return command(*positional, **named, by=by)
@@ -57,7 +57,7 @@ def show_only_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def wrapped(*positional: Any, **named: Any) -> Any:
-        from abistore.service.filtering import show_only
+        from abistore.service.judging.filtering import show_only
 
         shown = show_only(named.pop("show_only"))
         return command(*positional, **named, shown=shown)

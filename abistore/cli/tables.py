@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abistore.model.characters import in_line
+from abistore.model.words.characters import in_line
 
 LONGEST = 400
 """How many characters a cell has at most: the longest is what all rows are filled up to."""

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.compare.context import Context, Known
-from abistore.compare.exports import EXPORTS
-from abistore.compare.fold import fold
-from abistore.compare.judge import findings_of, verdict_of, worst_of
-from abistore.compare.judged import Declared, Judged, joined, judge_library, library_deltas, tables
-from abistore.compare.ordered import Ordered
+from abistore.compare.diff.exports import EXPORTS
+from abistore.compare.diff.unseen import Marks, chosen_at_load_time, observed, unseen
+from abistore.compare.judge.consequences import fold
+from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
+from abistore.compare.judge.judged import Declared, Judged, joined, judge_library, library_deltas, tables
+from abistore.compare.judge.ordered import Ordered
+from abistore.compare.judge.terms import Terms
 from abistore.compare.parts import Outcome
 from abistore.compare.rule import load
-from abistore.compare.terms import Terms
-from abistore.compare.undescribed import not_described
-from abistore.compare.unseen import Marks, chosen_at_load_time, observed, unseen
+from abistore.compare.types.undescribed_classes import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Subject
 from abistore.model.digest import snapshot_digest
@@ -28,8 +28,8 @@ from abistore.model.reach import DECLARING
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from abistore.compare.policy import Policy
-    from abistore.compare.suppression import Suppressions
+    from abistore.compare.policies.policy import Policy
+    from abistore.compare.policies.suppression import Suppressions
 
 JUDGING = ("compare", "model")
 """The folders that decide what a comparison finds: reach, layout and normal forms of types are the model's."""
@@ -117,7 +117,7 @@ def terms_of(context: Context, policy: Policy | None, suppressions: Suppressions
     """The terms that a policy and suppressions set, which are meant for these two versions."""
     if policy is None and suppressions is None:
         return Terms()
-    from abistore.compare.policies.terms import Ruled  # expressions, conditions: not always needed
+    from abistore.compare.policies.applied import Ruled  # expressions, conditions: not always needed
 
     return Ruled(context, policy, suppressions)
 

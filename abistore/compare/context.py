@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from abistore.compare.difference import Differing, differing
-from abistore.compare.equivalence import Equivalence, Sameness
-from abistore.compare.exposure import Exposure
-from abistore.compare.internal import Internals
-from abistore.compare.renames import find_renames
+from abistore.compare.consumers.allocation import Exposure
+from abistore.compare.consumers.internal_exports import Internals
+from abistore.compare.incremental.difference import Differing, differing
 from abistore.compare.side import Side
-from abistore.compare.usage import mentions_alike
-from abistore.compare.vtables import Tables
+from abistore.compare.types.equivalence import Equivalence, Sameness
+from abistore.compare.types.kept_mentions import mentions_alike
+from abistore.compare.types.renamed_types import find_renames
+from abistore.compare.types.vtables import Tables
 from abistore.model.deltas import Changed
 from abistore.model.findings import Side as Card
 from abistore.model.names import SELF, Facet, Name

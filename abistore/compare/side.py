@@ -7,16 +7,16 @@ from functools import cached_property
 
 import msgspec
 
-from abistore.compare.carrying import Once, Portraits, take_on
-from abistore.compare.equivalence import TypeSide
-from abistore.compare.export_table import ExportTable
-from abistore.compare.exposure import Exposure
-from abistore.compare.internal import Internals
-from abistore.compare.standing import Standings
-from abistore.compare.undescribed import may_be_undescribed, undescribed_classes
-from abistore.compare.use import Use, Uses
-from abistore.compare.vtables import Tables
-from abistore.compare.watching import Note, Watched, WatchedNames
+from abistore.compare.consumers.allocation import Exposure
+from abistore.compare.consumers.header_clues import Standings
+from abistore.compare.consumers.internal_exports import Internals
+from abistore.compare.diff.export_table import ExportTable
+from abistore.compare.incremental.carrying import Once, Portraits, take_on
+from abistore.compare.incremental.watching import Note, Watched, WatchedNames
+from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.mentions import Use, Uses
+from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
+from abistore.compare.types.vtables import Tables
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import Foreign

@@ -11,7 +11,6 @@ from typing import Final, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from abistore.model.counting import counted
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
@@ -38,6 +37,7 @@ from abistore.model.shapes import (
     Variable,
 )
 from abistore.model.snapshot import Evidence
+from abistore.model.words.counting import counted
 
 MOST_PARTS: Final = 1 << 14
 """Parts of one type, each mention and member one; the largest seen in real libraries has 97 (``yaml_event_t``)."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.model.counting import counted
 from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.words.counting import counted
 
 COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
 """Virtual tables, type information, thunks, guards and the like (Itanium C++ ABI, 5.1.4): no source declares them.

@@ -19,8 +19,8 @@ class Name(msgspec.Struct, frozen=True, array_like=True, order=True, cache_hash=
     """A declaration's identity across releases: its kind and its normal spelling.
 
     Functions and variables are spelled as the linker sees them (the mangled name, without a symbol version);
-    records, enums and aliases by their qualified source name in normal form (see :mod:`abistore.model.spelling`),
-    without the ``struct``, ``class``, ``union`` or ``enum`` keyword.
+    records, enums and aliases by their qualified source name in normal form
+    (see :mod:`abistore.model.cpp_names.normal`), without the ``struct``, ``class``, ``union`` or ``enum`` keyword.
     """
 
     kind: Kind

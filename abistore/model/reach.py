@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
+from abistore.model.cpp_names.normal import last_component
 from abistore.model.names import SELF, Facet, Name
-from abistore.model.normal import last_component
 from abistore.model.shapes import (
     Alias,
     AnyShape,

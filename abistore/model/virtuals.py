@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
+from abistore.model.cpp_names.normal import last_component
 from abistore.model.names import Name
-from abistore.model.normal import last_component
 from abistore.model.shapes import Declared, Named, Record, TypeRef, VirtualMethod
 from abistore.model.snapshot import Snapshot
 

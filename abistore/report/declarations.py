@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from abistore.model.cpp_names.spelling import declaration, declare, spell
 from abistore.model.findings import Comparison, Finding
 from abistore.model.layout import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Field, Record
 from abistore.model.snapshot import Snapshot, Variants
-from abistore.model.spelling import declaration, declare, spell
 from abistore.report.model import Declared, Member, RecordLayout, every
 
 EMPTY = 8

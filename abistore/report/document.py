@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from abistore.model.counting import counted
+from abistore.model.words.counting import counted
 from abistore.report.arrangements import HEADINGS, Declarations, Root, declarations, groups, impacts, roots
 from abistore.report.heading import by_suppression
 from abistore.report.model import Change, Declared, KindCard, Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from abistore.model.counting import counted
+from abistore.model.words.counting import counted
 from abistore.report.model import Declared, Member, RecordLayout
 from abistore.report.wording import shortened
 

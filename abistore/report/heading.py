@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from abistore.model.counting import counted
 from abistore.model.findings import RulingFile, evidence_rank, unequal_evidence
 from abistore.model.names import Facet
 from abistore.model.snapshot import Evidence
+from abistore.model.words.counting import counted
 from abistore.report.model import Change, Report
 from abistore.report.wording import counts
 

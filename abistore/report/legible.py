@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from abistore.model.characters import LONGEST, bounded
+from abistore.model.words.characters import LONGEST, bounded
 
 MOST = 4_000
 """How many lines a text has at most."""

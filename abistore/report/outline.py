@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from abistore.model.demangle import demangle_all
+from abistore.model.cpp_names.demangle import demangle_all
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, identified, unequal_evidence
 from abistore.model.names import Name
 from abistore.report.heading import evidence_gap

@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import UsageError
-from abistore.model.characters import visible
+from abistore.model.words.characters import visible
 from abistore.report import formats as package
 
 if TYPE_CHECKING:

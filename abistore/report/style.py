@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from abistore.model.characters import own
+from abistore.model.words.characters import own
 
 CODES = {
     "breaking": "1;31",

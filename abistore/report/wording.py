@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from abistore.model.counting import counted
-from abistore.model.demangle import demangle
-from abistore.model.spelling import COMMENT_COLUMN
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.spelling import COMMENT_COLUMN
+from abistore.model.words.counting import counted
 from abistore.report.difference import COMMENT, difference
 from abistore.report.model import Change, Declared, Report, Summary, Unchecked
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from abistore.errors import UsageError
 from abistore.model.findings import Action, Element, Impact
 from abistore.model.names import Facet
-from abistore.model.nearness import did_you_mean, near
+from abistore.model.words.nearness import did_you_mean, near
 from abistore.service.examples import case, counts
 
 

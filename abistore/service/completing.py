@@ -54,7 +54,7 @@ def counterparts(library: str | None = None, *, database: str | Path | None = No
 
 def policies() -> tuple[str, ...]:
     """The policies that need no file."""
-    from abistore.compare.policy import PROFILES
+    from abistore.compare.policies.policy import PROFILES
 
     return PROFILES
 

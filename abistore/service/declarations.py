@@ -10,14 +10,14 @@ from pathlib import Path
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
+from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.digest import snapshot_digest
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
-from abistore.model.normal import normal_name
 from abistore.model.reach import Reach
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot
-from abistore.model.spelling import declaration
 from abistore.report.wording import lengthened
 from abistore.service.operands import Selection, operands
 from abistore.service.spelled import LINKED, declarations_near, displays

@@ -47,7 +47,7 @@ def check_target(found: Target, path: Path, wanted: str | None) -> None:
 
 def written(snapshot: Snapshot) -> bytes:
     """The snapshot as JSON, within limits. Raises :class:`SnapshotError` where it cannot be written."""
-    from abistore.model.codec import to_json
+    from abistore.model.snapshot_file.codec import to_json
 
     with limits_for(snapshot.weight, f"writing {snapshot.label}"):
         return to_json(snapshot)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from abistore.model.demangle import demangle_all
+from abistore.model.cpp_names.demangle import demangle_all
 from abistore.model.names import Name
-from abistore.model.nearness import did_you_mean, near_name
 from abistore.model.shapes import AnyShape, Function, Variable
 from abistore.model.snapshot import Snapshot
+from abistore.model.words.nearness import did_you_mean, near_name
 from abistore.report.wording import shortened
 
 MATCHES_SHOWN = 5

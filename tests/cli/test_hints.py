@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from abistore.cli.db import freed
-from abistore.service.administration import Vacuumed
+from abistore.cli.commands.db import freed
+from abistore.service.administration.administration import Vacuumed
 from tests.cli.conftest import Call
 
 

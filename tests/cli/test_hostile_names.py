@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from abistore.model.characters import UNSEEN
+from abistore.model.words.characters import UNSEEN
 from abistore.report.registry import formats
 from tests.cli.commands import calls
 from tests.cli.conftest import Call, Done

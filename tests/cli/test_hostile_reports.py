@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
-from abistore.model.characters import UNSEEN
+from abistore.model.words.characters import UNSEEN
 from abistore.report import render
 from abistore.report.model import Report
 from abistore.report.registry import formats, formats_with_modes

@@ -11,25 +11,25 @@ import pytest
 from abistore import limits
 from abistore.compare.comparison import compare as compare_snapshots
 from abistore.errors import LimitExceeded
-from abistore.model.codec import to_json
 from abistore.model.findings import Comparison
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot_file.codec import to_json
 from abistore.report import render
 from abistore.report.registry import Format
 from abistore.report.style import Style
-from abistore.service.history import history
-from abistore.service.ingesting import IngestPlan
-from abistore.service.judging import compare, judge
-from abistore.service.log import log
-from abistore.service.transfer import import_
-from abistore.service.verdicts import verdict
+from abistore.service.history.history import history
+from abistore.service.history.log import log
+from abistore.service.history.verdicts import verdict
+from abistore.service.ingest.ingesting import IngestPlan
+from abistore.service.ingest.transfer import import_
+from abistore.service.judging.judging import compare, judge
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 from tests.endless import endless
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 
-SERVICE, POLICIES = "abistore.service", "abistore.compare.policies"
+SERVICE, POLICIES = "abistore.service", "abistore.compare.policies.formats"
 RULING = "reading the policy and the suppressions"
 NORM, POINT = function("norm"), record("point")
 
@@ -108,7 +108,7 @@ def test_loading_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS_PER_MEGABYTE", 0.1)
-    monkeypatch.setattr("abistore.service.log.declaration", endless)
+    monkeypatch.setattr("abistore.service.history.log.declaration", endless)
     with pytest.raises(LimitExceeded, match=r"^looking for point took more than"):
         log("point", database=stored)
 
@@ -117,9 +117,9 @@ def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ("words", "place", "said"),
     [
         (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.declaration", "telling declarations of libgeo 1.0"),
-        (("dump", "{json}"), "abistore.model.codec._entry_rows", "writing libgeo.so.1"),
-        (("export", "libgeo@1.0"), "abistore.model.codec._entry_rows", "writing libgeo 1.0"),
-        (("list", "libgeo"), "abistore.cli.show.table", "writing the answer"),
+        (("dump", "{json}"), "abistore.model.snapshot_file.codec._entry_rows", "writing libgeo.so.1"),
+        (("export", "libgeo@1.0"), "abistore.model.snapshot_file.codec._entry_rows", "writing libgeo 1.0"),
+        (("list", "libgeo"), "abistore.cli.commands.show.table", "writing the answer"),
         (("explain", "0123456789ab"), "abistore.store.store.Store.findings", "looking for the finding"),
         (("policy", "show", "{policy}"), f"{POLICIES}.policy_file.find_policy", RULING),
         (("compare", "{json}", "{json}", "--policy", "{policy}"), f"{POLICIES}.policy_file.find_policy", RULING),

@@ -64,7 +64,7 @@ def test_comparing_files_does_not_import_the_store(old: Path, new: Path) -> None
 def test_comparing_without_a_policy_imports_nothing_of_policies_and_suppressions(
     old: Path, new: Path, tmp_path: Path
 ) -> None:
-    ruling = "abistore.compare.policy", "abistore.compare.suppression", "abistore.compare.policies"
+    ruling = "abistore.compare.policies.policy", "abistore.compare.policies.suppression", "abistore.compare.policies"
     plain = imported("compare", old, new)
     assert "abistore.compare.comparison" in plain
     assert not {module for module in plain if module.startswith(ruling)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.enumerations import Values, is_bound, is_experimental, is_release_number, is_reserved
+from abistore.compare.classify.enumerators import Values, is_bound, is_experimental, is_release_number, is_reserved
 from abistore.model.shapes import Enum, Enumerator
 
 

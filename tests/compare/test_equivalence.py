@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.equivalence import Equivalence, Sameness, TypeSide
+from abistore.compare.types.equivalence import Equivalence, Sameness, TypeSide
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,

@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.model.codec import from_json, to_json
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     VOID,
@@ -46,6 +45,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Evidence, Snapshot, Target
+from abistore.model.snapshot_file.codec import from_json, to_json
 
 INT, DOUBLE, LONG = Primitive("int", 4), Primitive("double", 8), Primitive("long", 8)
 OWNER, PLAIN, BASE = Name("record", "owner"), Name("record", "plain"), Name("record", "base")

@@ -7,10 +7,10 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
-from abistore.compare.declarations import Declarations
-from abistore.compare.exports import export_deltas
+from abistore.compare.diff.declarations import Declarations
+from abistore.compare.diff.exports import export_deltas
+from abistore.compare.diff.unseen import comparable
 from abistore.compare.parts import Definition, InnerField, TagName, Variant
-from abistore.compare.unseen import comparable
 from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Verdict
@@ -112,7 +112,7 @@ def test_shapes_that_both_sides_have_do_not_differ_whatever_else_the_name_means(
 
 
 def fields_of(before: Record, after: Record) -> list[tuple[type, str]]:
-    from abistore.compare.members import children
+    from abistore.compare.diff.members import children
 
     old, new = (snapshot({USE: uses(to(P)), P: each}) for each in (before, after))
     (delta,) = seen(old, new)
@@ -135,7 +135,7 @@ def test_reordered_fields_are_not_removed_fields() -> None:
 
 
 def test_members_of_anonymous_members_are_inner_fields_at_their_absolute_offset() -> None:
-    from abistore.compare.members import flat_fields
+    from abistore.compare.diff.members import flat_fields
 
     inner = Record("struct", 8, (Field("x", INT, 0), Field("y", INT, 32)))
     outer = Record("struct", 16, (Field("a", LONG, 0), Field("", Inline(inner), 64)))

@@ -15,7 +15,7 @@ from abistore.model.snapshot import Snapshot
 from abistore.report import render
 from abistore.report.registry import formats
 from abistore.report.style import Style
-from abistore.service.judging import judge
+from abistore.service.judging.judging import judge
 from tests.compare.model import CODE, INT, LONG, VOID, function, record, snapshot, struct, to, uses
 from tests.effort import steps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from abistore.compare.context import Context
-from abistore.compare.fold import fold
+from abistore.compare.judge.consequences import fold
 from abistore.compare.rule import Rule, load
 from abistore.model.findings import Finding, Impact
 from abistore.model.names import Name

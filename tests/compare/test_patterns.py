@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.patterns import find
+from abistore.compare.diff.renamed_exports import find
 
 
 def mangled(*path: str) -> str:

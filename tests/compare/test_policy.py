@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
 from abistore.compare.policies.conditions import OfKind
-from abistore.compare.policies.policy_file import find_policy, read_policy
-from abistore.compare.policy import PROFILES, STRICT, Policy, profile
+from abistore.compare.policies.formats.policy_file import find_policy, read_policy
+from abistore.compare.policies.policy import PROFILES, STRICT, Policy, profile
 from abistore.compare.rule import load
 from abistore.errors import PolicyError
 from abistore.model.findings import Comparison, Impact, Verdict

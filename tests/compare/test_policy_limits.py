@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.policies import plain_yaml
-from abistore.compare.policies.documents import MOST_BYTES, MOST_ENTRIES
+from abistore.compare.policies.formats import plain_yaml
+from abistore.compare.policies.formats.documents import MOST_BYTES, MOST_ENTRIES
 from abistore.errors import PolicyError
-from abistore.service.ruling import ruling
+from abistore.service.judging.ruling import ruling
 
 ENTRY = "  - symbol: gone\n    reason: accepted\n"
 

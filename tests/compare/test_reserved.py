@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.reserved import is_opaque_storage, is_reserved
+from abistore.compare.types.reserved_fields import is_opaque_storage, is_reserved
 from abistore.model.names import Name
 from abistore.model.shapes import Array, Field, Named, Procedure, Record, TypeRef
 from tests.compare.model import CHAR, INT, LONG, VOID, record, to

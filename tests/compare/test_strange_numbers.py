@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
+from abistore.compare.diff.version_tags import parsed, raises_floor
 from abistore.compare.entities import mangled_scope
-from abistore.compare.versions import parsed, raises_floor
 from tests.compare.model import INT, function, snapshot, uses
 
 SAME = snapshot({function("use"): uses(INT)})

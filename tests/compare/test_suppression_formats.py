@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.compare.policies.reading import load
-from abistore.compare.suppression import Suppressions
+from abistore.compare.policies.formats.reading import load
+from abistore.compare.policies.suppression import Suppressions
 from abistore.errors import PolicyError
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions

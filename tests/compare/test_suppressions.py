@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.compare.policies.reading import load
-from abistore.compare.suppression import Suppressions
+from abistore.compare.policies.formats.reading import load
+from abistore.compare.policies.suppression import Suppressions
 from abistore.errors import PolicyError
 from abistore.model.findings import Comparison, Impact, Verdict
 from abistore.model.names import Name

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from abistore.compare.standing import Standings
-from abistore.compare.surface import Surface
+from abistore.compare.consumers.header_clues import Standings
+from abistore.compare.consumers.public_headers import Surface
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import VOID, Alias, AnyShape, Enum, Foreign, Function, Method, Named, Symbol

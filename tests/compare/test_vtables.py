@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.equivalence import TypeSide
-from abistore.compare.vtables import Tables, grows_unseen, is_destructor
+from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.vtables import Tables, grows_unseen, is_destructor
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name

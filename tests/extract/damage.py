@@ -16,7 +16,7 @@ from abistore.extract import capture
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits
-from abistore.model.codec import from_json, to_json
+from abistore.model.snapshot_file.codec import from_json, to_json
 
 FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "2000"))
 """Damaged copies for each call."""

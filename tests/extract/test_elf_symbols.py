@@ -14,9 +14,9 @@ from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.reader import read_tables
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.codec import from_json, to_json
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
+from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.build import build_library
 from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol, without_section_headers
 from tests.extract.elf_oracles import nm_exports, nm_imports, run, snapshot_exports, snapshot_imports

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from abistore.compare.comparison import compare
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Inline, MemberPointer, Procedure, Qualified, Record
-from abistore.model.spelling import spell
 from tests.extract.layout_fixtures import CPP, INT, Layout, layout, pointer, record
 
 TEMPLATES = """

@@ -17,7 +17,7 @@ from abistore.extract.dwarf.shapes.records import read_record
 from abistore.extract.dwarf.shapes.types import Types
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.normal import normal_name
+from abistore.model.cpp_names.normal import normal_name
 from abistore.model.shapes import Named, Record
 from tests.build import CACHE
 from tests.extract.test_oracles_records import library_of_records

@@ -19,9 +19,9 @@ from abistore.extract.elf.reader import read_tables
 from abistore.extract.facets import FacetReading, join
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.codec import to_json
 from abistore.model.snapshot import Evidence, Snapshot, Target
-from abistore.service.ingesting import IngestPlan, ingest
+from abistore.model.snapshot_file.codec import to_json
+from abistore.service.ingest.ingesting import IngestPlan, ingest
 from abistore.service.snapshots import capture
 from tests.build import build_library
 

@@ -7,9 +7,9 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
+from abistore.model.cpp_names.normal import qualified
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, SELF, Kind, Name
-from abistore.model.normal import qualified
 from abistore.model.shapes import (
     VOID,
     Access,

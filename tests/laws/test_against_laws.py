@@ -8,15 +8,15 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.against import Against
 from abistore.compare.comparison import compare
-from abistore.compare.difference import differing
+from abistore.compare.incremental.against import Against
+from abistore.compare.incremental.difference import differing
 from abistore.compare.policies.conditions import Condition, LocatedIn, SymbolIs, TypeIs
 from abistore.compare.policies.expressions import Expression
+from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ranges import VersionRange
-from abistore.compare.policy import Policy
+from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.side import Side
-from abistore.compare.suppression import Suppression, Suppressions
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot
 from tests.laws.histories import EXPORTS, FILES, TYPES, history

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Known
-from abistore.compare.difference import differing
-from abistore.compare.policy import Policy
+from abistore.compare.incremental.difference import differing
+from abistore.compare.policies.policy import Policy
+from abistore.compare.policies.suppression import Suppressions
 from abistore.compare.rule import load
 from abistore.compare.side import Side
-from abistore.compare.suppression import Suppressions
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, cases, kinds
 from tests.laws.chained import Part, history, parts

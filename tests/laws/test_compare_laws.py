@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
-from abistore.compare.judge import verdict_of
+from abistore.compare.judge.findings import verdict_of
 from abistore.errors import Incomparable
 from abistore.model.findings import Finding, Verdict
 from abistore.model.names import Name

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from abistore.extract.dwarf.names.closures import number_closure
 from abistore.extract.elf.supplement import Supplement, read_supplement
-from abistore.model.normal import normal_name
-from abistore.model.spelling import spell
+from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.spelling import spell
 from tests.laws.strategies import declarable_types
 
 WRAPPERS = ["{}", "const {}&", "{}*", "{}&&", "{}* const"]

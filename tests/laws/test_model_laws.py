@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.model.codec import from_json, to_json
 from abistore.model.digest import digest, encode, snapshot_digest, sort_variants
 from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.laws.strategies import shapes, snapshots
 
 

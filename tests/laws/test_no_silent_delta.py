@@ -9,9 +9,9 @@ import msgspec
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from abistore.compare.classify.meaningless import is_meaningless
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
-from abistore.compare.meaningless import is_meaningless
 from abistore.model.deltas import Changed, Subject
 from abistore.model.findings import Comparison, Finding, Verdict
 from abistore.model.names import SELF, Kind, Name

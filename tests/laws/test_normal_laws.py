@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.model.normal import normal_name
-from abistore.model.spelling import spell
+from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.spelling import spell
 from tests.laws.strategies import declarable_types
 
 WORDS = [

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
-from abistore.compare.fold import primary
-from abistore.compare.judge import verdict_of
+from abistore.compare.judge.consequences import primary
+from abistore.compare.judge.findings import verdict_of
 from abistore.compare.policies.conditions import (
     Condition,
     InNamespace,
@@ -26,10 +26,10 @@ from abistore.compare.policies.conditions import (
 )
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.policy import Override, Policy
+from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.policies.vocabulary import CATEGORIES
-from abistore.compare.policy import Override, Policy
 from abistore.compare.rule import load
-from abistore.compare.suppression import Suppression, Suppressions
 from abistore.model.findings import Comparison, Finding, Impact, RulingFile
 from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot

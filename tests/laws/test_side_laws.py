@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Known
-from abistore.compare.difference import Differing, differing
+from abistore.compare.incremental.difference import Differing, differing
 from abistore.compare.side import Side
 from abistore.model.names import Name
 from tests.laws.histories import history

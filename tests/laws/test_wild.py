@@ -12,15 +12,15 @@ import pytest
 from abistore.errors import SnapshotError
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
-from abistore.model.codec import from_json, to_json
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import Snapshot
-from abistore.model.spelling import declaration
+from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.report import render
 from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Style
-from abistore.service.history import history
-from abistore.service.judging import judge
+from abistore.service.history.history import history
+from abistore.service.judging.judging import judge
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.editing import undigested

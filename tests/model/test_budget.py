@@ -12,7 +12,6 @@ from abistore.compare.comparison import compare
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.budget import MOST_DEPTH, MOST_PARTS, PARTS_PER_MENTION, SPARE_PARTS, TOO_LARGE, Budget, fitted
-from abistore.model.codec import from_json, to_json
 from abistore.model.names import Name
 from abistore.model.shapes import (
     AnyShape,
@@ -27,6 +26,7 @@ from abistore.model.shapes import (
     TypeRef,
 )
 from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.bounds import abistore
 from tests.build import build_library
 from tests.editing import undigested

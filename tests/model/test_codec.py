@@ -13,12 +13,12 @@ import pytest
 from abistore.errors import SnapshotError
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
-from abistore.model.codec import FORMAT_VERSION, from_json, to_json
 from abistore.model.names import SELF, Name
-from abistore.model.schema import schema
 from abistore.model.shapes import Alias, Function, Library, Pointer, Primitive, Record, Symbol
 from abistore.model.snapshot import Location, Snapshot, Target
-from abistore.model.wire import MAX_DEPTH
+from abistore.model.snapshot_file.codec import FORMAT_VERSION, from_json, to_json
+from abistore.model.snapshot_file.schema import schema
+from abistore.model.snapshot_file.wire import MAX_DEPTH
 from tests.build import build_library
 from tests.editing import undigested
 
@@ -63,7 +63,7 @@ def test_a_real_snapshot_survives_and_follows_the_schema(language):
 
 def test_the_published_schema_is_current():
     assert json.loads(SCHEMA.read_text()) == json.loads(json.dumps(schema())), (
-        "python -m abistore.model.schema > docs/snapshot-schema.json"
+        "python -m abistore.model.snapshot_file.schema > docs/snapshot-schema.json"
     )
 
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from abistore.model.demangle import MAX_LENGTH, demangle, demangle_all, plain_name, runtime_demangler
-from abistore.model.normal import normal_name
+from abistore.model.cpp_names.demangle import MAX_LENGTH, demangle, demangle_all, plain_name, runtime_demangler
+from abistore.model.cpp_names.normal import normal_name
 
 SYMBOLS = [
     "_ZN3geo5Shape4areaEi",

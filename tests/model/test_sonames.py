@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.sonames import library_name
+from abistore.model.labels.sonames import library_name
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from abistore.model.cpp_names.spelling import declaration, declare, spell
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
@@ -25,7 +26,6 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot, Target
-from abistore.model.spelling import declaration, declare, spell
 
 INT = Primitive("int", 4)
 CHAR = Primitive("char", 1)

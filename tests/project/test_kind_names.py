@@ -10,8 +10,8 @@ from msgspec import structs
 
 from abistore.compare.established import ESTABLISHED, LATER
 from abistore.compare.policies.conditions import OfKind
-from abistore.compare.policies.policy_file import read_policy
-from abistore.compare.policies.reading import load as read_suppressions
+from abistore.compare.policies.formats.policy_file import read_policy
+from abistore.compare.policies.formats.reading import load as read_suppressions
 from abistore.compare.policies.vocabulary import resolve_kind
 from abistore.compare.rule import load
 from abistore.model.findings import Finding, Impact, identity, named_now, order

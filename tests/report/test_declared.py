@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abistore.report.model import Declared, Member, RecordLayout, Report
-from abistore.service.judging import compare
+from abistore.service.judging.judging import compare
 from tests.build import build_library
 
 OLD = """

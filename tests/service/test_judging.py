@@ -6,15 +6,15 @@ from typing import get_args
 
 import pytest
 
-from abistore.cli.ingest import SOURCES
+from abistore.cli.commands.ingest import SOURCES
 from abistore.cli.rendering import GATES
 from abistore.model.digest import sort_variants
 from abistore.model.findings import Churn, Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target
-from abistore.service.ingesting import VersionFrom
-from abistore.service.judging import FailOn, churn, exit_code
+from abistore.service.ingest.ingesting import VersionFrom
+from abistore.service.judging.judging import FailOn, churn, exit_code
 
 TARGET = Target("elf", "x86_64", 64, "little")
 

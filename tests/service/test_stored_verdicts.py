@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Evidence, Location, Snapshot
 from abistore.report.formats.json import encode
-from abistore.service.ruling import Ruling, ruling
-from abistore.service.verdicts import judged, save
+from abistore.service.history.verdicts import judged, save
+from abistore.service.judging.ruling import Ruling, ruling
 from abistore.store.store import Store
 from tests.cases import RULES, cases, snapshot_of
 

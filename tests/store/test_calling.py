@@ -12,10 +12,10 @@ import pytest
 
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
-from abistore.model.demangle import demangle
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.normal import normal_name
 from abistore.model.history import IngestRequest
 from abistore.model.names import Name
-from abistore.model.normal import normal_name
 from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot
 from abistore.store.snapshots import naming

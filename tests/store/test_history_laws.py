@@ -12,10 +12,10 @@ import pytest
 from abistore.compare.comparison import compare, engine_digest
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Snapshot
-from abistore.service.baselines import set_baseline
-from abistore.service.history import history
-from abistore.service.judging import churn
-from abistore.service.ruling import key_of
+from abistore.service.administration.baselines import set_baseline
+from abistore.service.history.history import history
+from abistore.service.judging.judging import churn
+from abistore.service.judging.ruling import key_of
 from abistore.store.store import Store
 from tests.laws import chained, histories
 

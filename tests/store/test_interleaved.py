@@ -15,11 +15,11 @@ import pytest
 from abistore.model.findings import Comparison
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
-from abistore.service import admission
-from abistore.service.evidence import AS_MUCH
-from abistore.service.gates import Gate
-from abistore.service.ingesting import Ingested, IngestPlan, ingest
-from abistore.service.ruling import Ruling
+from abistore.service.ingest import admission
+from abistore.service.ingest.gates import Gate
+from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
+from abistore.service.judging.evidence import AS_MUCH
+from abistore.service.judging.ruling import Ruling
 from abistore.store.releases import resolve
 from abistore.store.store import Store
 from tests.build import build_library

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.compare.comparison import engine_digest
 from abistore.model.history import IngestRequest
-from abistore.service.baselines import set_baseline
+from abistore.service.administration.baselines import set_baseline
 from abistore.store.store import Store
 from benchmarks.releases import made
 
@@ -19,7 +19,7 @@ VERDICTS = 2 * (RELEASES - 1) - 1
 
 INTERRUPTED = """
 import os, signal, sys
-from abistore.compare import judge
+from abistore.compare.judge import findings as judge
 
 def counted(findings):
     global left

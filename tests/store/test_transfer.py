@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.history import Release, Said
-from abistore.service.ingesting import IngestPlan, ingest
-from abistore.service.transfer import export, import_
+from abistore.service.ingest.ingesting import IngestPlan, ingest
+from abistore.service.ingest.transfer import export, import_
 from abistore.store.store import Store
 from tests.build import build_library
 

@@ -11,7 +11,7 @@ from abistore.cli.main import run
 from abistore.model.digest import encode
 from abistore.model.history import IngestRequest, Release
 from abistore.model.shapes import Alias, Primitive, Qualified
-from abistore.service.history import History, history
+from abistore.service.history.history import History, history
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, function, record, snapshot, struct
 from tests.store.sql import sql

@@ -11,7 +11,7 @@ from abistore.compare.entities import entity
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.facts import Facts, scopes_of
 from abistore.compare.policies.vocabulary import category_of
-from abistore.model.demangle import demangle
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.findings import Impact
 
 

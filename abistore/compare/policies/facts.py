@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from abistore.compare.context import Context
 from abistore.compare.entities import entity, scope
 from abistore.compare.rule import Rule
-from abistore.model.demangle import demangle
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.findings import Finding
 from abistore.model.names import Name
 from abistore.model.snapshot import Variants

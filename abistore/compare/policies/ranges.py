@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abistore.errors import PolicyError, UsageError
-from abistore.model.versions import check_version, reading, series
+from abistore.model.labels.versions import check_version, reading, series
 
 BOUND = re.compile(r"(?P<relation><=|>=|<|>|==|!=)\s*(?P<version>[^\s,<>=!]+)")
 
@@ -25,7 +25,7 @@ RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class VersionRange:
-    """The versions within all bounds, in the order that the scheme gives them (see :mod:`abistore.model.versions`)."""
+    """The versions within all bounds, in the order of the scheme (:mod:`abistore.model.labels.versions`)."""
 
     bounds: tuple[tuple[str, str], ...]
     scheme: str = "auto"

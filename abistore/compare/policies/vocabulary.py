@@ -8,7 +8,7 @@ from functools import cache
 from abistore.compare.rule import Rule, load
 from abistore.errors import PolicyError
 from abistore.model.findings import Impact
-from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean
+from abistore.model.words.nearness import LOOSELY_ALIKE, close, did_you_mean
 
 CATEGORIES = ("abi_breaking", "potential_breaking", "quality_issues", "addition", "notice")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness
-from abistore.compare.naming import only_named_otherwise
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
+from abistore.compare.types.equivalence import Sameness
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Alias, Pointer
-from abistore.model.spelling import spell
 
 VERSIONED = re.compile(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
 """Names of aliases that carry the release number: ``png_libpng_version_1_6_40``."""

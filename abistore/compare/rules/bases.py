@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from abistore.compare.access import WIDTH
+from abistore.compare.classify.access import WIDTH
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
-from abistore.compare.vtables import DEEPEST, Tables
+from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.vtables import DEEPEST, Tables
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Base, Record, TypeRef
-from abistore.model.spelling import spell
 
 Subobject: TypeAlias = tuple[TypeRef, int | None]
 """A base class and where it lies in the whole object, in bits; ``None`` for a virtual base."""

@@ -17,8 +17,8 @@ from abistore.compare.parts import (
     UndeclaredExports,
 )
 from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.deltas import Added, Changed, Removed
-from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 

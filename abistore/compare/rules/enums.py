@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.enumerators import Values, is_bound, is_experimental, is_release_number, is_reserved
 from abistore.compare.context import Context
-from abistore.compare.enumerations import Values, is_bound, is_experimental, is_release_number, is_reserved
-from abistore.compare.equivalence import Sameness
 from abistore.compare.rule import Note, rule
-from abistore.model.counting import counted
+from abistore.compare.types.equivalence import Sameness
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Enum, Enumerator
-from abistore.model.spelling import spell
+from abistore.model.words.counting import counted
 
 
 def _values(delta: Delta[Enumerator], context: Context) -> tuple[Values, Values]:

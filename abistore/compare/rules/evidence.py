@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from abistore.compare.parts import Toolchain, Variant
 from abistore.compare.rule import Note, rule
-from abistore.model.counting import counted
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact, evidence_rank
 from abistore.model.snapshot import Evidence
-from abistore.model.spelling import declaration
+from abistore.model.words.counting import counted
 
 WORDS = ("nothing", "a part", "everything")
 

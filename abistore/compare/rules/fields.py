@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.access import WIDTH
+from abistore.compare.classify.access import WIDTH
+from abistore.compare.classify.field_places import Place, place_of, record_of, replaced_by
+from abistore.compare.classify.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
+from abistore.compare.classify.record_growth import grows_safely
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
-from abistore.compare.growth import grows_safely
-from abistore.compare.members import plain
-from abistore.compare.naming import only_named_otherwise
+from abistore.compare.diff.members import plain
 from abistore.compare.parts import Group, InnerField
-from abistore.compare.placement import Place, place_of, record_of, replaced_by
-from abistore.compare.reserved import is_reserved
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.reserved_fields import is_reserved
+from abistore.model.cpp_names.spelling import declare
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Field
-from abistore.model.spelling import declare
 
 
 def spelled(field: Field | InnerField) -> str:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.access import WIDTH
+from abistore.compare.classify.access import WIDTH
+from abistore.compare.classify.parameter_types import Difference, difference
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import InternalExport, Result, UndeclaredExport
 from abistore.compare.rule import Note, rule
-from abistore.compare.signatures import Difference, difference
-from abistore.model.counting import counted
+from abistore.model.cpp_names.spelling import declare, signature, spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Access, Function, Primitive, Symbol, Variable
-from abistore.model.spelling import declare, signature, spell
+from abistore.model.words.counting import counted
 
 
 def _instance(function: Function) -> bool:

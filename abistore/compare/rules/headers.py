@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.spelling import argument
 from abistore.model.deltas import Added, Changed, Removed
-from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Argument, Declared, Trait
-from abistore.model.spelling import argument
 
 
 def _gained(declared: Changed[Declared], trait: Trait) -> bool:

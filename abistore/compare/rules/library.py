@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.diff.unseen import comparable
 from abistore.compare.parts import Dependency, Feature, Outcome, Surface
 from abistore.compare.rule import Note, rule
-from abistore.compare.unseen import comparable
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.labels.sonames import library_name
 from abistore.model.shapes import Library
-from abistore.model.sonames import library_name
 
 MOST_GROWTH = 2
 """An export table that grows or shrinks by more than this factor ..."""

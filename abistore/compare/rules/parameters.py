@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.parameter_types import Difference, difference
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import Parameter
 from abistore.compare.rule import Note, rule
-from abistore.compare.signatures import Difference, difference
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.spelling import spell
 
 
 def _is(parameter: Changed[Parameter], context: Context, expected: Difference) -> bool:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.fold import primary
-from abistore.compare.registers import MOST_BYTES, registers
+from abistore.compare.judge.consequences import primary
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.registers import MOST_BYTES, registers
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.normal import last_component
 from abistore.model.deltas import Added, Changed
-from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.normal import last_component
 from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, Symbol, TypeRef
 
 

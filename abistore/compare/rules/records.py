@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.meaningless import is_deleted_already
+from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.context import Context
-from abistore.compare.growth import grows_safely
-from abistore.compare.meaningless import is_deleted_already
 from abistore.compare.rule import Note, rule
-from abistore.model.counting import counted
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Record
+from abistore.model.words.counting import counted
 
 
 def _sizes(record: Changed[Record]) -> tuple[str, str] | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.parameter_types import Difference, difference
 from abistore.compare.context import Context
 from abistore.compare.parts import ForeignExports, Parameter, Result
 from abistore.compare.rule import Note, rule
-from abistore.compare.signatures import Difference, difference
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Alias, Library, Symbol
-from abistore.model.spelling import spell
 
 WIDENED = frozenset(
     {

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.entities import CLASS_DATA, entity, scope
-from abistore.compare.fold import primary
+from abistore.compare.judge.consequences import primary
 from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.sycl import is_entry_point
 from abistore.compare.rules.tables import THUNKS, sized
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.deltas import Added, Changed, Removed
-from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Record, Symbol

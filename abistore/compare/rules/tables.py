@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from abistore.compare.context import Context
 from abistore.compare.entities import CLASS_DATA, entity
 from abistore.compare.rule import Note, rule
-from abistore.compare.vtables import grows_unseen
+from abistore.compare.types.vtables import grows_unseen
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.deltas import Added, Changed, Removed
-from abistore.model.demangle import demangle
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol

@@ -7,17 +7,17 @@ from typing import cast
 
 from msgspec import Struct
 
+from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness
-from abistore.compare.naming import with_old_names
 from abistore.compare.parts import Definition, PrivateType, TagName, Unexplained
 from abistore.compare.rule import Note, rule
-from abistore.model.counting import counted
+from abistore.compare.types.equivalence import Sameness
+from abistore.model.cpp_names.spelling import declaration, declare, spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
-from abistore.model.spelling import declaration, declare, spell
+from abistore.model.words.counting import counted
 
 SHOWN = 3
 """How many members of a type a finding shows."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.field_places import Place, place_of
+from abistore.compare.classify.field_types import FieldType, field_type
 from abistore.compare.context import Context
-from abistore.compare.field_types import FieldType, field_type
-from abistore.compare.members import flat_fields, plain
+from abistore.compare.diff.members import flat_fields, plain
 from abistore.compare.parts import InnerField
-from abistore.compare.placement import Place, place_of
-from abistore.compare.reserved import is_opaque_storage, is_reserved
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.fields import spelled
+from abistore.compare.types.reserved_fields import is_opaque_storage, is_reserved
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Field, Record

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.access import WIDTH
+from abistore.compare.classify.access import WIDTH
+from abistore.compare.classify.field_types import unqualified
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness
-from abistore.compare.field_types import unqualified
-from abistore.compare.naming import only_named_otherwise
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.equivalence import Sameness
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Variable
-from abistore.model.spelling import spell
 
 
 def _types(variable: Changed[Variable]) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
 from abistore.compare.parts import (
     DefaultVersion,
     Surface,
@@ -14,7 +15,6 @@ from abistore.compare.parts import (
 )
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.batches import exports_called
-from abistore.compare.versions import RUNTIME_FAMILIES, parsed
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Library

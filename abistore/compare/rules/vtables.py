@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from abistore.compare.access import WIDTH
+from abistore.compare.classify.access import WIDTH
+from abistore.compare.classify.meaningless import is_described
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.equivalence import Sameness
-from abistore.compare.meaningless import is_described
-from abistore.compare.naming import only_named_otherwise
 from abistore.compare.parts import Described
 from abistore.compare.rule import Note, rule
-from abistore.compare.vtables import Tables, is_destructor, plainly, same_method, spelled
+from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.vtables import Tables, is_destructor, plainly, same_method, spelled
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY
 from abistore.model.budget import HINT, REASON
-from abistore.model.counting import counted
 from abistore.model.evidence import is_expected
 from abistore.model.snapshot import Evidence
+from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.info import DebugInfo

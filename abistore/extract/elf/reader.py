@@ -32,10 +32,10 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
+from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
-from abistore.model.sonames import library_name
 
 ARCHIVES = (b"!<arch>\n", b"!<thin>\n")
 ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4

@@ -61,7 +61,7 @@ def _limits(request: Request, file: InputFile) -> AbstractContextManager[None]:
 
 
 def _written(snapshot: Snapshot) -> bytes:
-    from abistore.model.codec import to_json
+    from abistore.model.snapshot_file.codec import to_json
 
     with limits_for(snapshot.weight, f"writing {snapshot.label}"):
         return to_json(snapshot)

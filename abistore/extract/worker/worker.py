@@ -86,7 +86,7 @@ class Worker:
             self.kill()
         if isinstance(answer, Failed):
             raise _error(answer)
-        from abistore.model.codec import from_json
+        from abistore.model.snapshot_file.codec import from_json
 
         return tuple(map(from_json, answer.snapshots))
 

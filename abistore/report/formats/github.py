@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.model.characters import own, spelled
-from abistore.model.counting import counted
+from abistore.model.words.characters import own, spelled
+from abistore.model.words.counting import counted
 from abistore.report.arrangements import groups
 from abistore.report.heading import REQUIRED, advice, by_suppression, stat, verdict
 from abistore.report.model import Change, Report, fails

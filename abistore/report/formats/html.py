@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from abistore.model.counting import counted
+from abistore.model.words.counting import counted
 from abistore.report.document import Finding, Group, document
 from abistore.report.drawing import drawing
 from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, tone, verdict

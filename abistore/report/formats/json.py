@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from abistore.model.characters import json_text
+from abistore.model.words.characters import json_text
 from abistore.report.model import SCHEMA, Report
 from abistore.report.registry import Format
 from abistore.report.style import Style

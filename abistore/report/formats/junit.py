@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from abistore.model.characters import spelled
 from abistore.model.findings import Impact
+from abistore.model.words.characters import spelled
 from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
 from abistore.report.model import Change, Report, Unchecked, fails
 from abistore.report.registry import Format

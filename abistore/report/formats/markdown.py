@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from abistore.model.counting import counted
+from abistore.model.words.counting import counted
 from abistore.report.document import (
     Block,
     Declaration,

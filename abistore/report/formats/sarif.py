@@ -10,8 +10,8 @@ from urllib.parse import quote
 import msgspec
 
 from abistore import __version__
-from abistore.model.characters import json_text
 from abistore.model.kinds import former_names
+from abistore.model.words.characters import json_text
 from abistore.report.documentation import page
 from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
 from abistore.report.model import Change, KindCard, Report, Unchecked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from abistore.model.counting import counted
+from abistore.model.words.counting import counted
 from abistore.report.arrangements import Root
 from abistore.report.document import (
     Block,

@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, and_, select
 
 from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
 from abistore.model.history import LineKey, Release
-from abistore.model.nearness import did_you_mean, near
-from abistore.model.versions import position
+from abistore.model.labels.versions import position
+from abistore.model.words.nearness import did_you_mean, near
 from abistore.store.database.database import Database
 from abistore.store.database.tables import OPEN
 from abistore.store.releases import cards

@@ -9,7 +9,7 @@ from sqlalchemy import and_, case, func, select
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
-from abistore.model.nearness import LOOSELY_ALIKE, close, did_you_mean, near
+from abistore.model.words.nearness import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
 from abistore.store.releases import baselines, cards

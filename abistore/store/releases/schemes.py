@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abistore.model.history import LineKey, LineOrder, Release
-from abistore.model.versions import AUTO, Standing, check_version, position
+from abistore.model.labels.versions import AUTO, Standing, check_version, position
 from abistore.store.database.audit import record
 from abistore.store.database.database import Database
 from abistore.store.releases.holding import hold_stored

@@ -76,7 +76,7 @@ class Called:
 
 def called(database: Database, spelling: str) -> Called:
     """The names of any line that may be meant by ``spelling``."""
-    from abistore.model.normal import normal_name
+    from abistore.model.cpp_names.normal import normal_name
 
     words = frozenset({spelling, normal_name(spelling)})
     exact = _exactly(database, words)
@@ -99,7 +99,7 @@ def _candidates(database: Database, words: Collection[str]) -> dict[int, Name]:
 
 
 def _demangled(candidates: Mapping[int, Name], words: frozenset[str]) -> Iterator[tuple[int, Name]]:
-    from abistore.model.demangle import demangle
+    from abistore.model.cpp_names.demangle import demangle
 
     spelled = {base for word in words if (base := _base(word))}
     for identifier, name in candidates.items():
@@ -112,7 +112,7 @@ def _demangled(candidates: Mapping[int, Name], words: frozenset[str]) -> Iterato
 
 def _base(word: str) -> str | None:
     """The identifier in ``word`` that every symbol which is called so must spell, where there is one."""
-    from abistore.model.normal import last_component
+    from abistore.model.cpp_names.normal import last_component
 
     base = last_component(word).removeprefix("~")
     plain = base.isidentifier() and base.isascii() and not base.startswith("operator")
@@ -159,7 +159,7 @@ def _holding(database: Database, *parts: str) -> tuple[str, ...]:
 
 
 def _readable(rows: Iterable[Row]) -> tuple[str, ...]:
-    from abistore.model.demangle import demangle_all
+    from abistore.model.cpp_names.demangle import demangle_all
 
     found = [str(row[0]) for row in rows]
     readable = demangle_all([spelling for spelling in found if spelling.startswith("_Z")])

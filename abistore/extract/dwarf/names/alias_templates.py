@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from abistore.model.cpp_names.normal import qualified
 from abistore.model.names import Name
-from abistore.model.normal import qualified
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified, TypeRef
-from abistore.model.wire import plan
+from abistore.model.snapshot_file.wire import plan
 
 
 class Meaning(NamedTuple):

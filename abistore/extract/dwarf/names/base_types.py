@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.names.spellings import CPP
-from abistore.model.builtins import BUILTIN_WORDS, INTEGERS
+from abistore.model.cpp_names.builtins import BUILTIN_WORDS, INTEGERS
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.bytes.forms import Attributes

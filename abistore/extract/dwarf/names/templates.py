@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.model.normal import normal_name
+from abistore.model.cpp_names.normal import normal_name
 
 _MARKS: Final = re.compile(r"[<>,(){}]")
 _UNUSUAL: Final = re.compile(r"operator(?!\(\))|->|['\"]|(?<!\w)<", re.ASCII)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.shapes.records import ACCESS, PURE, vtable_slot
 from abistore.extract.dwarf.shapes.signatures import NOTHING, Signature, read_signature
+from abistore.model.cpp_names.normal import last_component
 from abistore.model.names import Name
-from abistore.model.normal import last_component
 from abistore.model.shapes import Access, Function, Method, Variable
 
 if TYPE_CHECKING:

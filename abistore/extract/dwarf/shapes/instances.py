@@ -18,9 +18,9 @@ from abistore.extract.dwarf.names.templates import split
 from abistore.extract.dwarf.shapes.enumerators import Enumerators
 from abistore.extract.dwarf.shapes.records import TEMPLATE_PARAMETERS, fit
 from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TRANSPARENT, Types
-from abistore.model.normal import normal_name
+from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.shapes import Named, Primitive, TypeRef
-from abistore.model.spelling import spell
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.info import DebugInfo

@@ -11,8 +11,8 @@ from abistore.extract.dwarf.entries.walk import Die, children, parts, tagged
 from abistore.extract.dwarf.shapes.signatures import read_signature
 from abistore.extract.dwarf.shapes.special_members import SpecialMembers, tells_defaulted
 from abistore.extract.dwarf.shapes.type_source import TypeSource
-from abistore.model.builtins import INTEGERS
-from abistore.model.normal import normal_name
+from abistore.model.cpp_names.builtins import INTEGERS
+from abistore.model.cpp_names.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
 
 ACCESS: Final[dict[int, Access]] = {1: "public", 2: "protected", 3: "private"}
@@ -151,7 +151,7 @@ class Members:
             self.special.add(die)
         name = attributes.get(dw.AT_NAME, "")
         if dw.AT_DELETED in attributes:
-            from abistore.model.spelling import spell  # C has nothing to delete
+            from abistore.model.cpp_names.spelling import spell  # C has nothing to delete
 
             parameters = ", ".join(map(spell, read_signature(self.types, die).parameters))
             self.deleted.add(f"{normal_name(name)}({parameters})")

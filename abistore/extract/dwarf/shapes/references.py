@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from abistore.model.budget import Budget
+from abistore.model.cpp_names.normal import primitive, qualified
 from abistore.model.names import Kind, Name
-from abistore.model.normal import primitive, qualified
 from abistore.model.shapes import (
     VOID,
     Array,

@@ -1,0 +1,109 @@
+"""``baseline``: the releases that others are judged against."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.groups import Group
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer
+from abistore.cli.tables import table
+from abistore.cli.words import channel_words, library_words, reference_words
+
+if TYPE_CHECKING:
+    from abistore.model.history import BaselineMove
+
+HEADS = ("library", "target", "profile", "channel", "version", "digest", "moved", "by", "reason")
+
+
+@click.group("baseline", cls=Group)
+def baseline_command() -> None:
+    """Set and list the releases that others are judged against."""
+
+
+channel_option = click.option(
+    "--channel", default="release", show_default=True, shell_complete=channel_words, help="The name of the baseline."
+)
+
+
+@baseline_command.command("set")
+@click.argument("reference", shell_complete=reference_words)
+@channel_option
+@click.option("--clear", is_flag=True, help="Clear the channel; REFERENCE is then a library's name.")
+@click.option("--reason", default="", help="Why, for the history.")
+@click.option("--actor", default="", help="Who, for the history; by default the user's name.")
+@line_options
+@store_option
+@output_options
+@pass_settings
+def set_command(
+    settings: Settings,
+    /,
+    *,
+    reference: str,
+    channel: str,
+    clear: bool,
+    reason: str,
+    actor: str,
+    target: str | None,
+    profile: str | None,
+) -> None:
+    """Point a baseline at the stored release REFERENCE (libfoo@1.2.0)."""
+    from abistore.service.administration.baselines import BaselinePlan, clear_baseline, set_baseline
+
+    move = BaselinePlan(channel, reason, actor, target, profile)
+    if clear:
+        moved = clear_baseline(reference, move, database=settings.database)
+    else:
+        moved = (set_baseline(reference, move, database=settings.database),)
+    answer(
+        settings,
+        {"baselines": moved},
+        lambda: "\n".join(f"{one.line}: baseline {one.channel} is {one.version or 'cleared'}" for one in moved),
+    )
+
+
+@baseline_command.command("list")
+@click.argument("library", required=False, shell_complete=library_words)
+@store_option
+@output_options
+@pass_settings
+def list_command(settings: Settings, /, *, library: str | None) -> None:
+    """List where every baseline points, of one LIBRARY or of all."""
+    from abistore.service.administration.baselines import baselines
+
+    _show(settings, baselines(library, database=settings.database), "no baselines are set")
+
+
+@baseline_command.command("history")
+@click.argument("library", shell_complete=library_words)
+@click.option("--channel", shell_complete=channel_words, help="Only this baseline.")
+@store_option
+@output_options
+@pass_settings
+def history_command(settings: Settings, /, *, library: str, channel: str | None) -> None:
+    """List every move of a LIBRARY's baselines: when, by whom, why."""
+    from abistore.service.administration.baselines import baseline_history
+
+    moves = baseline_history(library, channel=channel, database=settings.database)
+    _show(settings, moves, "no baseline of this library was ever set")
+
+
+def _show(settings: Settings, moves: tuple[BaselineMove, ...], nothing: str) -> None:
+    rows = [
+        (
+            move.line.library,
+            move.line.target,
+            move.line.profile,
+            move.channel,
+            move.version or "(cleared)",
+            (move.digest or "")[:12],
+            f"{move.moved:%Y-%m-%d %H:%M}",
+            move.actor,
+            move.reason,
+        )
+        for move in moves
+    ]
+    answer(settings, {"baselines": moves}, lambda: table(HEADS, rows) if rows else nothing)

@@ -1,0 +1,141 @@
+"""``changes`` and ``explain``: the kinds of change, and what each means."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.options import Settings, output_options, pass_settings, store_option
+from abistore.cli.output import answer, width
+from abistore.cli.tables import table
+from abistore.cli.words import kind_words
+from abistore.model.words.counting import counted
+
+if TYPE_CHECKING:
+    from abistore.service.catalogue import Explained
+
+IDENTITY = re.compile(r"[0-9a-f]{6,12}(-\d+)?")
+"""What a finding's identity, or the beginning of it, looks like; no kind does."""
+
+
+@click.command("changes")
+@click.option(
+    "--impact",
+    type=click.Choice(("breaking", "api_break", "risk", "compatible", "notice", "advice")),
+    help="Only kinds of this impact.",
+)
+@click.option(
+    "--element",
+    type=click.Choice(("functions", "variables", "types", "enums", "library")),
+    help="Only kinds about these.",
+)
+@click.option(
+    "--evidence", type=click.Choice(("symbol", "layout", "source")), help="Only kinds that this evidence shows."
+)
+@click.option(
+    "--established", is_flag=True, help="List the field's names instead, each with the kinds and cases that cover it."
+)
+@output_options
+@pass_settings
+def changes_command(
+    settings: Settings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
+) -> None:
+    """List all kinds of change with their default impact, worst first.
+
+    `abistore explain KIND` tells more about one, e.g. `abistore explain func_removed`.
+    """
+    if established:
+        _established(settings)
+        return
+    from abistore.service.catalogue import changes
+
+    kinds = changes(impact=impact, element=element, evidence=evidence)
+    rows = [(kind.kind, kind.impact.label, kind.element, kind.evidence, kind.title) for kind in kinds]
+    answer(
+        settings,
+        {"count": len(kinds), "changes": kinds},
+        lambda: table(("kind", "impact", "element", "evidence", "title"), rows) + f"\n{counted(len(kinds), 'kind')}",
+    )
+
+
+def _established(settings: Settings) -> None:
+    from abistore.service.catalogue import established
+
+    names = tuple(established())
+    rows = [
+        (one.name, ", ".join(one.kinds) or "none", str(one.cases), str(one.near_misses), one.reason) for one in names
+    ]
+    heads = ("established name", "kinds", "cases", "near-misses", "why none")
+    told = sum(bool(one.kinds) for one in names)
+    answer(
+        settings,
+        {"count": len(names), "established": names},
+        lambda: table(heads, rows, right=frozenset({2, 3})) + f"\n{told} of {len(names)} names have a kind",
+    )
+
+
+@click.command("explain")
+@click.argument("what", metavar="KIND|FINDING", shell_complete=kind_words)
+@store_option
+@output_options
+@pass_settings
+def explain_command(settings: Settings, /, *, what: str) -> None:
+    """Explain a KIND of change, or a FINDING of a stored comparison by its identity.
+
+    Tells what happens to programs built with the old release and how to avoid it, and shows an example: two sources
+    and what is found. With -v, also sources that look alike and give no such finding.
+
+    A KIND may be called by any name that it has in the field, or had in an earlier release.
+    """
+    if IDENTITY.fullmatch(what):
+        _explain_finding(settings, what)
+        return
+    from abistore.service.catalogue import explain
+
+    found = explain(what)
+    answer(settings, asdict(found), lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
+
+
+def _explain_finding(settings: Settings, identity: str) -> None:
+    from abistore.cli.rendering import style_of
+    from abistore.report.formats.text import one_finding
+    from abistore.service.catalogue import changes, explain
+    from abistore.service.history.findings import findings
+
+    found = findings(identity, database=settings.database)
+    known = {kind.kind for kind in changes()}
+    kinds = [explain(kind) for kind in sorted({one.change.kind for one in found.findings} & known)]
+
+    def text() -> str:
+        style = style_of(settings, full=True)
+        blocks = [
+            "\n".join((f"{one.old} -> {one.new}", *one_finding(one.change, one.declared, style)))
+            for one in found.findings
+        ]
+        if found.more:
+            blocks.append(f"{counted(found.more, 'older finding')} of this identity, with other values: not shown")
+        return "\n\n".join((*blocks, *(part for kind in kinds for part in _explained(kind, False))))
+
+    answer(settings, {"findings": found.findings, "more": found.more, "kinds": kinds}, text)
+
+
+def _explained(one: Explained, near_misses: bool) -> Iterator[str]:
+    from abistore.report.case import labelled
+
+    paragraphs = [
+        f"{one.kind}: {one.title}",
+        f"Impact: {one.impact.label}. Evidence: {one.evidence}. About: {one.element}, {one.action}.",
+        *one.why.split("\n\n"),
+        f"Fix: {one.fix}",
+        *([f"Also called: {', '.join(one.aliases)}"] if one.aliases else []),
+    ]
+    yield from (textwrap.fill(paragraph, min(width(), 100)) for paragraph in paragraphs)
+    if one.example:
+        yield f"Example. {labelled(one.example, min(width(), 100))}"
+    if one.near_misses and near_misses:
+        yield f"Stays silent. {labelled(one.near_misses, min(width(), 100))}"

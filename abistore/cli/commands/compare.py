@@ -1,0 +1,72 @@
+"""``compare``: two operands in, a verdict out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import note
+from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report, tells_notes
+from abistore.cli.ruling import ruling_options, show_only_option
+from abistore.cli.words import operand_words
+
+if TYPE_CHECKING:
+    from abistore.service.judging.filtering import Filter
+    from abistore.service.judging.judging import FailOn
+    from abistore.service.judging.ruling import Ruling
+
+
+@click.command("compare")
+@click.argument("old", shell_complete=operand_words)
+@click.argument("new", shell_complete=operand_words)
+@report_options
+@show_only_option
+@ruling_options
+@fail_on_option
+@require_option
+@line_options
+@extract_options
+@store_option
+@output_options
+@pass_settings
+def compare_command(
+    settings: Settings,
+    /,
+    *,
+    old: str,
+    new: str,
+    rendering: Rendering,
+    shown: Filter,
+    by: Ruling | None,
+    fail_on: FailOn,
+    require: str | None,
+    target: str | None,
+    profile: str | None,
+    extracting: Extracting,
+) -> int:
+    """Compare OLD with NEW and judge the difference.
+
+    Each is a library, a JSON snapshot, a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
+    libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. A file wins over a reference of its name.
+
+    Exits with 0 (no break), 2 (source break), 4 (binary break), 72 where --require is not met, or another code of 64
+    and above where there is no verdict.
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.judging.evidence import requirement
+    from abistore.service.judging.judging import compare
+    from abistore.service.judging.kinship import strangers
+    from abistore.service.operands import Selection
+
+    with progress(settings) as advance:
+        selection = Selection(target, profile, extracting.options(progress=advance))
+        required = requirement(require)
+        report = compare(
+            old, new, database=settings.database, selection=selection, fail_on=fail_on, require=required, by=by
+        )
+    if (said := strangers(report)) and not tells_notes(rendering):
+        note(settings, f"note: {said}")
+    return show_report(settings, shown(report), rendering)

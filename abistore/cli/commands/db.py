@@ -1,0 +1,199 @@
+"""``db``: create, upgrade, check and back up the database, and take releases back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.groups import Group
+from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer
+from abistore.cli.tables import table
+from abistore.cli.words import library_words, reference_words
+from abistore.errors import StoreError
+from abistore.model.words.counting import counted
+
+if TYPE_CHECKING:
+    from abistore.service.administration.administration import Vacuumed
+    from abistore.service.administration.ordering import SchemeCard
+
+
+@click.group("db", cls=Group)
+def db_command() -> None:
+    """Create, upgrade, check and back up the database."""
+
+
+@db_command.command("init")
+@store_option
+@output_options
+@pass_settings
+def init_command(settings: Settings, /) -> None:
+    """Create the database, where there is none; the first `ingest` does the same."""
+    from abistore.service.administration.administration import db_init
+
+    done = db_init(database=settings.database)
+    answer(settings, {"store": done}, lambda: f"{done.database}: {'created' if done.created else 'exists'}")
+
+
+@db_command.command("upgrade")
+@store_option
+@output_options
+@pass_settings
+def upgrade_command(settings: Settings, /) -> None:
+    """Bring the database to the newest schema; a backup of an SQLite file is kept beside it."""
+    from abistore.service.administration.administration import db_upgrade
+
+    done = db_upgrade(database=settings.database)
+    told = f"upgraded from schema {done.before} to {done.after}" if done.before != done.after else "up to date"
+    kept = f"; backup: {done.backup}" if done.backup else ""
+    answer(settings, {"upgrade": done}, lambda: f"{told}{kept}")
+
+
+@db_command.command("check")
+@click.option("--quick", is_flag=True, help="Only the structure, the indexes, the sums over rows and the audit.")
+@store_option
+@output_options
+@pass_settings
+def check_command(settings: Settings, /, *, quick: bool) -> int:
+    """Verify the database's structure, every row and every digest. Exits with 74 where something is wrong.
+
+    Whatever a command reads, it verifies too. This finds damage where nobody has looked yet.
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.administration.administration import db_check
+
+    with progress(settings) as advance:
+        problems = db_check(quick=quick, database=settings.database, progress=advance)
+    error = StoreError(f"{counted(len(problems), 'problem')} found", "restore a backup") if problems else None
+    status = {"status": "error", "code": error.code, "error": error.message, "hint": error.hint} if error else {}
+    answer(settings, {**status, "problems": problems}, lambda: "\n".join(problems) if problems else "sound")
+    return error.exit_code if error else 0
+
+
+@db_command.command("stats")
+@store_option
+@output_options
+@pass_settings
+def stats_command(settings: Settings, /) -> None:
+    """Show how much the database holds."""
+    from abistore.report.plain import plain
+    from abistore.service.administration.administration import db_stats
+
+    stats = plain(db_stats(database=settings.database))
+    rows = [
+        (
+            "size in bytes" if name == "size" else name.replace("_", " "),
+            f"{value:,}" if isinstance(value, int) else value,
+        )
+        for name, value in stats.items()
+    ]
+    answer(settings, {"stats": stats}, lambda: "\n".join(f"{name:14}{value:>16}" for name, value in rows))
+
+
+@db_command.command("backup")
+@click.argument("destination", type=FILE)
+@store_option
+@output_options
+@pass_settings
+def backup_command(settings: Settings, /, *, destination: Path) -> None:
+    """Write a consistent copy of the database to the new file DESTINATION, while others use it."""
+    from abistore.service.administration.administration import db_backup
+
+    written = db_backup(destination, database=settings.database)
+    answer(settings, {"backup": written}, lambda: f"{written}: written")
+
+
+@db_command.command("forget")
+@click.argument("reference", shell_complete=reference_words)
+@click.option("--reason", default="", help="Why, for the audit.")
+@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
+@line_options
+@store_option
+@output_options
+@pass_settings
+def forget_command(
+    settings: Settings, /, *, reference: str, reason: str, actor: str, target: str | None, profile: str | None
+) -> None:
+    """Take back the stored release REFERENCE, such as one under a wrong version.
+
+    Its line goes on without it, and its file may be stored again. A baseline must be moved away first. The audit keeps
+    what it was, and its digest still names it.
+    """
+    from abistore.service.administration.administration import db_forget
+
+    gone = db_forget(reference, actor=actor, reason=reason, database=settings.database, target=target, profile=profile)
+    answer(
+        settings,
+        {"forgotten": gone},
+        lambda: f"forgotten  {gone.line.library} {gone.version}  {gone.digest[:12]}  (number {gone.sequence})",
+    )
+
+
+@db_command.command("vacuum")
+@store_option
+@output_options
+@pass_settings
+def vacuum_command(settings: Settings, /) -> None:
+    """Give free space back to the disk, as far as the database has any.
+
+    A PostgreSQL server keeps free space within its tables for later rows, and so gives little back.
+    """
+    from abistore.service.administration.administration import db_vacuum
+
+    done = db_vacuum(database=settings.database)
+    answer(settings, {"vacuum": done}, lambda: freed(done))
+
+
+def freed(done: Vacuumed) -> str:
+    """What a vacuum gave back, in words."""
+    if done.freed:
+        return f"{done.freed:,} bytes freed: {done.before:,} before, {done.after:,} after"
+    grown = f" ({done.before:,} before)" if done.after > done.before else ""
+    return f"nothing to free: {done.after:,} bytes{grown}"
+
+
+@db_command.command("audit")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
+@store_option
+@output_options
+@pass_settings
+def audit_command(settings: Settings, /, *, limit: int) -> None:
+    """Show who changed what, newest first."""
+    from abistore.service.administration.administration import db_audit
+
+    records = db_audit(limit=limit, database=settings.database)
+    rows = [(f"{one.at:%Y-%m-%d %H:%M:%S}", one.actor, one.action, one.subject, one.detail) for one in records]
+    answer(settings, {"audit": records}, lambda: table(("when", "who", "what", "subject", "detail"), rows))
+
+
+@db_command.command("scheme")
+@click.argument("library", shell_complete=library_words)
+@click.argument("scheme", required=False, type=click.Choice(("auto", "pep440", "semver", "debian", "plain")))
+@store_option
+@output_options
+@pass_settings
+def scheme_command(settings: Settings, /, *, library: str, scheme: str | None) -> None:
+    """Show how the versions of LIBRARY are ordered, or declare a SCHEME.
+
+    auto reads the labels of all conventions. A declared scheme refuses labels that it cannot read.
+    """
+    from abistore.report.plain import plain
+    from abistore.service.administration.ordering import db_scheme
+
+    found = db_scheme(library, scheme, database=settings.database)
+    answer(settings, plain(found), lambda: "\n".join((f"{library}: {found.scheme}", *_orders(found))))
+
+
+def _orders(found: SchemeCard) -> Iterator[str]:
+    """What there is to tell about the lines of a library."""
+    for one in found.lines:
+        if one.scheme != found.scheme:
+            yield f"  {one.line}: {one.scheme}, as before the database was upgraded"
+        if one.moved:
+            latest = f"latest is {one.latest}" + (f", was {one.latest_before}" * (one.latest != one.latest_before))
+            yield f"  {one.line}: {counted(len(one.moved), 'release')} moved; {latest}"
+        if one.unordered:
+            yield f"  {one.line}: in the order of ingestion, after all versions: {', '.join(one.unordered)}"

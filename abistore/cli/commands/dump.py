@@ -1,0 +1,59 @@
+"""``dump``: a library's snapshot as JSON, without a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.options import FILE, Settings, output_options, pass_settings
+from abistore.cli.output import answer, note, write_bytes, write_file
+from abistore.model.words.counting import counted
+
+
+@click.command("dump")
+@click.argument("path", metavar="FILE", type=FILE)
+@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
+@click.option("--library", help="The library's name; by default its SONAME's stem.")
+@click.option("--version", help="The release's version, kept in the snapshot.")
+@click.option(
+    "--target", help="Refuse files for another platform; of a file for several, take this one: just arm64, or in full."
+)
+@extract_options
+@output_options
+@pass_settings
+def dump_command(
+    settings: Settings,
+    /,
+    *,
+    path: Path,
+    output: Path | None,
+    library: str | None,
+    version: str | None,
+    target: str | None,
+    extracting: Extracting,
+) -> None:
+    """Write the snapshot of the library FILE as JSON.
+
+    The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.snapshots import capture, check_target, written
+
+    with progress(settings) as advance:
+        snapshot = capture(path, options=extracting.options(library, version, advance), target=target)
+    check_target(snapshot.target, path, target)
+    data = written(snapshot)
+    if output is None or str(output) == "-":
+        write_bytes(data + b"\n")
+        return
+    write_file(output, data + b"\n")
+    exports = len(snapshot.entries.get("symbol", ()))
+    summary = {"output": str(output), "library": snapshot.library, "bytes": len(data) + 1}
+    if settings.json:
+        answer(settings, {**summary, "evidence": snapshot.evidence}, str)
+    note(settings, f"{output}: {snapshot.library}, {counted(exports, 'name')} in its tables, {len(data) + 1:,} bytes")
+    for evidence in snapshot.evidence:
+        if evidence.state != "full":
+            note(settings, f"  {evidence.facet}: {evidence.state}: {evidence.detail or evidence.reason}")

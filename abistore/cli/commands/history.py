@@ -1,0 +1,190 @@
+"""``history`` and ``log``: a library's releases, and one declaration's life."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from difflib import unified_diff
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer
+from abistore.cli.rendering import style_of
+from abistore.cli.ruling import ruling_options
+from abistore.cli.tables import table
+from abistore.cli.words import channel_words, library_words
+from abistore.errors import DamagedStore
+from abistore.model.findings import Verdict
+from abistore.model.words.counting import counted
+from abistore.report.heading import CHECKED, ruling
+from abistore.report.wording import shortened
+
+if TYPE_CHECKING:
+    from abistore.model.snapshot import Evidence
+    from abistore.service.history.history import History, HistoryRow
+    from abistore.service.history.log import LogEntry
+    from abistore.service.judging.ruling import Ruling
+
+PARTIAL = "*"
+"""Marks a verdict that does not cover everything."""
+
+HEADS = ("version", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline", "evidence")
+NUMBERS = frozenset({3, 4, 5, 6})
+TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking", "not-observed": "dim"}
+SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
+
+
+@click.command("history")
+@click.argument("library", shell_complete=library_words)
+@click.option(
+    "--channel",
+    default="release",
+    show_default=True,
+    shell_complete=channel_words,
+    help="The baseline that each release is judged against.",
+)
+@ruling_options
+@line_options
+@store_option
+@output_options
+@pass_settings
+def history_command(
+    settings: Settings,
+    /,
+    *,
+    library: str,
+    channel: str,
+    target: str | None,
+    profile: str | None,
+    by: Ruling | None,
+) -> int:
+    """Show the releases of LIBRARY in release order, each with its verdicts.
+
+    Columns + and - are exported names that came and went, ~ declarations that changed, all since the release before.
+    They count every name; what is no part of the library's ABI, such as copies of others' templates, is a notice.
+    A release that cannot be judged is told with the reason, and the others are judged; where what is stored of one is
+    damaged, the exit code is 74.
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.history.history import history
+
+    with progress(settings) as advance:
+        histories = history(
+            library,
+            channel=channel,
+            database=settings.database,
+            target=target,
+            profile=profile,
+            progress=advance,
+            by=by,
+        )
+    answer(settings, {"histories": histories}, lambda: "\n\n".join(map(_timeline, histories)))
+    return DamagedStore.exit_code if any(history.damaged for history in histories) else 0
+
+
+def _timeline(history: History) -> str:
+    baseline = f"baseline {history.channel}: {history.baseline}" if history.baseline else "no baseline"
+    rows = [_row(row, history.baseline) for row in history.rows]
+    kept = [
+        f"candidate {one.version}, kept {one.ingested:%Y-%m-%d}: `abistore verdict {one.reference}`"
+        for one in history.candidates
+    ]
+    by = ruling(history.policy, history.policy_file, history.suppression_files)
+    head = f"{history.line}, {baseline}; {by}"
+    return "\n".join((head, table(HEADS, rows, right=NUMBERS), *_legend(history.rows), *_unjudged(history), *kept))
+
+
+def _legend(rows: tuple[HistoryRow, ...]) -> Iterator[str]:
+    if any(row.evidence_gap or row.evidence_gap_baseline for row in rows):
+        yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
+
+
+def _unjudged(history: History) -> Iterator[str]:
+    for row in history.rows:
+        for other, reason in ((row.previous, row.unjudged), (history.baseline, row.unjudged_baseline)):
+            if reason:
+                yield f"{row.release.version} was not judged against {other}: {reason}"
+
+
+def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
+    release, churn = row.release, row.churn
+    against_previous = _verdict(row.verdict, row.unjudged, row.notices, row.evidence_gap)
+    against_baseline = _verdict(row.against_baseline, row.unjudged_baseline, 0, row.evidence_gap_baseline)
+    return (
+        release.version,
+        f"{release.released or release.ingested:%Y-%m-%d}",
+        release.soname or "",
+        str(release.exports),
+        *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
+        against_previous,
+        "(baseline)" if release.version == baseline else against_baseline,
+        ", ".join(_evidence(release.evidence)),
+    )
+
+
+def _verdict(verdict: Verdict | None, unjudged: str, notices: int, gap: str) -> str:
+    """A verdict, marked where it does not cover everything.
+
+    Notices tell that names which came or went are no change of the ABI, where nothing else is.
+    """
+    if verdict is None:
+        return "not judged" if unjudged else ""
+    noticed = f", {counted(notices, 'notice')}" if notices and verdict is Verdict.NO_CHANGE else ""
+    return f"{verdict.name}{PARTIAL if gap else ''}{noticed}"
+
+
+def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
+    for evidence in seen:
+        yield evidence.facet if evidence.state == "full" else f"{evidence.facet} {evidence.state}"
+    if "layout" not in {evidence.facet for evidence in seen}:
+        yield "layout missing"
+
+
+@click.command("log")
+@click.argument("name")
+@click.option("--library", shell_complete=library_words, help="Only this library; by default all that have the name.")
+@line_options
+@store_option
+@output_options
+@pass_settings
+def log_command(
+    settings: Settings, /, *, name: str, library: str | None, target: str | None, profile: str | None
+) -> None:
+    """Show every release in which NAME appeared, changed or vanished, with its declaration before and after.
+
+    NAME is a symbol as the linker spells it, or a function, variable or type as the source does (geo::Point).
+    """
+    from abistore.service.history.log import log
+
+    events = log(name, library=library, database=settings.database, target=target, profile=profile)
+    answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))
+
+
+def _events(settings: Settings, entries: tuple[LogEntry, ...]) -> Iterator[str]:
+    style = style_of(settings, full=True)
+    for line, in_line in groupby(entries, key=lambda entry: entry.line):
+        yield style.paint(str(line), "bold")
+        group = tuple(in_line)
+        for entry in group:
+            first = entry.first_stored and entry.action == "appeared"
+            action = style.paint("first stored" if first else entry.action, TONES[entry.action])
+            when = f"{SIGNS[entry.action]} {entry.version}  {entry.date:%Y-%m-%d}"
+            yield f"{when}  {action}  {shortened(entry.display)}  ({entry.facet})"
+            yield from (f"    {text}" for text in _difference(entry))
+        for name, stands_for in {entry.display: entry.alias_of for entry in group}.items():
+            if stands_for:
+                wanted = shlex.join(("abistore", "log", stands_for, "--library", line.library))
+                yield f"{shortened(name)} is an alias of {shortened(stands_for)}: see `{wanted}`"
+
+
+def _difference(entry: LogEntry) -> Iterator[str]:
+    """The new declaration, or what of it differs from the old one."""
+    before, after = (text.splitlines() for text in ("\n".join(entry.before), "\n".join(entry.after)))
+    if entry.action == "changed":
+        lines = list(unified_diff(before, after, lineterm="", n=1000))
+        yield from (line[:1] + (shortened(line[1:]) or "") for line in lines[3:])
+    elif entry.action != "not-observed":
+        yield from (shortened(text) or "" for text in after or before)

@@ -1,0 +1,222 @@
+"""``ingest``: many files in, one release each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.options import FILE, Settings, output_options, pass_settings, said_options, store_option
+from abistore.cli.output import answer, note, say_error
+from abistore.cli.rendering import fail_on_option, require_option, style_of
+from abistore.cli.ruling import ruling_options, show_only_option
+from abistore.cli.words import against_words, channel_words, library_words
+from abistore.errors import UsageError
+from abistore.model.words.counting import counted
+from abistore.report import draft
+from abistore.urls import masked
+
+if TYPE_CHECKING:
+    from abistore.model.snapshot import Evidence
+    from abistore.service.ingest.gates import Gate
+    from abistore.service.ingest.ingesting import Ingested
+    from abistore.service.judging.filtering import Filter
+
+LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
+SOURCES = ("filename", "folder", "soname")
+
+
+def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse a channel that is a file: ``--set-baseline lib.so`` takes its value from the files."""
+    if value and ("/" in value or LOOKS_LIKE_FILE.search(value) or Path(value).exists()):
+        raise click.BadParameter(f"{value} looks like a file; write --set-baseline=CHANNEL, or the files first")
+    return value
+
+
+def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--replace`` and ``--replace-baseline``."""
+    command = click.option(
+        "--replace-baseline",
+        metavar="REASON",
+        default="",
+        help="With --replace: also what a baseline stands at; the reason is kept in the baseline's history.",
+    )(command)
+    return click.option("--replace", is_flag=True, help="Replace another binary stored under this version.")(command)
+
+
+@click.command("ingest")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
+@click.option("--version", help="The release's version, for all files given.")
+@click.option(
+    "--version-from",
+    type=click.Choice(SOURCES),
+    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
+    "files whose paths tell their versions are taken oldest first.",
+)
+@click.option("--target", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
+@click.option("--profile", help="The build profile, e.g. debug or musl; default unless given.")
+@replace_options
+@said_options
+@click.option("--actor", default="", help="Who ingests, for the audit; by default the user's name.")
+@click.option(
+    "--set-baseline",
+    "channel",
+    is_flag=False,
+    flag_value="release",
+    metavar="[CHANNEL]",
+    callback=_channel,
+    shell_complete=channel_words,
+    help="Move this baseline channel (release unless named: --set-baseline=main) to what was stored.",
+)
+@click.option(
+    "--set-baseline-if-none",
+    "first_channel",
+    is_flag=False,
+    flag_value="release",
+    metavar="[CHANNEL]",
+    callback=_channel,
+    shell_complete=channel_words,
+    help="The same where the channel is not set yet; else it stays.",
+)
+@click.option(
+    "--against",
+    metavar="WHAT",
+    shell_complete=against_words,
+    help="Judge each file against baseline, baseline:CHANNEL, prev, latest or a version; what fails is not stored.",
+)
+@click.option("--keep-failed", is_flag=True, help="Keep what fails as a candidate: libfoo@candidate:VERSION.")
+@fail_on_option
+@require_option
+@show_only_option
+@ruling_options
+@extract_options
+@store_option
+@output_options
+@pass_settings
+def ingest_command(
+    settings: Settings, /, *, paths: tuple[Path, ...], extracting: Extracting, shown: Filter, **words: Any
+) -> int:
+    """Store the snapshot of each library (or JSON snapshot) FILE as a release.
+
+    The same file again changes nothing and is not read again. A file that fails leaves the others stored.
+
+    With --against, each file is judged before it is stored, as the baselines stand then; one that is to --replace
+    another is judged against that too. Its evidence must show no less than the other side's, unless --require says
+    otherwise or nothing can fail (--fail-on never). What fails is not stored: mend it and run this again.
+
+    Exits with 0, or with the worst verdict's code (2, 4) where --against is given, or with the highest code of
+    the files that failed (64 and above; 72 for missing evidence).
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.ingest.ingesting import IngestPlan, ingest
+
+    gate = _gate(words)
+    plan = IngestPlan(**words, gate=gate, options=extracting.options(words["library"], words["version"]))
+    with progress(settings) as advance:
+        results = ingest(paths, plan, database=settings.database, progress=advance)
+    return show_ingested(settings, tuple(_filtered(each, shown) for each in results))
+
+
+def _gate(words: dict[str, Any]) -> Gate:
+    """The gate that the words describe, which are taken out."""
+    from abistore.service.ingest.gates import Gate
+    from abistore.service.judging.evidence import requirement
+
+    channel, first = words.pop("channel"), words.pop("first_channel")
+    if channel is not None and first is not None:
+        raise UsageError("--set-baseline moves what --set-baseline-if-none leaves", "pass one of them")
+    return Gate(
+        against=words.pop("against"),
+        fail_on=words.pop("fail_on"),
+        require=requirement(words.pop("require")),
+        by=words.pop("by"),
+        keep_failed=words.pop("keep_failed"),
+        channel=channel if first is None else first,
+        if_unset=first is not None,
+    )
+
+
+def _filtered(result: Ingested, shown: Filter) -> Ingested:
+    verdict, other = (shown(each) if each else None for each in (result.verdict, result.other_verdict))
+    return replace(result, verdict=verdict, other_verdict=other)
+
+
+def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
+    """Print what became of each file, and return the exit code of the call."""
+    code = max(result.exit_code for result in results)
+    errors = [result for result in results if result.code]
+    failed = sum(result.status == "failed" for result in results)
+    files = [replace(result, path=masked(result.path)) for result in results]
+    document = {"exit_code": code, "failed": failed, "files": files}
+    if settings.json and errors:
+        first = errors[0]
+        document = {"status": "error", "code": first.code, "error": first.error, "hint": first.hint} | document
+    answer(settings, document, lambda: "\n".join(line for result in results for line in _lines(settings, result)))
+    if not settings.json:
+        for result in errors:
+            say_error(result.error, result.hint)
+    for hint in dict.fromkeys(_hints(results)):
+        note(settings, f"hint: {hint}")
+    return code
+
+
+def _hints(results: Iterable[Ingested]) -> Iterator[str]:
+    for result in results:
+        if result.release is not None:
+            yield from (lack.hint for lack in _lacks(result.release.evidence) if lack.hint)
+        if result.hint and not result.code:
+            yield result.hint
+        if result.status == "refused":
+            yield "nothing was stored: mend it and ingest it again, or keep it beside the releases with --keep-failed"
+
+
+def _lines(settings: Settings, result: Ingested) -> Iterator[str]:
+    if settings.verbosity < 0:
+        if result.verdict is not None:
+            from abistore.report.heading import stat
+
+            yield f"{stat(result.verdict)}{_not_stored(result)}"
+        return
+    label = _label(result)
+    if label:
+        yield f"{result.status:8}  {label}"
+    for report in (result.verdict, result.other_verdict):
+        if report is not None:
+            yield from ("", draft(report, "text", style_of(settings, full=False)), "")
+
+
+def _not_stored(result: Ingested) -> str:
+    return {"refused": "; not stored", "candidate": "; kept as a candidate"}.get(result.status, "")
+
+
+def _label(result: Ingested) -> str:
+    """What a file is stored as, or would be."""
+    stored, judged = result.release, result.verdict
+    if stored is not None:
+        name, seen = f"{stored.line.library} {stored.version}", (stored.digest, stored.exports, stored.evidence)
+    elif judged is not None:
+        name, seen = str(judged.new), (judged.new.digest, judged.new.exports, judged.new.evidence)
+    else:
+        return ""
+    digest, exports, evidence = seen
+    mended = (f"metadata mended: {', '.join(result.mended)}",) if result.mended else ()
+    notes = "".join(f", {note}" for note in (*mended, *result.notes))
+    baseline = f", now baseline {result.baseline}" if result.baseline else ""
+    unjudged = f", not judged: {result.unjudged}" if result.unjudged else ""
+    said = f"{counted(exports, 'export')}{notes}{_unseen(evidence)}{baseline}{unjudged}"
+    return f"{name}  {digest[:12]}  {said}"
+
+
+def _unseen(evidence: tuple[Evidence, ...]) -> str:
+    return "".join(f", {lack.facet} {lack.state}: {lack.detail or lack.reason}" for lack in _lacks(evidence))
+
+
+def _lacks(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """What was looked for and not seen in whole, so that nobody finds out at the next comparison."""
+    return tuple(seen for seen in evidence if seen.state != "full" and seen.reason != "not-requested")

@@ -1,0 +1,85 @@
+"""``release``: what is said about a stored release."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.groups import Group
+from abistore.cli.options import (
+    Settings,
+    line_options,
+    output_options,
+    pass_settings,
+    said_options,
+    store_option,
+)
+from abistore.cli.output import answer
+from abistore.cli.words import reference_words
+
+if TYPE_CHECKING:
+    from abistore.model.history import Amendment
+
+
+@click.group("release", cls=Group)
+def release_command() -> None:
+    """Mend what is said about a stored release."""
+
+
+@release_command.command("edit")
+@click.argument("reference", shell_complete=reference_words)
+@said_options
+@click.option(
+    "--clear",
+    multiple=True,
+    type=click.Choice(("released", "revision", "url")),
+    help="Take this away. May be repeated.",
+)
+@click.option("--reason", default="", help="Why, for the audit.")
+@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
+@line_options
+@store_option
+@output_options
+@pass_settings
+def edit_command(
+    settings: Settings,
+    /,
+    *,
+    reference: str,
+    released: datetime | None,
+    revision: str | None,
+    url: str | None,
+    clear: tuple[str, ...],
+    reason: str,
+    actor: str,
+    target: str | None,
+    profile: str | None,
+) -> None:
+    """Say something else about the stored release REFERENCE (libfoo@1.2.0): its day, its revision, its CI job.
+
+    What was stored of the binary stays; the audit keeps what was said before.
+    """
+    from abistore.model.history import Said
+    from abistore.service.administration.amending import EditPlan, release_edit
+
+    plan = EditPlan(Said(released, revision, url), clear, reason, actor, target, profile)
+    done = release_edit(reference, plan, database=settings.database)
+    answer(settings, {"amendment": done}, lambda: "\n".join(_lines(done)))
+
+
+def _lines(done: Amendment) -> list[str]:
+    release = done.release
+    changes = [
+        f"  {fact}: {_shown(getattr(release, fact))} (was {_shown(getattr(done.before, fact))})"
+        for fact in done.changed
+    ]
+    return [
+        f"{release.line.library} {release.version}: {'metadata mended' if changes else 'nothing changed'}",
+        *changes,
+    ]
+
+
+def _shown(value: datetime | str | None) -> str:
+    return f"{value:%Y-%m-%d}" if isinstance(value, datetime) else value or "-"

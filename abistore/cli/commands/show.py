@@ -1,0 +1,205 @@
+"""``show`` and ``list``: one snapshot, one declaration, or all that is stored."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer, width
+from abistore.cli.rendering import style_of
+from abistore.cli.tables import table
+from abistore.cli.words import library_words, operand_words
+from abistore.model.words.characters import bounded
+from abistore.model.words.counting import counted
+from abistore.report.formats.text import listed
+from abistore.report.wording import shortened
+
+if TYPE_CHECKING:
+    from abistore.model.shapes import Hardening
+    from abistore.model.snapshot import Evidence
+    from abistore.service.declarations import Card, Declared, Users
+
+
+@click.command("show")
+@click.argument("operand", shell_complete=operand_words)
+@click.argument("name", required=False)
+@line_options
+@extract_options
+@store_option
+@output_options
+@pass_settings
+def show_command(
+    settings: Settings,
+    /,
+    *,
+    operand: str,
+    name: str | None,
+    target: str | None,
+    profile: str | None,
+    extracting: Extracting,
+) -> None:
+    """Show the snapshot OPERAND, or its declaration NAME as C or C++ with offsets.
+
+    OPERAND is a stored release (libfoo@1.2.0), a digest, a library or a JSON snapshot. NAME is a symbol as the
+    linker spells it, or a function, variable or type as the source does.
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.declarations import card, declarations
+    from abistore.service.operands import Selection
+
+    with progress(settings) as advance:
+        selection = Selection(target, profile, extracting.options(progress=advance))
+        if name is None:
+            found = card(operand, database=settings.database, selection=selection)
+        else:
+            declared = declarations(operand, name, database=settings.database, selection=selection)
+    if name is None:
+        answer(settings, {"snapshot": found}, lambda: "\n".join(_card(found)))
+        return
+    answer(settings, {"declarations": declared}, lambda: "\n\n".join(_declared(settings, one) for one in declared))
+
+
+def _card(card: Card) -> Iterator[str]:
+    facts = card.facts
+    rows = [
+        ("digest", card.digest),
+        ("target", card.target),
+        ("SONAME", (facts and facts.soname) or "none"),
+        ("needs", ", ".join(facts.needed) if facts else ""),
+        ("protection", ", ".join(_protection(facts.hardening)) if facts else ""),
+        ("exports", f"{card.exports}"),
+        ("names", ", ".join(f"{count} {kind}" for kind, count in card.counts.items() if kind != "library")),
+        *((f"{evidence.facet} facet", _evidence(evidence)) for evidence in card.evidence),
+        ("file", card.provenance.file),
+        ("SHA-256", card.provenance.sha256),
+        ("build-id", card.provenance.build_id or "none"),
+        ("compilers", "; ".join(card.provenance.compilers)),
+    ]
+    if stored := card.stored:
+        rows += [
+            ("profile", stored.profile),
+            ("ingested", f"{stored.ingested:%Y-%m-%d %H:%M} as number {stored.sequence}"),
+            ("released", f"{stored.released:%Y-%m-%d}" if stored.released else ""),
+            ("revision", stored.revision or ""),
+            ("CI job", stored.url or ""),
+        ]
+    yield f"{card.library} {card.version or '(no version)'}"
+    for head, text in rows:
+        yield from _row(head, text)
+
+
+def _row(head: str, text: str) -> Iterator[str]:
+    """One fact, wrapped to the terminal; each of its lines under the others."""
+    for number, line in enumerate(text.splitlines()):
+        first = f"  {head if number == 0 else '':12}  "
+        yield from _wrapped(line, first, " " * len(first))
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    """``text`` in the terminal's lines, which begin with ``first`` and ``rest``; no name is cut."""
+    return textwrap.wrap(
+        bounded(text),
+        width(),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _protection(hardening: Hardening) -> Iterator[str]:
+    yield f"{hardening.relro} RELRO"
+    yield "executable stack" if hardening.executable_stack else "no executable stack"
+    for present, text in (
+        (hardening.bind_now, "immediate binding"),
+        (hardening.stack_canary, "stack canary"),
+        (hardening.fortify, "FORTIFY"),
+        (hardening.text_relocations, "text relocations"),
+        (hardening.writable_executable_segment, "a writable executable segment"),
+    ):
+        if present:
+            yield text
+    yield from hardening.branch_protection
+
+
+def _evidence(evidence: Evidence) -> str:
+    counts = f"{evidence.described} of {counted(evidence.expected, 'export')} described" if evidence.expected else ""
+    said = (evidence.state, evidence.source and f"from {evidence.source}", counts, evidence.detail)
+    hint = f"\nhint: {evidence.hint}" if evidence.hint else ""
+    return "; ".join(part for part in said if part) + hint
+
+
+def _declared(settings: Settings, declared: Declared) -> str:
+    where = f" at {declared.location}" if declared.location else ""
+    head = f"// {declared.name.kind} {declared.display} ({declared.facet}){where}"
+    return shortened("\n".join((head, *declared.texts, *_users(settings, declared.used)))) or ""
+
+
+def _users(settings: Settings, used: Users | None) -> Iterator[str]:
+    if used is None:
+        return
+    if not (used.by_value or used.by_pointer):
+        yield "// reached by no export"
+    for how, symbols in (("by value", used.by_value), ("by pointer", used.by_pointer)):
+        if symbols:
+            names = listed(symbols, style_of(settings, full=False))
+            yield from _wrapped(f"reached {how} by {counted(len(symbols), 'export')}: {names}", "// ", "//     ")
+
+
+@click.command("list")
+@click.argument("library", required=False, shell_complete=library_words)
+@line_options
+@store_option
+@output_options
+@pass_settings
+def list_command(settings: Settings, /, *, library: str | None, target: str | None, profile: str | None) -> None:
+    """List all stored libraries, or the releases of one LIBRARY and what was kept as a candidate."""
+    if library is None:
+        _list_lines(settings)
+        return
+    from abistore.service.listing import releases
+
+    found = releases(library, database=settings.database, target=target, profile=profile)
+    rows = [
+        (
+            f"{release.version} (candidate)" if release.candidate else release.version,
+            release.line.target,
+            release.line.profile,
+            f"{release.released or release.ingested:%Y-%m-%d}",
+            release.soname or "",
+            str(release.exports),
+            release.digest[:12],
+        )
+        for release in found
+    ]
+    heads = ("version", "target", "profile", "date", "SONAME", "exports", "digest")
+    answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
+
+
+def _list_lines(settings: Settings) -> None:
+    from abistore.service.listing import lines
+
+    found = lines(database=settings.database)
+    rows = [
+        (
+            one.line.library,
+            one.line.target,
+            one.line.profile,
+            f"{one.releases} and {counted(one.candidates, 'candidate')}" if one.candidates else str(one.releases),
+            one.first,
+            one.latest,
+            ", ".join(f"{channel} {version}" for channel, version in sorted(one.baselines.items())),
+        )
+        for one in found
+    ]
+    heads = ("library", "target", "profile", "releases", "first", "latest", "baselines")
+    answer(
+        settings,
+        {"lines": found},
+        lambda: table(heads, rows, right=frozenset({3})) if rows else "nothing is stored yet; see `abistore ingest`",
+    )

@@ -1,0 +1,113 @@
+"""``suppress``: candidates for suppressions, and a look at those that exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abistore.cli.extracting import Extracting, extract_options
+from abistore.cli.groups import Group
+from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer, note, write_file
+from abistore.cli.ruling import ruling_options, strict_option
+from abistore.cli.tables import table
+from abistore.cli.words import operand_words
+from abistore.model.words.counting import counted
+
+if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
+
+HEADS = ("state", "selects", "expires", "where", "label", "reason")
+
+
+@click.group("suppress", cls=Group)
+def suppress_command() -> None:
+    """Suggest, check and list suppressions."""
+
+
+@suppress_command.command("suggest")
+@click.argument("old", shell_complete=operand_words)
+@click.argument("new", shell_complete=operand_words)
+@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
+@click.option(
+    "--least",
+    type=click.Choice(("compatible", "risk", "api_break", "breaking")),
+    default="api_break",
+    show_default=True,
+    help="The mildest impact for which a candidate is written.",
+)
+@ruling_options
+@line_options
+@extract_options
+@store_option
+@output_options
+@pass_settings
+def suggest_command(
+    settings: Settings,
+    /,
+    *,
+    output: Path | None,
+    least: str,
+    target: str | None,
+    profile: str | None,
+    extracting: Extracting,
+    by: Ruling | None,
+    **operands: Any,
+) -> None:
+    """Write a suppression for each finding of comparing OLD with NEW, for a person to review.
+
+    Every reason is left empty: --strict-suppressions refuses the file until somebody has written them.
+    """
+    from abistore.cli.progress import progress
+    from abistore.model.findings import Impact
+    from abistore.service.judging.judging import compare
+    from abistore.service.judging.suppressing import suggest
+    from abistore.service.operands import Selection
+
+    with progress(settings) as advance:
+        selection = Selection(target, profile, extracting.options(progress=advance))
+        report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
+    text, count = suggest(report, least=Impact[least.upper()])
+    if output is not None and str(output) != "-":
+        write_file(output, text.encode())
+        note(settings, f"{output}: {counted(count, 'candidate')}; review each, and write its reason")
+        if settings.json:
+            answer(settings, {"output": str(output), "candidates": count}, str)
+        return
+    answer(settings, {"candidates": count, "suppressions": text}, text.rstrip)
+
+
+@suppress_command.command("check")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
+@strict_option
+@output_options
+@pass_settings
+def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
+    """Check suppression files. Exits with 64 and the first fault where one is not sound."""
+    from abistore.service.judging.suppressing import listed
+
+    found = listed(files, strict=strict_suppressions)
+    counts = {state: sum(one.state == state for one in found) for state in ("holds", "expired", "unexplained")}
+    answer(
+        settings,
+        {"suppressions": len(found), **counts},
+        lambda: (
+            f"sound: {counted(len(found), 'suppression')}, {counts['expired']} expired,"
+            f" {counts['unexplained']} without a reason"
+        ),
+    )
+
+
+@suppress_command.command("list")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
+@output_options
+@pass_settings
+def list_command(settings: Settings, /, *, files: tuple[str, ...]) -> None:
+    """List the suppressions in files: what each selects, why, and whether it holds today."""
+    from abistore.service.judging.suppressing import listed
+
+    found = listed(files)
+    rows = [(one.state, one.selects, str(one.expires or ""), one.where, one.label, one.reason) for one in found]
+    answer(settings, {"suppressions": found}, lambda: table(HEADS, rows) if rows else "no suppressions")

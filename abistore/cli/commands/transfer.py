@@ -1,0 +1,75 @@
+"""``export`` and ``import``: stored snapshots out as JSON, and back in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from abistore.cli.commands.ingest import replace_options, show_ingested
+from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.output import answer, note, write_bytes, write_file
+from abistore.cli.words import library_words, reference_words
+
+
+@click.command("export")
+@click.argument("reference", shell_complete=reference_words)
+@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
+@line_options
+@store_option
+@output_options
+@pass_settings
+def export_command(
+    settings: Settings, /, *, reference: str, output: Path | None, target: str | None, profile: str | None
+) -> None:
+    """Write the stored snapshot that REFERENCE names as JSON."""
+    from abistore.service.ingest.transfer import export
+
+    release, data = export(reference, database=settings.database, target=target, profile=profile)
+    if output is None or str(output) == "-":
+        write_bytes(data + b"\n")
+        return
+    write_file(output, data + b"\n")
+    if settings.json:
+        answer(settings, {"output": str(output), "bytes": len(data) + 1, "release": release}, str)
+    note(settings, f"{output}: {release.line.library} {release.version}, {len(data) + 1:,} bytes")
+
+
+@click.command("import")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--library", shell_complete=library_words, help="The library's name; by default the snapshot's own.")
+@click.option("--version", help="The release's version; by default the snapshot's own.")
+@click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
+@replace_options
+@store_option
+@output_options
+@pass_settings
+def import_command(
+    settings: Settings,
+    /,
+    *,
+    paths: tuple[Path, ...],
+    library: str | None,
+    version: str | None,
+    profile: str | None,
+    replace: bool,
+    replace_baseline: str,
+) -> int:
+    """Store each JSON snapshot FILE, as `dump` and `export` write them, as a release; - is standard input."""
+    from abistore.cli.progress import progress
+    from abistore.service.ingest.ingesting import IngestPlan
+    from abistore.service.ingest.transfer import import_
+    from abistore.service.snapshots import ExtractOptions
+
+    options = ExtractOptions(library=library, version=version)
+    plan = IngestPlan(
+        library=library,
+        version=version,
+        profile=profile,
+        replace=replace,
+        replace_baseline=replace_baseline,
+        options=options,
+    )
+    with progress(settings) as advance:
+        results = import_(paths, plan, database=settings.database, progress=advance)
+    return show_ingested(settings, results)

@@ -1,0 +1,99 @@
+"""How a field's type differs from its old one: exactly one of these, so that one rule reports it."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from abistore.compare.classify.field_places import Storage, extent
+from abistore.compare.context import Context
+from abistore.compare.diff.members import flat_fields, plain, told_by_parts
+from abistore.compare.diff.regrouped_fields import is_alternative_of
+from abistore.compare.parts import InnerField
+from abistore.compare.types.equivalence import Sameness, TypeSide
+from abistore.compare.types.reserved_fields import is_reserved
+from abistore.model.deltas import Changed, Removed
+from abistore.model.shapes import Array, Field, TypeRef
+
+OPEN = (None, 0, 1)
+"""Bounds with which C programs declare a last member that has as many elements as were allocated."""
+
+
+class FieldType(Enum):
+    """What differs between a field's two types; qualifiers of the field itself have rules of their own."""
+
+    NONE = auto()
+    RESPELLED = auto()
+    FLEXIBLE = auto()
+    REINTERPRETED = auto()
+    DIFFERENT = auto()
+
+
+def field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
+    """How memory that was the old field can be used as the new one."""
+    return context.once(field, _field_type)
+
+
+def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
+    old, new = plain(field.old), plain(field.new)
+    if old.type == new.type or is_reserved(old) or told_by_parts(old, new):
+        return FieldType.NONE
+    before, own_before = unqualified(old.type, context.equivalence.old_side)
+    after, own_after = unqualified(new.type, context.equivalence.new_side)
+    same = context.stored(before, after)
+    if "atomic" in own_before ^ own_after:
+        same = max(same, Sameness.REINTERPRETED)
+    if same <= Sameness.REPRESENTATION:
+        only_qualified = before == after or same is Sameness.IDENTICAL
+        return FieldType.NONE if only_qualified and _qualified_otherwise(field, context) else FieldType.RESPELLED
+    if _is_flexible(field, before, after, context):
+        return FieldType.FLEXIBLE
+    if same is Sameness.DIFFERENT and old.bit_size is not None and new.bit_size is not None:
+        return FieldType.REINTERPRETED
+    if is_alternative_of(before, after, context):
+        return FieldType.REINTERPRETED
+    return FieldType.REINTERPRETED if same is Sameness.REINTERPRETED else FieldType.DIFFERENT
+
+
+def qualifiers(field: Changed[Field | InnerField], context: Context) -> tuple[frozenset[str], frozenset[str]]:
+    """The qualifiers of the field itself, on both sides; an array's are those of its elements."""
+    sides = context.equivalence
+    old = unqualified(plain(field.old).type, sides.old_side)[1]
+    return old, unqualified(plain(field.new).type, sides.new_side)[1]
+
+
+def unqualified(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]:
+    """``type`` without the qualifiers of its own or its elements, and these qualifiers."""
+    bare, found = side.bare(type)
+    if isinstance(bare, Array):
+        element, inner = unqualified(bare.element, side)
+        return Array(element, bare.count, bare.vector), found | inner
+    return bare, found
+
+
+def is_reused(field: Removed[Field | InnerField], context: Context) -> bool:
+    """Whether a new field lies where the removed one lay."""
+    own = extent(plain(field.old), context.equivalence.old_side.layouts)
+    return field.within is not None and context.once(field.within, Storage).come.meet(own)
+
+
+def is_retired(field: Removed[Field | InnerField], context: Context) -> bool:
+    """Whether room for later use took the whole place of the removed field, in a record that keeps its size."""
+    if field.within is None or field.within.old.size != field.within.new.size:
+        return False
+    own = extent(plain(field.old), context.equivalence.old_side.layouts)
+    return context.once(field.within, Storage).rooms.cover(own)
+
+
+def _qualified_otherwise(field: Changed[Field | InnerField], context: Context) -> bool:
+    old, new = qualifiers(field, context)
+    return bool((old ^ new) & {"const", "volatile"})
+
+
+def _is_flexible(field: Changed[Field | InnerField], old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether the field is an array behind all others that declares its bound in another way."""
+    if not (isinstance(old, Array) and isinstance(new, Array)) or old.vector or new.vector or field.within is None:
+        return False
+    if context.stored(old.element, new.element) > Sameness.REPRESENTATION or not {old.count, new.count} & {None, 0}:
+        return False
+    others = [plain(each) for each in flat_fields(field.within.new)]
+    return all(each.offset <= plain(field.new).offset for each in others)

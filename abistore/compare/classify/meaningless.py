@@ -1,0 +1,220 @@
+"""Differences between two declarations that mean nothing to anybody, each by name and with its reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from abistore.compare.classify.renamed_mentions import with_old_names
+from abistore.compare.context import Context
+from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.reserved_fields import is_reserved
+from abistore.model.deltas import Changed
+from abistore.model.names import Name
+from abistore.model.shapes import (
+    VOID,
+    Alias,
+    AnyShape,
+    Argument,
+    Array,
+    Declared,
+    Enum,
+    Field,
+    Foreign,
+    Function,
+    Inline,
+    Method,
+    Opaque,
+    Qualified,
+    Record,
+    TypeRef,
+    Variable,
+    VirtualMethod,
+)
+
+DECLARATIONS = (Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable)
+"""What a change that no rule knows is reported of; the export table has its own rules for every fact."""
+
+
+def is_meaningless(delta: Changed[Any], context: Context) -> bool:
+    """Whether all that differs in ``delta`` is one of the differences that are named here."""
+    if not isinstance(delta.old, DECLARATIONS):
+        return True
+    old, new = delta.old, with_old_names(delta.old, delta.new, context)
+    match old, new:
+        case Record(), Record():
+            same = are_alike(old.arguments, new.arguments, context)
+            return same and _record(old, new, context) == _record(new, old, context)
+        case Enum(), Enum():
+            return _enum(old, new) == _enum(new, old)
+        case Function(), Function():
+            return _function(old, new, context) == _function(new, old, context)
+        case Foreign(), Foreign():
+            same = are_alike(old.arguments, new.arguments, context)
+            return same and _foreign(old, new) == _foreign(new, old)
+        case Variable(), Variable():
+            return _variable(old) == _variable(new)
+        case Declared(), Declared():
+            return _declared(old, new) == _declared(new, old)
+        case _:
+            return old == new
+
+
+def _record(record: Record, other: Record, context: Context) -> Record:
+    """``record`` without what differs from ``other`` in name only."""
+    return msgspec.structs.replace(
+        record,
+        passing=None if not_recorded(record.passing, other.passing) else record.passing,
+        fields=tuple(_told_by_record(each) for each in record.fields if not is_room(each)),
+        arguments=(),
+        virtuals=_virtuals(record, other, context),
+        alignment=None,
+        deleted=tuple(sorted(each for each in record.deleted if not is_deleted_already(each, other))),
+    )
+
+
+def _told_by_record(field: Field) -> Field:
+    """An anonymous member is passed with the record around it, which tells how; its enumerators have no order."""
+    return msgspec.structs.replace(field, type=_unpassed(field.type))
+
+
+def _unpassed(type: TypeRef) -> TypeRef:
+    match type:
+        case Inline(shape=Record() as shape):
+            fields = tuple(_told_by_record(each) for each in shape.fields)
+            return Inline(msgspec.structs.replace(shape, passing=None, fields=fields))
+        case Inline(shape=Enum() as enum):
+            return Inline(msgspec.structs.replace(_enum(enum, enum), underlying=None))
+        case Array(element=element):
+            return msgspec.structs.replace(type, element=_unpassed(element))
+        case Qualified(target=target):
+            return msgspec.structs.replace(type, target=_unpassed(target))
+        case _:
+            return type
+
+
+def is_deleted_already(member: str, record: Record) -> bool:
+    """A move is no more forbidden than before where the copy was: a class without it would have copied."""
+    name, move, _ = member.partition("&&")
+    stem = name.partition("(")[0]
+    return bool(move) and any(each.partition("(")[0] == stem and "&&" not in each for each in record.deleted)
+
+
+def not_recorded(*facts: object) -> bool:
+    """One compiler does not record the fact: its absence is no difference."""
+    return None in facts
+
+
+def is_room(field: Field) -> bool:
+    """Nobody uses reserved fields and unnamed bit-fields: they keep other members where they are, and these tell."""
+    return is_reserved(field)
+
+
+def are_alike(old: tuple[TypeRef, ...], new: tuple[TypeRef, ...], context: Context) -> bool:
+    """Template arguments are part of the name, which is the same: not all compilers list them, or spell them alike."""
+    if len(old) != len(new):
+        return True
+    return all(context.stored(*pair) <= Sameness.SPELLING for pair in zip(old, new, strict=True))
+
+
+def _virtuals(record: Record, other: Record, context: Context) -> tuple[VirtualMethod, ...]:
+    """Some compilers leave out slots or mangled names of virtual methods, or which of them are pure.
+
+    The types of an exported one are told of the function.
+    """
+    recorded = context.old_tables.records_pure and context.new_tables.records_pure
+    if len(record.virtuals) != len(other.virtuals):
+        return record.virtuals
+    return tuple(
+        msgspec.structs.replace(
+            own,
+            slot=None if not_recorded(own.slot, same.slot) else own.slot,
+            symbol="" if not (own.symbol and same.symbol) else own.symbol,
+            pure=recorded and own.pure,
+            result=VOID if is_described(own, context) else own.result,
+            parameters=() if is_described(own, context) else own.parameters,
+        )
+        for own, same in zip(record.virtuals, other.virtuals, strict=True)
+    )
+
+
+def is_described(method: VirtualMethod, context: Context) -> bool:
+    """Whether both sides describe the method as an exported function, whose own finding tells of its types."""
+    name = Name("function", method.symbol)
+    return context.old_shape(name) is not None and context.new_shape(name) is not None
+
+
+def _enum(enum: Enum, other: Enum) -> Enum:
+    """The order of enumerators is nobody's business: their names and values are."""
+    return msgspec.structs.replace(
+        enum,
+        enumerators=tuple(sorted(enum.enumerators, key=lambda each: (each.name, each.value))),
+        underlying=None if not_recorded(enum.underlying, other.underlying) else enum.underlying,
+    )
+
+
+def _function(function: Function, other: Function, context: Context) -> Function:
+    """Two spellings of one function, and what only its own class has to know: its slot, whether it is defaulted."""
+    return msgspec.structs.replace(
+        function,
+        display="",
+        prototyped=function.prototyped or not (function.parameters or other.parameters),
+        method=None if is_called_alike(function, other) else _method(function.method, other.method, context),
+    )
+
+
+def is_called_alike(function: Function, other: Function) -> bool:
+    """A static member function is called as a function of a namespace is, and their symbols are alike."""
+    free = None in (function.method, other.method)
+    return free and all(each.method is None or each.method.static for each in (function, other))
+
+
+def _method(method: Method | None, other: Method | None, context: Context) -> Method | None:
+    """What the symbol, or the class, tells already, and what makes no difference.
+
+    The symbol holds the class's name, which compilers spell in different ways. A slot is the class's, whose virtual
+    methods tell it. A defaulted member does what the compiler's own would.
+    """
+    if method is None:
+        return None
+    told = other is not None and is_class_described(method.owner, context)
+    unknown = other is None or not_recorded(method.slot, other.slot)
+    return msgspec.structs.replace(
+        method,
+        owner=Name("record", ""),
+        virtual="no" if told else method.virtual,
+        slot=None if told or unknown else method.slot,
+        defaulted=False,
+    )
+
+
+def is_class_described(owner: Name, context: Context) -> bool:
+    """Whether both sides describe the class: what is virtual in it, and where, is told of the class and not again."""
+    return isinstance(context.old_shape(owner), Record) and isinstance(context.new_shape(owner), Record)
+
+
+def _variable(variable: Variable) -> Variable:
+    """Two spellings of one variable, which its symbol tells."""
+    return msgspec.structs.replace(variable, display="")
+
+
+def _declared(declared: Declared, other: Declared) -> Declared:
+    """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss."""
+    traits = tuple(each for each in declared.traits if each != "standard_layout")
+    parameters, unknown = declared.parameters, not_recorded(declared.value, other.value)
+    if len(parameters) == len(other.parameters):
+        pairs = zip(parameters, other.parameters, strict=True)
+        parameters = tuple(own if own.name and same.name else Argument("", own.default) for own, same in pairs)
+    return Declared(traits, parameters, None if unknown else declared.value)
+
+
+def _foreign(foreign: Foreign, other: Foreign) -> AnyShape:
+    """A standard library type is a class or a struct as its library likes."""
+    return msgspec.structs.replace(
+        foreign,
+        sort="enum" if foreign.sort == "enum" else "struct",
+        size=None if not_recorded(foreign.size, other.size) else foreign.size,
+        alignment=None if not_recorded(foreign.alignment, other.alignment) else foreign.alignment,
+        arguments=(),
+    )

@@ -1,0 +1,125 @@
+"""How one parameter or result type differs from another: exactly one of these, so that one rule reports it."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from abistore.compare.context import Context
+from abistore.compare.types.equivalence import FLOATS, Sameness
+from abistore.model.shapes import Named, Pointer, Primitive, Procedure, Qualified, TypeRef
+
+VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_list", "__va_list_tag", "std::__va_list"})
+
+
+class Difference(Enum):
+    """What differs between two types at one place of a signature."""
+
+    NONE = auto()
+    SPELLING = auto()
+    RESTRICT = auto()
+    POINTEE_QUALIFIERS = auto()
+    VA_LIST_GAINED = auto()
+    VA_LIST_LOST = auto()
+    REINTERPRETED = auto()
+    POINTER_LEVEL = auto()
+    TEMPLATE_ARGUMENT = auto()
+    VOID_TO_VALUE = auto()
+    LONG_DOUBLE = auto()
+    OTHER = auto()
+
+
+def difference(old: TypeRef, new: TypeRef, context: Context) -> Difference:
+    """How a value passed or returned as ``old`` differs from one as ``new``."""
+    return Difference.NONE if old == new else context.between(old, new, _difference)
+
+
+def _difference(old: TypeRef, new: TypeRef, context: Context) -> Difference:
+    lists = is_va_list(old, context, new=False), is_va_list(new, context, new=True)
+    if lists == (False, True):
+        return Difference.VA_LIST_GAINED
+    if lists == (True, False):
+        return Difference.VA_LIST_LOST
+    if lists == (True, True):
+        return Difference.SPELLING
+    same = context.passed(old, new)
+    if same is Sameness.QUALIFIERS or (
+        same <= Sameness.QUALIFIERS and _without_restrict(old) == _without_restrict(new)
+    ):
+        return _qualifiers(old, new)
+    if same < Sameness.REINTERPRETED:
+        return Difference.SPELLING
+    return Difference.REINTERPRETED if same is Sameness.REINTERPRETED else _different(old, new, context)
+
+
+def _qualifiers(old: TypeRef, new: TypeRef) -> Difference:
+    if _without_restrict(old) == _without_restrict(new):
+        return Difference.RESTRICT
+    return Difference.POINTEE_QUALIFIERS
+
+
+def _without_restrict(type: TypeRef) -> TypeRef:
+    match type:
+        case Qualified(target, qualifiers):
+            left = tuple(each for each in qualifiers if each != "restrict")
+            inner = _without_restrict(target)
+            return Qualified(inner, left) if left else inner
+        case Pointer(target, sort):
+            return Pointer(_without_restrict(target), sort)
+        case _:
+            return type
+
+
+def _different(old: TypeRef, new: TypeRef, context: Context) -> Difference:
+    old_levels, old_base = context.equivalence.old_side.levels(old)
+    new_levels, new_base = context.equivalence.new_side.levels(new)
+    if (
+        isinstance(old_base, Primitive)
+        and old_base.spelling == "void"
+        and not old_levels
+        and _in_register(new, context)
+    ):
+        return Difference.VOID_TO_VALUE
+    functions = isinstance(old_base, Procedure) or isinstance(new_base, Procedure)
+    if old_levels != new_levels and not functions and context.stored(old_base, new_base) <= Sameness.QUALIFIERS:
+        return Difference.POINTER_LEVEL
+    if old_levels == new_levels and _are_long_doubles(old_base, new_base):
+        return Difference.LONG_DOUBLE
+    if old_levels == new_levels and isinstance(old_base, Named) and isinstance(new_base, Named):
+        template = old_base.name.spelling.partition("<")[0]
+        if "<" in old_base.name.spelling and new_base.name.spelling.startswith(f"{template}<"):
+            return Difference.TEMPLATE_ARGUMENT
+    return Difference.OTHER
+
+
+def _are_long_doubles(old: TypeRef, new: TypeRef) -> bool:
+    if not (isinstance(old, Primitive) and isinstance(new, Primitive)):
+        return False
+    return old.spelling == new.spelling and old.spelling.endswith("long double")
+
+
+def _in_register(type: TypeRef, context: Context) -> bool:
+    """Whether a result of ``type`` comes back in a register, where a caller that expects nothing does not miss it."""
+    bare, _ = context.equivalence.new_side.bare(type)
+    if isinstance(bare, Named):
+        return bare.name.kind == "enum"
+    if context.new.target.machine == "i386" and isinstance(bare, Primitive) and bare.spelling in FLOATS:
+        return False  # comes back on the x87 stack, which the caller does not clear
+    return isinstance(bare, Pointer) or (isinstance(bare, Primitive) and 0 < bare.size <= 8)
+
+
+def is_va_list(type: TypeRef, context: Context, *, new: bool) -> bool:
+    """Whether ``type`` is the platform's argument list, as compilers record it: an alias, or its inner record."""
+    side = context.equivalence.new_side if new else context.equivalence.old_side
+    for _ in range(4):
+        if isinstance(type, Named):
+            if type.name.spelling in VA_LIST:
+                return True
+            resolved = side.resolve(type)
+            if resolved == type:
+                return False
+            type = resolved
+        elif isinstance(type, Pointer | Qualified):
+            type = type.target
+        else:
+            return False
+    return False

@@ -1,0 +1,34 @@
+"""Which records may change their size without consumers that hold them noticing."""
+
+from __future__ import annotations
+
+import re
+
+from abistore.compare.context import Context
+from abistore.compare.diff.members import flat_fields, plain
+from abistore.model.deltas import Changed
+from abistore.model.shapes import Primitive, Record
+
+GUARD = (
+    r"(?i)_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)"
+    r"|(struct|self|structure)_?(size|len|length))_*"
+)
+"""A first field of such a name holds the size that the record had when its user was compiled."""
+
+
+def grows_safely(record: Changed[Record], context: Context) -> bool:
+    """Whether consumers never depend on the record's size: the library allocates it one by one, or is told the size."""
+    name = record.subject.name
+    if context.library_allocates(name):
+        return not context.exposure.hands_out_many(name)
+    return not context.by_value(name) and is_guarded(record, context)
+
+
+def is_guarded(record: Changed[Record], context: Context) -> bool:
+    """Whether the record begins with its own size, and grew."""
+    first = next((plain(field) for field in flat_fields(record.old) if plain(field).offset == 0), None)
+    grew = record.new.size > record.old.size
+    if first is None or record.old.sort == "union" or not re.fullmatch(GUARD, first.name):
+        return False
+    number, _ = context.equivalence.old_side.bare(first.type)
+    return grew and isinstance(number, Primitive)

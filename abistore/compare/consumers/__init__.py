@@ -1,0 +1,1 @@
+"""What programs that use the library can name, see and allocate."""

@@ -1,0 +1,217 @@
+"""Who allocates the objects of a type, and whether consumers can look into them at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from abistore.compare.consumers.internal_exports import Internals
+from abistore.compare.incremental.carrying import Portraits
+from abistore.compare.types.mentions import NONE, Names, Use
+from abistore.model.files import is_own_header, is_source
+from abistore.model.names import Name
+
+INTERNAL = re.compile(r"internal|private|(^|[-_.])(int|priv|p|local|impl)$|priv$")
+"""How the names of headers end, or what they contain, that a library does not install."""
+
+NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
+"""Folders of such headers."""
+
+
+class Exposure:
+    """What one side's exports tell about the hands that its types are in.
+
+    ``files`` tells where declarations stand; headers of a library that is ``plain`` C may say of themselves that they
+    are internal.
+    """
+
+    def __init__(
+        self, uses: Portraits[Use], internals: Internals, files: Mapping[Name, str], *, plain: bool = True
+    ) -> None:
+        self._uses = uses
+        self._internals = internals
+        self._files = files
+        self._plain = plain
+
+    def library_allocates(self, name: Name) -> bool:
+        """Whether consumers hold pointers to ``name`` at most, and get them from the library.
+
+        So it is where no export uses it by value, and functions return a pointer to it, or fill one in through a
+        pointer to a pointer (``int open(handle **)``), or it is met only behind pointers of what the library allocates.
+        A polymorphic class may be derived from and is never counted among these.
+        """
+        return name not in self._consumers_allocate
+
+    def hands_out_many(self, name: Name) -> bool:
+        """Whether the library hands out arrays of ``name``, through which consumers step by its size.
+
+        So it is where a function tells a number along with what it hands out (``int list(item **, size_t *)``), and
+        none takes one item without any number: ``handle *open(int *error)`` hands out one.
+        """
+        return name in self._counted
+
+    def is_private(self, name: Name) -> bool:
+        """Whether no consumer knows what ``name`` is made of.
+
+        So it is where the library allocates it and a file defines it that consumers cannot include; and where it is met
+        only inside such types, or in fields whose name forbids to use them (``internal_donotuse``). Such a file is a
+        source file; a header that is not public (:mod:`abistore.compare.consumers.public_headers`); in C, a header
+        that calls itself internal. A file that defines anything which consumers allocate is none of these, whatever it
+        is called.
+        Nothing is private to its file in a library whose headers define no type: it may have no headers, or be one file
+        made of all.
+        """
+        return name in self._private
+
+    @cached_property
+    def by_value(self) -> frozenset[Name]:
+        """What consumers hold themselves: exports that they can name take, return, are or embed it by value."""
+        pending = list(self._exports)
+        found: set[Name] = set()
+        while pending:
+            come = self._uses[pending.pop()].by_value - found
+            found |= come
+            pending += come
+        return frozenset(found)
+
+    def passed_with(self, name: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """What goes by value and is or embeds ``name``, sorted.
+
+        Exports that stay and that consumers can name, function pointers and virtual methods take or return it.
+        """
+        found, pending = {name}, [name]
+        while pending:
+            for each in self._embedding.get(pending.pop(), ()):
+                if each not in found:
+                    found.add(each)
+                    pending.append(each)
+        return sorted(
+            each for each in found if each in self._called_with or any(map(stays, self._passing.get(each, ())))
+        )
+
+    @cached_property
+    def _embedding(self) -> Mapping[Name, Sequence[Name]]:
+        """By each type what embeds it."""
+        found: dict[Name, list[Name]] = {}
+        for name, use in self._uses.items():
+            for each in use.embeds:
+                found.setdefault(each, []).append(name)
+        return found
+
+    @cached_property
+    def _passing(self) -> Mapping[Name, Sequence[Name]]:
+        """By each type the exported functions that take or return it."""
+        found: dict[Name, list[Name]] = {}
+        for name in self._exports:
+            for each in self._uses[name].passes:
+                found.setdefault(each, []).append(name)
+        return found
+
+    @cached_property
+    def _called_with(self) -> Names:
+        """What function pointers and virtual methods take or return."""
+        return NONE.union(*(use.called.values for use in self._uses.values()))
+
+    @cached_property
+    def _exports(self) -> tuple[Name, ...]:
+        exports = (name for name in self._uses if name.kind in ("function", "variable"))
+        return tuple(name for name in exports if not self._internals.has(name))
+
+    # who allocates
+
+    @cached_property
+    def _consumers_allocate(self) -> frozenset[Name]:
+        given = self._given
+        taken = self._taken - given
+        pending = [*self.by_value, *taken, *self._polymorphic()]
+        given |= self._called_back - taken
+        found: set[Name] = set()
+        while pending:
+            name = pending.pop()
+            if name in found:
+                continue
+            found.add(name)
+            use = self._uses[name]
+            pending += (each for each, own in use.inside if own not in given and own not in self._internals.classes)
+            pending += use.embeds
+        return frozenset(found)
+
+    def _polymorphic(self) -> Iterator[Name]:
+        return (name for name, use in self._uses.items() if use.polymorphic and name not in self._internals.classes)
+
+    @cached_property
+    def _given(self) -> Names:
+        """What functions hand out, other than what they were handed."""
+        calls = [call for name in self._exports for call in self._uses[name].calls]
+        return NONE.union(*((call.returns - call.takes) | call.fills for call in calls))
+
+    @cached_property
+    def _counted(self) -> Names:
+        many, single = set[Name](), set[Name]()
+        for name in self._exports:
+            for call in self._uses[name].calls:
+                if call.tells:
+                    handed = call.fills | call.returns if call.tells_unsigned else call.fills
+                    many |= handed - call.takes
+                if not call.is_told:
+                    single |= call.takes
+        return frozenset(many - single)
+
+    @cached_property
+    def _taken(self) -> Names:
+        """What functions take by address. To be freed is no use of its own for what callbacks were given."""
+        found: set[Name] = set()
+        for name in self._exports:
+            for call in self._uses[name].calls:
+                found |= call.takes - self._called_back if call.disposes else call.takes
+        return frozenset(found).union(*(use.points_at for use in self._uses.values()))
+
+    @cached_property
+    def _called_back(self) -> Names:
+        """What function pointers and virtual methods are called with: the library passes what it has."""
+        return NONE.union(*(use.called.addresses for use in self._uses.values()))
+
+    # who can see
+
+    @cached_property
+    def _private(self) -> frozenset[Name]:
+        files = {name: file for name, file in self._files.items() if name in self._uses}
+        hidden: set[Name] = set()
+        if any(is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
+            hidden = self._hidden(files)
+        return frozenset(self._unseen(hidden) | hidden)
+
+    def _hidden(self, files: Mapping[Name, str]) -> set[Name]:
+        """The records that headers define that are not public, and those that the library allocates and files define
+        that consumers do not include.
+
+        A header with an alias or enum of which functions are said to take or return something is one that consumers
+        include. A tag tells nothing: any header may declare it ahead.
+        """
+        shared = {files[name] for name in self._consumers_allocate if name in files}
+        written = {each for name in self._exports for each in self._uses[name].written}
+        named_in = {files[name] for name in written if name.kind != "record" and name in files}
+        return {
+            name
+            for name, file in files.items()
+            if name.kind == "record" and file not in shared and self.library_allocates(name)
+            if is_source(file)
+            or (self._plain and is_own_header(file) and file not in named_in and _says_internal(file))
+        } | {name for name in self._internals.concealed if name.kind in ("record", "enum", "alias") and name in files}
+
+    def _unseen(self, hidden: set[Name]) -> set[Name]:
+        """What the exports reach only through ``hidden`` types."""
+        pending = list(self._exports)
+        seen = set(pending)
+        while pending:
+            come = self._uses[pending.pop()].usable - seen
+            seen |= come
+            pending += come - hidden
+        return {name for name in self._uses if name not in seen}
+
+
+def _says_internal(file: str) -> bool:
+    path = PurePosixPath(file)
+    return INTERNAL.search(path.stem.lower()) is not None or not NAMED_INTERNAL.isdisjoint(path.parts[:-1])

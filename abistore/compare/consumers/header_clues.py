@@ -1,0 +1,142 @@
+"""What one declaration tells about the headers of its library: where it stands, whom it mentions and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import msgspec
+
+from abistore.compare.incremental.carrying import Portraits
+from abistore.model.cpp_names.normal import last_component
+from abistore.model.names import Name
+from abistore.model.reach import Reach, Reference, embedded
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Foreign,
+    Function,
+    Named,
+    Pointer,
+    Qualified,
+    Record,
+    TypeRef,
+    Variable,
+)
+from abistore.model.snapshot import Snapshot
+
+SMART = "std::unique_ptr<"
+"""How the names of types begin that delete what they hold."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One shape of a declaration.
+
+    ``stands_for`` is what an alias embeds, ``holds`` the smart pointers in a record. A function takes some records by
+    address, hands out others, and may be a destructor of the class that it ``destroys``. ``arguments`` are those of a
+    standard template; ``first`` is the first of them.
+    """
+
+    mentions: Sequence[Reference]
+    stands_for: tuple[Name, ...] | None = None
+    holds: tuple[Name, ...] = ()
+    takes: tuple[Name, ...] = ()
+    hands_out: tuple[Name, ...] = ()
+    destroys: Name | None = None
+    foreign: bool = False
+    first: Name | None = None
+    arguments: tuple[Name, ...] = ()
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Where a declaration stands.
+
+    ``file`` declares it, or its class; empty where that is not known. ``owners`` are the classes of which its variants
+    make it a member. Other than ``strong`` exports are copies of inline functions.
+    """
+
+    file: str
+    strong: bool
+    owners: tuple[Name | None, ...]
+
+
+class Standings:
+    """Where the declarations of one snapshot stand and what their shapes are, each drawn when it is looked at."""
+
+    def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
+        self.files = files
+        drawn = _Drawer(snapshot, files, reach)
+        self.names = Portraits(drawn.layout, drawn.standing)
+        self.parts = Portraits(drawn.layout, drawn.parts)
+
+    def take_on(self, before: Standings, changed: Collection[Name]) -> bool:
+        """Take what a release before has, other than of ``changed`` names; whether those are alike too."""
+        return self.names.take_on(before.names, changed) & self.parts.take_on(before.parts, changed)
+
+    def mentioned(self, name: Name) -> Iterator[Name]:
+        """What ``name`` mentions, in all its variants."""
+        return (other for part in self.parts[name] for other, _ in part.mentions)
+
+
+class _Drawer:
+    """Draws the portraits; apart from what keeps these, so that neither keeps the other alive."""
+
+    def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
+        self.layout, self._symbols = snapshot.entries.get("layout", {}), snapshot.entries.get("symbol", {})
+        self._files = files
+        self._reach = reach
+
+    def standing(self, name: Name) -> Standing:
+        shapes = self.layout.get(name, ())
+        owners = tuple(_owner(shape) for shape in shapes if isinstance(shape, Function | Variable))
+        owner = next((each for each in owners if each is not None), None)
+        strong = any(getattr(shape, "binding", "") == "global" for shape in self._symbols.get(name, ()))
+        return Standing(self._files.get(owner or name, ""), strong, owners)
+
+    def parts(self, name: Name) -> tuple[Part, ...]:
+        pairs = zip(self.layout.get(name, ()), self._reach().mentions(name), strict=True)
+        return tuple(_part(shape, mentions) for shape, mentions in pairs)
+
+
+def _owner(shape: Function | Variable) -> Name | None:
+    if isinstance(shape, Function):
+        return shape.method.owner if shape.method else None
+    return shape.owner
+
+
+def _part(shape: AnyShape, mentions: Sequence[Reference]) -> Part:
+    match shape:
+        case Alias():
+            return Part(mentions, stands_for=tuple(embedded(shape)))
+        case Record():
+            held = (field.type.name for field in shape.fields if isinstance(field.type, Named))
+            return Part(mentions, holds=tuple(each for each in held if each.spelling.startswith(SMART)))
+        case Foreign():
+            bare = (each.target if isinstance(each, Qualified) else each for each in shape.arguments)
+            first = next((each.name for each in shape.arguments[:1] if isinstance(each, Named)), None)
+            arguments = tuple(each.name for each in bare if isinstance(each, Named))
+            return Part(mentions, foreign=True, first=first, arguments=arguments)
+        case Function():
+            destroys = shape.method is not None and last_component(shape.display).startswith("~")
+            return Part(
+                mentions,
+                takes=tuple(each for one in shape.parameters for each in _pointee(one, 1)),
+                hands_out=(
+                    *_pointee(shape.result, 1),
+                    *(each for one in shape.parameters for each in _pointee(one, 2)),
+                ),
+                destroys=shape.method.owner if destroys and shape.method else None,
+            )
+        case _:
+            return Part(mentions)
+
+
+def _pointee(type: TypeRef, levels: int) -> Iterator[Name]:
+    """The name behind exactly so many pointers."""
+    while True:
+        if isinstance(type, Pointer):
+            levels -= 1
+        elif not isinstance(type, Qualified):
+            break
+        type = type.target
+    if not levels and isinstance(type, Named):
+        yield type.name

@@ -1,0 +1,119 @@
+"""Which exports no consumer can name: only a source file defines their class, or a header that is not public."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from abistore.compare.consumers.header_clues import Standings
+from abistore.compare.consumers.public_headers import Surface
+from abistore.compare.entities import CLASS_DATA, entity, scope
+from abistore.compare.incremental.carrying import take_on
+from abistore.compare.parts import InternalExport, UndeclaredExport
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.deltas import Changed, Subject
+from abistore.model.files import is_own_header, is_source, may_be_private
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape
+
+COMPILED = (*CLASS_DATA, "_ZTh", "_ZTv", "_ZTc")
+"""Prefixes of what compilers emit for a class: its data, and entry points that adjust ``this`` or the result."""
+
+UNNAMEABLE = ")::"
+"""What the names of classes within a function (``run()::Own``) or an unnamed namespace contain."""
+
+LOCAL = ("_ZTVZ", "_ZTIZ", "_ZTSZ", "_ZTTZ")
+"""Prefixes of what compilers emit for a class within a function."""
+
+
+class Internals:
+    """What one side declares in files that its consumers cannot include.
+
+    A member function can only be called where its class is defined, and nobody includes a source file. Where no header
+    of the library defines a type, nothing is known: the library may be one file made of all. Which headers are not
+    public, :class:`Surface` tells.
+    """
+
+    def __init__(self, standings: Standings) -> None:
+        self._standings = standings
+        self._files = standings.files
+        self._surface = Surface(standings)
+
+    def take_on(self, before: Internals) -> None:
+        """Take what was worked out for a release before that has the same standings and files."""
+        take_on(self, before)
+        take_on(self._surface, before._surface)
+
+    @cached_property
+    def concealed(self) -> frozenset[Name]:
+        """The types that headers define which are not public."""
+        surface = self._surface
+        located = ((name, file) for name, file in self._files.items() if file in surface.unneeded)
+        return frozenset(
+            name
+            for name, file in (located if surface.unneeded else ())
+            if may_be_private(file) and (file in surface.hidden or surface.is_handle(name))
+        )
+
+    @cached_property
+    def classes(self) -> frozenset[Name]:
+        """The types that no consumer can include or name."""
+        files = {name: file for name, file in self._files.items() if name.kind in ("record", "enum")}
+        headers = any(map(is_own_header, set(files.values())))
+        sourced = (name for name, file in files.items() if headers and is_source(file))
+        unnameable = (name for name in self._standings.names if name.kind == "record" and UNNAMEABLE in name.spelling)
+        return self._with_instances({*self.concealed, *sourced, *unnameable})
+
+    def _with_instances(self, classes: set[Name]) -> frozenset[Name]:
+        """``classes`` and the standard library's templates of them, which nobody else can have."""
+        instances = [
+            (name, argument)
+            for name, parts in (self._standings.parts.items() if classes else ())
+            for part in parts
+            for argument in part.arguments
+        ]
+        while come := {name for name, argument in instances if argument in classes} - classes:
+            classes |= come
+        return frozenset(classes)
+
+    def has(self, export: Name) -> bool:
+        """Whether ``export`` is a member of such a class, its vtable or type information, or declared there itself.
+
+        Nobody can name a class within a function, either.
+        """
+        if export.spelling.startswith(LOCAL):
+            return True
+        owners = self._owners(export)
+        if all(map(self._may_be_concealed, owners)) and any(owners) and self.classes.issuperset(owners):
+            return True
+        return self._surface.hides(export) and not (any(owners) and self.classes)
+
+    def _owners(self, export: Name) -> Sequence[Name | None]:
+        """The class that each description of ``export`` makes it a member of."""
+        return [_compiled_for(export)] if export.spelling.startswith(COMPILED) else self._standings.names[export].owners
+
+    def _may_be_concealed(self, owner: Name | None) -> bool:
+        """What its own place tells: most classes can be told from those of :attr:`classes` without knowing these."""
+        if owner is None:
+            return False
+        return may_be_private(self._files.get(owner, "")) or any(part.foreign for part in self._standings.parts[owner])
+
+    def header(self, export: Name) -> str:
+        """The header that is not public and declares ``export``; empty where none does."""
+        return self._surface.header(_compiled_for(export) if export.spelling.startswith(COMPILED) else export)
+
+    def changed(self, export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
+        """The delta of an export that no consumer can name."""
+        header = self.header(export)
+        if header:
+            return Changed(
+                Subject(export), UndeclaredExport(export, old, header), UndeclaredExport(export, new, header)
+            )
+        return Changed(Subject(export), InternalExport(export, old), InternalExport(export, new))
+
+
+def _compiled_for(export: Name) -> Name:
+    """The class of a vtable, of type information, or of an entry point that adjusts ``this``."""
+    subject = entity(demangle(export.spelling))
+    return Name("record", subject if export.spelling.startswith(CLASS_DATA) else scope(subject))

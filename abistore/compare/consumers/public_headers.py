@@ -1,0 +1,185 @@
+"""Which headers of a library its consumers cannot include, told from where declarations stand and who needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from abistore.compare.consumers.header_clues import Standings
+from abistore.model.files import include_root, is_beside, is_own_header, is_source, may_be_private
+from abistore.model.names import Name
+
+MANY = 10
+"""So many C++ exports in hidden headers, and none in public ones, tell that the interface is a C one."""
+
+
+class Surface:
+    """The headers of one side that its public ones do without.
+
+    Public are the headers in an ``include`` folder that declare some of what is exported. Headers beside that folder
+    are not, as long as nothing public needs what they declare: a type that a public header's types embed, derive from
+    or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
+    nothing hands out. Behind a pointer a record needs no more than its name, unless an inline destructor deletes it.
+    C functions that are known by their definition only may be public: they need every record that no public header
+    mentions. Everything that a header declares is as public as the header. Where one header beside the folder is
+    needed, the folder is not all that is installed, and tells of no other.
+    """
+
+    def __init__(self, standings: Standings) -> None:
+        self._standings = standings
+
+    def hides(self, name: Name) -> bool:
+        """Whether ``name`` is declared in such a header, as far as is known."""
+        return self.header(name) != ""
+
+    def header(self, name: Name) -> str:
+        """The header that is not public and declares ``name``, or must be included to declare it; empty without one.
+
+        A C++ function of which the definition alone is known stands in a public header only if that can do with what
+        the function's types need, and if public headers declare any C++ at all: else its source file stands for where
+        it is declared.
+        """
+        file = self.file(name)
+        if not is_source(file):
+            return file if may_be_private(file) and file in self.hidden else ""
+        if not name.spelling.startswith("_Z"):
+            return ""
+        if any(
+            may_be_private(each) and not is_source(each) for each in map(self.file, self._standings.mentioned(name))
+        ):
+            needed = {self.file(other) for other, _ in self._needed(name, False)} & self.hidden
+            if needed:
+                return min(needed)
+        return file if self._interface_is_c else ""
+
+    @cached_property
+    def _interface_is_c(self) -> bool:
+        """Whether public headers declare no C++ export, while hidden ones are known to declare many."""
+        exports = (name for name in self._standings.names if name.kind != "record" and name.spelling.startswith("_Z"))
+        files = [self.file(name) for name in exports]
+        return all(include_root(file) is None for file in files) and sum(file in self.hidden for file in files) >= MANY
+
+    def file(self, name: Name) -> str:
+        """The file that declares ``name``, the class for members; empty where it is not known."""
+        return self._standings.names[name].file
+
+    @cached_property
+    def hidden(self) -> frozenset[str]:
+        """The paths of the headers that consumers cannot include; none where others than the folder's may be public."""
+        return self.unneeded if self._beside[0] == self.unneeded else frozenset()
+
+    @property
+    def unneeded(self) -> frozenset[str]:
+        """The paths of the headers beside ``include`` folders that nothing public needs."""
+        return self._beside[1]
+
+    def is_handle(self, name: Name) -> bool:
+        """Whether public headers mention the record ``name`` and need no header that defines it."""
+        return self._standings.files.get(name) in self.unneeded and name in self._handles
+
+    @cached_property
+    def _beside(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The headers beside ``include`` folders, and those of them that nothing public needs."""
+        roots = self._roots()
+        declared: dict[str, list[Name]] = {}
+        for name in self._standings.names if roots else ():
+            file = self.file(name)
+            if is_own_header(file) and any(is_beside(file, root) for root in roots):
+                declared.setdefault(file, []).append(name)
+        if not declared:
+            return frozenset(), frozenset()
+        hidden = set(declared)
+        place = {name: file for file, names in declared.items() for name in names}
+        pending = [(name, False) for name in self._standings.names if self._is_public(name, place)]
+        seen = set(pending)
+        while pending and hidden:
+            for each in self._needed(*pending.pop()):
+                if each in seen:
+                    continue
+                seen.add(each)
+                pending.append(each)
+                header = place.get(each[0])
+                if header in hidden:
+                    hidden.discard(header)
+                    come = {(name, False) for name in declared[header]} - seen
+                    pending += come
+                    seen |= come
+        return frozenset(declared), frozenset(hidden)
+
+    def _roots(self) -> frozenset[str]:
+        """The folders around ``include`` folders with a header that declares an export, or a type that C functions use.
+
+        Headers of which inline functions alone are exported may be another project's, which this one brings along.
+        """
+        found = set[str]()
+        for name in self._standings.names:
+            if name.kind in ("function", "variable") and self._standings.names[name].strong:
+                mentioned = () if name.spelling.startswith("_Z") else self._standings.mentioned(name)
+                for file in (self.file(name), *map(self.file, mentioned)):
+                    root = include_root(file)
+                    if root is not None:
+                        found.add(root)
+        return frozenset(found)
+
+    def _is_public(self, name: Name, place: dict[Name, str]) -> bool:
+        """Whether consumers may use ``name`` itself: exports and types of public headers, C functions from anywhere."""
+        if name in place:
+            return False
+        return include_root(self.file(name)) is not None or (
+            name.kind in ("function", "variable") and not name.spelling.startswith("_Z")
+        )
+
+    def _needed(self, name: Name, complete: bool) -> Iterator[tuple[Name, bool]]:
+        """What a header that declares ``name`` has to include, and whether with its definition.
+
+        Who only points to an alias, not ``complete``, needs no definition of the record that it stands for. What source
+        files define, no header can use.
+        """
+        exported = name.kind in ("function", "variable")
+        file = self.file(name)
+        if is_source(file) and not exported:
+            return
+        plain = exported and not name.spelling.startswith("_Z")
+        unknown = plain and include_root(file) is None
+        for part in self._standings.parts[name]:
+            tags = () if complete or part.stands_for is None else part.stands_for
+            for other, by_value in part.mentions:
+                defined = by_value and other not in tags
+                tag = other.kind == "record"
+                if defined or (unknown and other not in self._handles if tag else not self._names_handle(other)):
+                    yield other, defined
+            if name not in self._destroyed_inside:
+                yield from ((each, True) for held in part.holds for each in self._deleted_by(held))
+            if plain:
+                yield from ((each, True) for each in part.takes if each not in self._given)
+
+    def _deleted_by(self, pointer: Name) -> Iterator[Name]:
+        """What a ``std::unique_ptr`` deletes: inline destructors need its definition."""
+        return (part.first for part in self._standings.parts[pointer] if part.first is not None)
+
+    @cached_property
+    def _destroyed_inside(self) -> frozenset[Name]:
+        """The classes whose destructors the library exports and no header defines."""
+        strong = (name for name in self._standings.names if self._standings.names[name].strong)
+        return frozenset(
+            part.destroys for name in strong for part in self._standings.parts[name] if part.destroys is not None
+        )
+
+    def _names_handle(self, alias: Name) -> bool:
+        """Whether ``alias`` is another name of a record that public headers mention."""
+        named = [each for part in self._standings.parts[alias] for each in part.stands_for or ()]
+        return bool(named) and self._handles.issuperset(named)
+
+    @cached_property
+    def _handles(self) -> frozenset[Name]:
+        """The records that public headers mention."""
+        public = (name for name in self._standings.names if include_root(self.file(name)) is not None)
+        return frozenset(other for name in public for other in self._standings.mentioned(name))
+
+    @cached_property
+    def _given(self) -> frozenset[Name]:
+        """The records that C functions hand out: they return a pointer to one, or fill one in."""
+        plain = (
+            name for name in self._standings.names if name.kind == "function" and not name.spelling.startswith("_Z")
+        )
+        return frozenset(each for name in plain for part in self._standings.parts[name] for each in part.hands_out)

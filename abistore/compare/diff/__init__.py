@@ -1,0 +1,1 @@
+"""What differs: declarations, exports and their members, paired and without a judgement."""

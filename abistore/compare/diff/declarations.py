@@ -1,0 +1,180 @@
+"""Pairs the declarations of a facet: what came, what went, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+from abistore.compare.context import Context
+from abistore.compare.diff.unseen import TYPES, declared_only_by
+from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
+from abistore.compare.types.vtables import Tables
+from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.names import Facet, Name
+from abistore.model.shapes import AnyShape, Declared, Enum, Record
+from abistore.model.snapshot import Variants
+
+
+class Declarations:
+    """What one facet declares on both sides. The deltas of a name depend on no other name's."""
+
+    def __init__(self, context: Context, facet: Facet) -> None:
+        self._context = context
+        self._facet = facet
+        self._old, self._new = context.old.entries[facet], context.new.entries[facet]
+
+    def deltas(self, name: Name) -> Iterator[Delta[Any]]:
+        """The deltas of the declaration ``name``."""
+        old, new = self._old.get(name), self._new.get(name)
+        if old is not None and new is not None:
+            if old != new:
+                yield from self._changed(name, old, new)
+        elif name.kind not in TYPES:
+            yield from self._one_sided(name, old, new)
+        elif old is not None:
+            yield from self._removed(name, old)
+        elif new is not None and not self._came_from(name) and self._context.new_reach.reaches(name):
+            yield Added(Subject(name), _main(new))
+
+    def _changed(self, name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+        context = self._context
+        undescribed = self._facet == "layout" and (name in context.old_undescribed or name in context.new_undescribed)
+        if undescribed or declared_only_by(context, self._facet, name):
+            yield from _became_dynamic(context, name)
+        elif name.kind not in TYPES and context.internals.has(name):
+            yield context.internals.changed(name, _main(old), _main(new))
+        elif name.kind not in TYPES or context.affected(name):
+            yield from _paired(context, name, name, old, new)
+
+    def _one_sided(self, name: Name, old: Variants | None, new: Variants | None) -> Iterator[Delta[Any]]:
+        """A function, variable or constant that only one side's headers declare."""
+        if self._facet != "source":
+            return
+        if old is not None and self._context.new.evidence_of("source").state == "full":
+            yield Removed(Subject(name), _text(old) or Declared())
+        if new is not None and self._context.old.evidence_of("source").state == "full":
+            yield Added(Subject(name), _text(new) or Declared())
+
+    def _removed(self, name: Name, old: Variants) -> Iterator[Delta[Any]]:
+        context, facet = self._context, self._facet
+        if not context.affected(name):
+            return
+        other = self._elsewhere(name)
+        if other is not None:
+            yield from _as_another(context, name, other, old, self._new[other])
+        elif context.new.evidence_of(facet).state == "full" or _still_seen(context, facet, name):
+            yield Removed(Subject(name), _main(old))
+
+    def _elsewhere(self, name: Name) -> Name | None:
+        """What the new side has in the place of ``name``: a type of another name, or of this one that is another kind.
+
+        A struct that became an alias is one.
+        """
+        renamed = self._context.renames.get(name)
+        if renamed is not None and renamed in self._new:
+            return renamed
+        kinds = (Name(kind, name.spelling) for kind in TYPES)
+        return max((each for each in kinds if each in self._new and each not in self._old), default=None)
+
+    def _came_from(self, name: Name) -> bool:
+        """Whether a type that went is this one now."""
+        renamed = self._context.renamed_from(name)
+        others = (Name(kind, name.spelling) for kind in TYPES)
+        gone = [each for each in (renamed, *others) if each in self._old and each not in self._new]
+        return any(self._context.affected(each) and self._elsewhere(each) == name for each in gone if each is not None)
+
+
+def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """Deltas of a type that the other side has under another name, or as another kind of declaration."""
+    renamed = name in context.renames
+    wrap = PrivateType if context.exposure.is_private(name) else TagName if renamed else Definition
+    yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
+    if renamed and old != new:
+        yield from _paired(context, name, other, old, new)
+
+
+def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
+    """The class ``name`` that got or lost its vtable, if GCC describes it on one side only, where it has none.
+
+    Instances of templates that are declared ``extern`` are left out too.
+    """
+    old, new = context.old_shape(name), context.new_shape(name)
+    if "<" in name.spelling or not context.affected(name):
+        return
+    hidden = name in context.old_undescribed, name in context.new_undescribed
+    if hidden == (False, True) and _tells_of_a_vtable(old, context.old_tables, context.new_tables):
+        yield Changed(Subject(name), Described(old), Described(None))
+    elif hidden == (True, False) and _tells_of_a_vtable(new, context.new_tables, context.old_tables):
+        yield Changed(Subject(name), Described(None), Described(new))
+
+
+def _tells_of_a_vtable(seen: AnyShape | None, seeing: Tables, hiding: Tables) -> TypeGuard[Record]:
+    """Whether a class has a vtable on the side that leaves it out, and none where its shape is ``seen``."""
+    return hiding.hides_only_dynamic and isinstance(seen, Record) and not seeing.is_polymorphic(seen)
+
+
+def _main(variants: Variants) -> AnyShape:
+    """What a name stands for; what headers add to that comes beside it."""
+    return next((shape for shape in variants if not isinstance(shape, Declared)), variants[0])
+
+
+def _text(variants: Variants) -> Declared | None:
+    """What headers add."""
+    return next((shape for shape in variants if isinstance(shape, Declared)), None)
+
+
+def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
+    """Whether an export that used the type on the old side is described on the new side, and no longer uses it."""
+    return any(export in context.new.entries[facet] for export in context.affected(name))
+
+
+def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
+    if name.kind in TYPES and context.exposure.is_private(name):
+        yield Changed(Subject(name), PrivateType(name, _main(old)), PrivateType(other, _main(new)))
+    else:
+        yield from _compared(name, old, new)
+
+
+def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """Deltas of one name. Shapes that both sides have are equal whatever else the name stands for."""
+    first_text, second_text = _text(old), _text(new)
+    if first_text != second_text:
+        yield Changed(Subject(name), first_text or Declared(), second_text or Declared())
+    before: list[AnyShape] = [shape for shape in old if shape not in new and not isinstance(shape, Declared)]
+    after: list[AnyShape] = [shape for shape in new if shape not in old and not isinstance(shape, Declared)]
+    if len(before) == len(after):
+        for first, second in _closest(before, after):
+            yield changed(name, first, second)
+    elif before:
+        for shape in before:
+            yield Removed(Subject(name), Variant(shape))
+    else:
+        for shape in after:
+            yield Added(Subject(name), Variant(shape))
+
+
+def changed(name: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
+    """The delta of one shape; of a :class:`Definition` where the two sides are not even the same kind of thing."""
+    if type(old) is type(new):
+        return Changed(Subject(name), old, new)
+    return Changed(Subject(name), Definition(name, old), Definition(name, new))
+
+
+def _closest(old: list[AnyShape], new: list[AnyShape]) -> Iterator[tuple[AnyShape, AnyShape]]:
+    """Pairs that have most parts in common first."""
+    free = list(new)
+    for first in old:
+        best = max(free, key=lambda second: _parts_in_common(first, second))
+        free.remove(best)
+        yield first, best
+
+
+def _parts_in_common(old: AnyShape, new: AnyShape) -> int:
+    match old, new:
+        case Record(), Record():
+            return len({each.name for each in old.fields} & {each.name for each in new.fields}) + (old.size == new.size)
+        case Enum(), Enum():
+            return len(set(old.enumerators) & set(new.enumerators))
+        case _:
+            return int(type(old) is type(new))

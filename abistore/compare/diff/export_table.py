@@ -1,0 +1,79 @@
+"""The export table of one side: its names by spelling, and what these tell about whose the exports are."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from abistore.compare.entities import entity, is_weak, mangled_scope, template_of
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.names import Name
+from abistore.model.shapes import Symbol
+from abistore.model.snapshot import Variants
+
+
+class ExportTable:
+    """The exported functions and variables of one snapshot."""
+
+    def __init__(self, symbols: Mapping[Name, Variants]) -> None:
+        self._symbols = symbols
+
+    @cached_property
+    def names(self) -> Mapping[str, Name]:
+        """Each export by its spelling; a function goes before a variable of the same."""
+        found: dict[str, Name] = {}
+        for name in self._symbols:
+            if name.kind == "function" or (name.kind == "variable" and name.spelling not in found):
+                found[name.spelling] = name
+        return found
+
+    @cached_property
+    def versioned(self) -> int:
+        """How many exports have a version."""
+        shapes = (self._symbols[name] for name in self.names.values())
+        return sum(any(isinstance(shape, Symbol) and shape.version for shape in each) for each in shapes)
+
+    @cached_property
+    def chosen_at_load_time(self) -> frozenset[Name]:
+        """The exports that are IFUNCs."""
+        return frozenset(
+            name
+            for name, shapes in self._symbols.items()
+            if any(isinstance(shape, Symbol) and shape.type == "ifunc" for shape in shapes)
+        )
+
+    @cached_property
+    def own_scopes(self) -> frozenset[str]:
+        """The outermost namespaces with a strong symbol, and all classes at global scope."""
+        own: set[str] = set()
+        for spelling, name in self.names.items():
+            outermost, is_class = mangled_scope(spelling)
+            if outermost and outermost not in own and (is_class or not is_weak(self._symbols[name])):
+                own.add(outermost)
+        return frozenset(own)
+
+    def has_strong(self, prefix: str) -> bool:
+        """Whether a strong C++ function begins with ``prefix``."""
+        index = bisect_left(self._strong, prefix)
+        return index < len(self._strong) and self._strong[index].startswith(prefix)
+
+    @cached_property
+    def _strong(self) -> Sequence[str]:
+        return sorted(
+            spelling
+            for spelling, name in self.names.items()
+            if spelling.startswith("_ZN") and not is_weak(self._symbols[name])
+        )
+
+    @cached_property
+    def instantiations(self) -> frozenset[tuple[str, str]]:
+        """The templates of which exports are members or instances, each with its arguments."""
+        spellings = (each for each in self.names if each.startswith("_Z") and "I" in each)
+        found = (template_of(entity(demangle(each))) for each in spellings)
+        return frozenset(each for each in found if each[1])
+
+    @cached_property
+    def templates(self) -> frozenset[str]:
+        """The templates among these."""
+        return frozenset(template for template, _ in self.instantiations)

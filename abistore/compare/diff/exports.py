@@ -1,0 +1,335 @@
+"""Pairs the export tables: what vanished, what came, and what is now exported in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any
+
+import msgspec
+
+from abistore.compare.context import Context
+from abistore.compare.diff import renamed_exports as patterns
+from abistore.compare.diff.export_owner import Owner, Ownership
+from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
+from abistore.compare.parts import (
+    DefaultVersion,
+    Dependency,
+    Feature,
+    ForeignExports,
+    Imports,
+    InlineExports,
+    Instantiation,
+    InternalExports,
+    NodeMove,
+    Provider,
+    Surface,
+    SymbolVersion,
+    UndeclaredExports,
+    VersionDefinition,
+    VersionRequirement,
+)
+from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.labels.sonames import library_name
+from abistore.model.names import SELF, Name
+from abistore.model.shapes import Import, Library, Symbol
+from abistore.model.snapshot import Snapshot, Variants
+
+EXPORTS = ("function", "variable")
+
+BATCH = 3
+"""So many exports that move between the same two version nodes are one move."""
+
+
+class Tables:
+    """Both export tables by spelling, and the spellings that only one side has."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.old = context.old_side.exports.names
+        self.new = context.new_side.exports.names
+        names = (name for name in context.differing["symbol"] if name.kind in EXPORTS)
+        self.differing = sorted({name.spelling for name in names})
+
+    @property
+    def removed(self) -> list[str]:
+        """What only the old side exports, sorted."""
+        return [each for each in self.differing if each in self.old and each not in self.new]
+
+    @property
+    def added(self) -> list[str]:
+        """What only the new side exports, sorted."""
+        return [each for each in self.differing if each in self.new and each not in self.old]
+
+
+def export_deltas(context: Context) -> Iterator[Delta[Any]]:
+    """All deltas of the symbol facet."""
+    if not context.differing["symbol"]:
+        return
+    tables = Tables(context)
+    yield from _shared(tables)
+    yield from _one_sided(tables)
+    yield from _imports(context)
+    yield from _library(tables)
+
+
+# --- exports that both sides have ---------------------------------------------------------------------------------
+
+
+def _shared(tables: Tables) -> Iterator[Delta[Any]]:
+    moves: dict[tuple[str, str], list[Delta[Any]]] = {}
+    before, after = (side.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
+    shared = [
+        (tables.old[each], tables.new[each]) for each in tables.differing if each in tables.old and each in tables.new
+    ]
+    for name, other in shared:
+        old, new = _symbols(before[name]), _symbols(after[other])
+        if old == new:
+            continue
+        yield from _same_versions(tables.context, name, old, new)
+        for delta in _versions(name, old, new):
+            nodes = _moved(delta)
+            if nodes is not None:
+                moves.setdefault(nodes, []).append(delta)
+            else:
+                yield delta
+    for (before_node, after_node), found in sorted(moves.items()):
+        if len(found) < BATCH:
+            yield from found
+        else:
+            spellings = tuple(delta.subject.name.spelling for delta in found)
+            batch = NodeMove(tuple((each, each) for each in spellings), before_node, after_node)
+            yield Changed(Subject(SELF, f"{before_node} -> {after_node}"), batch, batch)
+
+
+def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
+    """What differs in each version that both sides have; one that vanished is compared with what a new link gets."""
+    after = {symbol.version: symbol for symbol in new}
+    default = bound(new)
+    for symbol in sorted(old, key=lambda each: (not each.default, each.version or "")):
+        other = after.get(symbol.version, default)
+        if _unversioned(symbol) == _unversioned(other):
+            continue
+        if context.internals.has(name):
+            yield context.internals.changed(name, symbol, other)
+        else:
+            yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
+
+
+def _unversioned(symbol: Symbol) -> Symbol:
+    return msgspec.structs.replace(symbol, version=None, default=True)
+
+
+def _moved(delta: Delta[Any]) -> tuple[str, str] | None:
+    """The version nodes that a symbol moved between, if that is what ``delta`` says."""
+    if isinstance(delta, Changed) and isinstance(delta.old, SymbolVersion):
+        nodes = delta.old.version, delta.new.version
+        if nodes[0] is not None and nodes[1] is not None:
+            return nodes[0], nodes[1]
+    return None
+
+
+def _symbols(variants: Variants) -> tuple[Symbol, ...]:
+    return tuple(shape for shape in variants if isinstance(shape, Symbol))
+
+
+def bound(symbols: Iterable[Symbol]) -> Symbol:
+    """The one of a symbol's versions that a new link binds to."""
+    return max(symbols, key=lambda symbol: (symbol.default, symbol.version or ""))
+
+
+def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
+    """A consumer asks for the version it was linked with; each that vanished is moved, or else removed."""
+    before = {symbol.version: SymbolVersion(symbol.version, symbol.default) for symbol in old}
+    after = {symbol.version: SymbolVersion(symbol.version, symbol.default) for symbol in new}
+    come = [version for version in after if version not in before]
+    for version, asked in sorted(before.items(), key=lambda item: item[0] or ""):
+        if version in after:
+            continue
+        default = next((each for each in after.values() if each.default), None)
+        moved = asked.default and default is not None and default.version in come
+        if moved and default is not None:
+            come.remove(default.version)
+            yield Changed(Subject(name), asked, default)
+        elif version is not None:
+            yield Removed(Subject(name, f"version {version}"), asked)
+    for version in sorted(come, key=lambda each: each or ""):
+        yield Added(Subject(name, f"version {version}"), after[version])
+    first = next((each for each in before.values() if each.default), None)
+    second = next((each for each in after.values() if each.default), None)
+    if first and second and first.version != second.version and first.version in after:
+        yield Changed(Subject(name), DefaultVersion(first.version), DefaultVersion(second.version))
+    elif first and not second and first.version in after:
+        yield Changed(Subject(name), DefaultVersion(first.version), DefaultVersion(None))
+    elif second and not first and second.version in before:
+        yield Changed(Subject(name), DefaultVersion(None), DefaultVersion(second.version))
+
+
+# --- exports that one side has ------------------------------------------------------------------------------------
+
+
+def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
+    context = tables.context
+    ownership = Ownership(context)
+    gone, come = set(tables.removed), set(tables.added)
+    for title, hidden in _hidden(tables, gone):
+        gone -= set(hidden.symbols)
+        yield Removed(Subject(SELF, title), hidden)
+    for batch in patterns.find(sorted(gone), sorted(come)):
+        yield Changed(Subject(SELF, batch.part), batch.shape, batch.shape)
+        gone -= {old for old, _ in batch.shape.pairs}
+        come -= {new for _, new in batch.shape.pairs}
+    for part, owner, shape in COPIES:
+        removed = ownership.among(context.old_side, sorted(gone), owner)
+        if removed:
+            gone -= set(removed)
+            yield Removed(Subject(SELF, part), shape(tuple(removed)))
+        added = ownership.among(context.new_side, sorted(come), owner)
+        if added:
+            come -= set(added)
+            yield Added(Subject(SELF, part), shape(tuple(added)))
+    leaked = [each for each in sorted(come) if context.new_internals.has(tables.new[each])]
+    if leaked:
+        come -= set(leaked)
+        yield Added(Subject(SELF, "internal exports"), InternalExports(tuple(leaked)))
+    yield from _single(tables, ownership, gone, come)
+
+
+def _hidden(tables: Tables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:
+    """Those of ``gone`` that no consumer can name. They say nothing about how those are renamed that consumers can."""
+    internals = tables.context.internals
+    headers = {each: internals.header(tables.old[each]) for each in sorted(gone) if internals.has(tables.old[each])}
+    undeclared = tuple(each for each, header in headers.items() if header)
+    if undeclared:
+        yield "undeclared exports", UndeclaredExports(undeclared, tuple(sorted({headers[each] for each in undeclared})))
+    internal = tuple(each for each, header in headers.items() if not header)
+    if internal:
+        yield "internal exports", InternalExports(internal)
+
+
+COPIES: tuple[tuple[str, Owner, type[ForeignExports] | type[InlineExports]], ...] = (
+    ("foreign exports", "foreign", ForeignExports),
+    ("inline exports", "inline", InlineExports),
+)
+
+
+def _single(tables: Tables, ownership: Ownership, gone: set[str], come: set[str]) -> Iterator[Delta[Any]]:
+    context = tables.context
+    for old, new, shape in patterns.single(context, sorted(gone), sorted(come)):
+        gone.discard(old)
+        come.discard(new)
+        yield Changed(Subject(tables.old[old]), shape(old), shape(new))
+    for spelling in sorted(gone):
+        name = tables.old[spelling]
+        symbol = bound(_symbols(context.old.variants("symbol", name)))
+        instantiation = ownership.of(context.old_side, name) == "instantiation"
+        yield Removed(Subject(name), Instantiation(symbol) if instantiation else symbol)
+    for spelling in sorted(come):
+        name = tables.new[spelling]
+        yield Added(Subject(name), bound(_symbols(context.new.variants("symbol", name))))
+
+
+def _imports(context: Context) -> Iterator[Delta[Any]]:
+    names = [name for name in context.differing["symbol"] if name.kind == "import"]
+    old, new = _imported(context.old, names), _imported(context.new, names)
+    gone = tuple((name.spelling, old[name]) for name in sorted(old.keys() - new.keys()))
+    come = tuple((name.spelling, new[name]) for name in sorted(new.keys() - old.keys()))
+    if gone:
+        yield Removed(Subject(SELF, "imports"), Imports(gone))
+    if come:
+        yield Added(Subject(SELF, "imports"), Imports(come))
+    for name in sorted(old.keys() & new.keys()):
+        if old[name] != new[name]:
+            yield Changed(Subject(name), old[name], new[name])
+    yield from _providers(old, new)
+
+
+def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterator[Delta[Any]]:
+    """The imports that another library is to provide, together for each two libraries."""
+    moved: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(old.keys() & new.keys()):
+        before, after = old[name].library, new[name].library
+        if before and after and library_name(before) != library_name(after):
+            moved.setdefault((before, after), []).append(name.spelling)
+    for (before, after), symbols in sorted(moved.items()):
+        subject = Subject(SELF, f"imports from {before}")
+        yield Changed(subject, Provider(before, tuple(symbols)), Provider(after, tuple(symbols)))
+
+
+def _imported(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, Import]:
+    """The imports of these ``names``, each as its last variant tells."""
+    found = ((name, snapshot.variants("symbol", name)[-1:]) for name in names)
+    return {name: shape for name, last in found for shape in last if isinstance(shape, Import)}
+
+
+# --- the library itself -------------------------------------------------------------------------------------------
+
+
+def _library(tables: Tables) -> Iterator[Delta[Any]]:
+    context = tables.context
+    old, new = context.old_library, context.new_library
+    sides = context.old_side, context.new_side
+    before, after = (Surface(len(side.exports.names), side.exports.versioned) for side in sides)
+    if before != after:
+        yield Changed(Subject(SELF, "exports"), before, after)
+    if old is None or new is None or old == new:
+        return
+    yield Changed(Subject(SELF), old, new)
+    yield from _each(old.needed, new.needed, "needs {}", Dependency)
+    yield from _each(old.features, new.features, "feature {}", Feature)
+    yield from _nodes(context, tables.old, tables.new, old, new)
+    yield from _requirements(old, new)
+
+
+def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -> Iterator[Delta[Any]]:
+    before, after = set(old), set(new)
+    for value in sorted(before - after):
+        yield Removed(Subject(SELF, part.format(value)), shape(value))
+    for value in sorted(after - before):
+        yield Added(Subject(SELF, part.format(value)), shape(value))
+
+
+def _nodes(
+    context: Context, exported: Mapping[str, Name], exporting: Mapping[str, Name], old: Library, new: Library
+) -> Iterator[Delta[Any]]:
+    before = set(old.version_definitions) - {old.soname}
+    after = set(new.version_definitions) - {new.soname}
+    for version, symbols in _living_in(context.old, exported, before - after):
+        yield Removed(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
+    for version, symbols in _living_in(context.new, exporting, after - before):
+        yield Added(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
+
+
+def _living_in(
+    snapshot: Snapshot, exported: Mapping[str, Name], versions: Set[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each of the version nodes, sorted, with the exports that live in it."""
+    living: dict[str, set[str]] = {version: set() for version in sorted(versions)}
+    for spelling, name in exported.items() if living else ():
+        for symbol in _symbols(snapshot.variants("symbol", name)):
+            if symbol.version in living:
+                living[symbol.version].add(spelling)
+    return ((version, tuple(sorted(found))) for version, found in living.items())
+
+
+def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
+    before, after = set(old.version_requirements), set(new.version_requirements)
+    both = _of_any_soname(before) & _of_any_soname(after)
+    before, after = (
+        {each for each in side if each in kept or (library_name(each[0]), each[1]) not in both}
+        for side, kept in ((before, after), (after, before))
+    )
+    for library, version in sorted(before - after):
+        subject = Subject(SELF, f"requires {version} of {library}")
+        yield Removed(subject, VersionRequirement(library, version, False))
+    for library, version in sorted(after - before):
+        runtime = parsed(version)[0] in RUNTIME_FAMILIES
+        known = [each for owner, each in before if runtime or owner == library]
+        others = [each for owner, each in after if (runtime or owner == library) and each != version]
+        higher = version not in known and raises_floor(version, known + others)
+        subject = Subject(SELF, f"requires {version} of {library}")
+        yield Added(subject, VersionRequirement(library, version, higher))
+
+
+def _of_any_soname(requirements: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The versions that are needed of each library, whatever its SONAME is: that differing is a matter of its own."""
+    return {(library_name(library), version) for library, version in requirements}

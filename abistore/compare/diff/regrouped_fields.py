@@ -1,0 +1,106 @@
+"""Fields that went and came as one piece of storage: fields that became an array, a record that became its members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from abistore.compare.context import Context
+from abistore.compare.parts import Group, InnerField
+from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.reserved_fields import is_reserved
+from abistore.compare.types.scalars import Place, scalars
+from abistore.model.layout import Layouts
+from abistore.model.shapes import Field, Inline, Named, Record, TypeRef
+from abistore.model.snapshot import Snapshot
+
+
+def regrouped(
+    gone: Sequence[Field | InnerField], come: Sequence[Field | InnerField], context: Context
+) -> Iterator[tuple[Group, Group]]:
+    """Fields of the old side and those of the new one in their place, with the same scalars at the same offsets.
+
+    A scalar may also have become room for later use; the reverse is a use of that room, and not told here.
+    """
+    sides = context.equivalence
+    old = [each for each in _whole(gone) if each.access != "private" and not is_reserved(each)]
+    new = _whole(come)
+    while old:
+        before, after = [old.pop(0)], list[Field]()
+        if not new:
+            return
+        while _take(old, before, after, sides.old_side.layouts, sides.new_side.layouts) | _take(
+            new, after, before, sides.new_side.layouts, sides.old_side.layouts
+        ):
+            pass
+        if len(before) + len(after) > 2 and after and _same_scalars(before, after, context):
+            yield Group(tuple(before)), Group(tuple(after))
+
+
+def is_alternative_of(old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether ``new`` is a union of ``old``'s size, one alternative of which is represented as ``old``."""
+    sides = context.equivalence
+    bare, _ = sides.new_side.bare(new)
+    shape = (
+        sides.new_side.shape(bare.name) if isinstance(bare, Named) else bare.shape if isinstance(bare, Inline) else None
+    )
+    if not isinstance(shape, Record) or shape.sort != "union" or sides.old_side.layouts.size(old) != shape.size:
+        return False
+    alternatives = (field.type for field in shape.fields if field.bit_size is None)
+    return any(context.stored(old, each) <= Sameness.REPRESENTATION for each in alternatives)
+
+
+def _whole(fields: Sequence[Field | InnerField]) -> list[Field]:
+    """The fields that are the record's own and no bit-fields, by place."""
+    own = (each for each in fields if isinstance(each, Field) and each.bit_size is None)
+    return sorted(own, key=lambda each: each.offset)
+
+
+def _take(free: list[Field], group: list[Field], other: list[Field], layouts: Layouts, others: Layouts) -> bool:
+    """Moves fields of ``free`` that share storage with one of ``other`` to ``group``; whether there were any.
+
+    ``free`` is in the order of places.
+    """
+    lain = [_extent(field, others) for field in other]
+    end = max((extent[1] for extent in lain), default=0)
+    near = takewhile(lambda each: each.offset < end, free)
+    taken = [each for each in near if any(_overlap(_extent(each, layouts), extent) for extent in lain)]
+    for each in taken:
+        free.remove(each)
+        group.append(each)
+    return bool(taken)
+
+
+def _same_scalars(before: Sequence[Field], after: Sequence[Field], context: Context) -> bool:
+    sides = context.equivalence
+    reserved = [_extent(each, sides.new_side.layouts) for each in after if is_reserved(each)]
+    old = _scalars(before, sides.old_side.snapshot, sides.old_side.layouts)
+    new = _scalars([each for each in after if not is_reserved(each)], sides.new_side.snapshot, sides.new_side.layouts)
+    if old is None or new is None or not new:
+        return False
+    for place, scalar in old.items():
+        if place in new:
+            if context.stored(scalar, new.pop(place)) > Sameness.REPRESENTATION:
+                return False
+        elif not any(start <= place[0] < end for start, end in reserved):
+            return False
+    return not new
+
+
+def _extent(field: Field, layouts: Layouts) -> tuple[int, int]:
+    return field.offset, field.offset + 8 * (layouts.size(field.type) or 0)
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _scalars(fields: Sequence[Field], snapshot: Snapshot, layouts: Layouts) -> dict[Place, TypeRef] | None:
+    """The scalars that ``fields`` consist of by their place in the record, in bits; ``None`` where one is not known."""
+    found: dict[Place, TypeRef] = {}
+    for field in fields:
+        parts = scalars(field.type, snapshot, layouts)
+        if parts is None:
+            return None
+        found |= {(field.offset + place, width): scalar for (place, width), scalar in parts}
+    return found

@@ -1,0 +1,176 @@
+"""Judging one release after the other against the same old one, by what differs from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from abistore.compare.comparison import Rest, concluded, not_checked, refuse_strangers, terms_of
+from abistore.compare.context import Context, Known, Renames
+from abistore.compare.incremental.difference import Differing
+from abistore.compare.incremental.watching import Key, Readers, Watched
+from abistore.compare.judge.consequences import fold
+from abistore.compare.judge.findings import worst_of
+from abistore.compare.judge.groups import Groups
+from abistore.compare.judge.judged import Declared, Judged, LibraryDeltas, judge_library, library_deltas
+from abistore.compare.judge.terms import Terms
+from abistore.compare.rule import load
+from abistore.compare.side import Places, Side
+from abistore.model.findings import Comparison
+from abistore.model.findings import Side as Card
+from abistore.model.names import FACETS, Facet, Name
+from abistore.model.shapes import Function
+from abistore.model.snapshot import Entries, Evidence, Provenance, Snapshot
+
+if TYPE_CHECKING:
+    from abistore.compare.policies.policy import Policy
+    from abistore.compare.policies.suppression import Suppressions
+
+NOTHING: Differing = {facet: frozenset() for facet in FACETS}
+
+
+class Against:
+    """One release, and what was found against it in the release that was judged last.
+
+    The rules look at the new release through tables that note what is looked at. What they found about a declaration
+    is kept for as long as nothing of that differs, and so it equals what they would find.
+    """
+
+    def __init__(self, old: Side, *, policy: Policy | None = None, suppressions: Suppressions | None = None) -> None:
+        self._old = old
+        self._policy = policy
+        self._suppressions = suppressions
+        self._meant = suppressions
+        self._is_ruled = policy is not None or suppressions is not None
+        places = Places(old.files) if self._is_ruled else {}
+        self._old_snapshot = msgspec.structs.replace(old.snapshot, locations=places)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._last: Side | None = None
+        self._renames = Renames({}, {})
+        self._deltas = LibraryDeltas((), {})
+        self._library = Judged()
+        self._judged: dict[Name, Judged] = {}
+        self._found: dict[Name, Judged] = {}
+        self._marked: dict[Name, Judged] = {}
+        self._readers = Readers[Name]()
+        self._groups = Groups()
+
+    def judge(
+        self, new: Side, changed: Collection[Name], differing: Differing, cards: tuple[Card, Card] | None = None
+    ) -> Comparison:
+        """What changed from the old release to ``new``, without the places where it did.
+
+        ``changed`` are the names in which ``new`` differs from the release that was judged last, in any facet;
+        ``differing`` those in which it differs from the old one.
+        """
+        refuse_strangers(self._old.snapshot, new.snapshot)
+        self._begin(new)
+        context = Context(self._old.snapshot, new.snapshot, Known(self._old, new, differing, cards))
+        deltas, renames = library_deltas(context), Renames(context.renames, context.origins)
+        facets = Declared(context).facets
+        names = deltas.exports.keys() | {name for facet in facets for name in differing[facet]}
+        keys = self._keys(new, changed, renames)
+        touched = {*changed, *self._readers.of(keys), *self._exported_otherwise(deltas)} if self._last else names
+        self._last, self._deltas, self._renames = new, deltas, renames
+        fresh = [name for name in sorted(touched) if self._renew(name, name in names)]
+        self._groups.renew(self._found, fresh, keys, self._watching)
+        return self._concluded(context, facets)
+
+    def _begin(self, new: Side) -> None:
+        """Forget everything where something differs that is no declaration."""
+        meant = self._suppressions
+        if meant is not None:
+            meant = meant.between(self._old.snapshot.version, new.snapshot.version)
+        if self._last and (meant != self._meant or self._frame(self._last.snapshot) != self._frame(new.snapshot)):
+            self._forget()
+        self._meant = meant
+
+    def _frame(self, snapshot: Snapshot) -> Snapshot:
+        """All of a snapshot that rules may look at without a note of it."""
+        provenance = snapshot.provenance
+        told = Provenance(compilers=provenance.compilers, languages=provenance.languages)
+        if self._is_ruled:
+            told = msgspec.structs.replace(told, file=provenance.file)
+        evidence = tuple(Evidence(each.facet, each.state, each.reason) for each in snapshot.evidence)
+        entries: Entries = {facet: {} for facet in FACETS if facet in snapshot.entries}
+        return Snapshot(snapshot.library, None, snapshot.target, entries, evidence, told)
+
+    def _keys(self, new: Side, changed: Collection[Name], renames: Renames) -> set[Key]:
+        """What those would see otherwise who looked at the release before."""
+        last = self._last
+        if last is None:
+            return set()
+        found: set[Key] = {*changed, *(("reach", name) for name in new.reach.met_otherwise(last.reach, changed))}
+        found |= {("members", owner) for side in (last, new) for name in changed for owner in _owners(side, name)}
+        found |= {("undescribed", name) for name in last.undescribed ^ new.undescribed}
+        found |= {("renamed", name) for name in _unequal(self._renames.targets, renames.targets)}
+        found |= {("origin", name) for name in _unequal(self._renames.origins, renames.origins)}
+        if self._is_ruled and last.files is not new.files:
+            found |= {("place", name) for name in _unequal(last.files, new.files)}
+        return found
+
+    def _exported_otherwise(self, deltas: LibraryDeltas) -> Iterator[Name]:
+        return _unequal(self._deltas.exports, deltas.exports)
+
+    def _renew(self, name: Name, differs: bool) -> bool:
+        """Judge ``name`` again, or forget it; whether what is found differs."""
+        before, judged = self._judged.get(name, CLEAN), CLEAN
+        self._readers.forget(name)
+        if differs:
+            seen: set[Key] = set()
+            judged = Declared(self._watched(seen)).judge(name, self._deltas.exports.get(name, ()))
+            self._readers.keep(name, seen)
+        if judged == before:
+            return False
+        for table, belongs in ((self._judged, True), (self._found, judged.findings), (self._marked, judged.marks)):
+            if belongs and judged != CLEAN:
+                table[name] = judged
+            else:
+                table.pop(name, None)
+        return True
+
+    def _watched(self, seen: set[Key]) -> Context:
+        """The old release and the last one, looking at which is noted."""
+        assert self._last is not None
+        note = seen.add
+        new = self._last.watched(note, located=self._is_ruled)
+        targets, origins = self._renames
+        renames = Renames(Watched(targets, note, "renamed"), Watched(origins, note, "origin"))
+        return Context(self._old_snapshot, new.snapshot, Known(self._old, new, NOTHING, None, renames))
+
+    def _watching(self, seen: set[Key]) -> tuple[Context, Terms]:
+        context = self._watched(seen)
+        return context, terms_of(context, self._policy, self._meant)
+
+    def _concluded(self, context: Context, facets: Collection[Facet]) -> Comparison:
+        library = judge_library(context, self._deltas.own)
+        if library != self._library:
+            self._library = library
+        terms = terms_of(context, self._policy, self._meant)
+        folded = fold(terms.judge(self._library.findings), load(), context)
+        worst = [worst_of(self._library.findings)]
+        for group in self._groups:
+            terms.used |= group.used
+            worst.append(group.worst)
+        most = max((each for each in worst if each is not None), default=None)
+        rest = Rest(self._groups.findings, self._groups.suppressed)
+        return concluded(context, terms, folded, most, not_checked(context, facets, self._marked), rest=rest)
+
+
+CLEAN = Judged()
+
+
+def _owners(side: Side, name: Name) -> Iterator[Name]:
+    """The classes of which ``name`` is a member function."""
+    for shape in side.snapshot.variants("layout", name):
+        if isinstance(shape, Function) and shape.method is not None:
+            yield shape.method.owner
+
+
+def _unequal(old: Mapping[Name, object], new: Mapping[Name, object]) -> Iterator[Name]:
+    """The names for which two tables have something else."""
+    return (name for name in old.keys() | new.keys() if old.get(name) != new.get(name))

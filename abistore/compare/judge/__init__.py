@@ -1,0 +1,1 @@
+"""From differences to findings, and from findings to a verdict."""

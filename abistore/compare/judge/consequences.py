@@ -1,0 +1,281 @@
+"""Puts consequences under their cause, so that one change is one finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from abistore.compare.context import Context
+from abistore.compare.entities import entity, scope
+from abistore.compare.incremental.watching import Watched
+from abistore.compare.rule import Rule
+from abistore.compare.types.equivalence import TypeSide
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.findings import Finding, Impact, order
+from abistore.model.names import Name
+from abistore.model.reach import Reach, embedded
+from abistore.model.shapes import AnyShape, Named, Record
+
+OF_CLASS = ("_ZTV", "_ZTI", "_ZTT", "_ZTh", "_ZTv", "_ZTc")
+"""Prefixes of what follows from the definition of a class."""
+
+SECONDARY = ("_ZTI", "_ZTS", "_ZTT", "_ZTC")
+"""Prefixes of what the compiler emits beside a class's vtable."""
+
+
+def fold(
+    findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context, asked: set[Name] | None = None
+) -> list[Finding]:
+    """The findings that stand for themselves, each with what follows from it.
+
+    An *effect* (a size, an offset) belongs under a cause of the same record that weighs as much, or else under the
+    change of a record that this one embeds. A fold never hides weight: a cause that weighs less than its effect
+    leaves it alone.
+
+    ``asked`` gets the names of which it depends on the findings.
+    """
+    parents = _Parents(findings, rules, context, set() if asked is None else asked)
+    children: dict[int, list[Finding]] = {}
+    roots: list[int] = []
+    for index in range(len(findings)):
+        root = parents.root(index)
+        if root == index:
+            roots.append(index)
+        else:
+            children.setdefault(root, []).append(findings[index])
+    return [_with(findings[index], children.get(index, [])) for index in roots]
+
+
+def _with(cause: Finding, effects: Iterable[Finding]) -> Finding:
+    """``cause`` with what follows from it. What follows and weighs less affects nobody more."""
+    consequences = tuple(sorted(effects, key=order))
+    if not consequences:
+        return cause
+    heavy = (each for each in consequences if each.impact >= cause.impact)
+    affected = {*cause.affected, *(name for each in heavy for name in each.affected)}
+    return replace(cause, consequences=(*cause.consequences, *consequences), affected=tuple(sorted(affected)))
+
+
+class _Parents:
+    """Which finding each finding follows from."""
+
+    def __init__(
+        self, findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context, asked: set[Name]
+    ) -> None:
+        self._findings = findings
+        self._context = context
+        self._rules = rules
+        self._effect = [rules[finding.kind].effect for finding in findings]
+        by_name: dict[Name, list[int]] = {}
+        for index, finding in enumerate(findings):
+            by_name.setdefault(finding.name, []).append(index)
+        self._of = Watched(by_name, asked.add)
+        self._inner_causes: dict[tuple[Name, Impact], int | None] = {}
+        self._roots: dict[int, int] = {}
+
+    def root(self, index: int) -> int:
+        """The finding that ``index`` follows from in the end; itself where it is a cause.
+
+        Records that embed each other (no compiler writes that) follow from the first of them.
+        """
+        path: dict[int, None] = {}
+        place: int | None = index
+        while place is not None and place not in path and place not in self._roots:
+            path[place] = None
+            last, place = place, self._parent(place)
+        if place is None:
+            root = last
+        elif place in path:
+            circle = list(path)
+            root = min(circle[circle.index(place) :])
+        else:
+            root = self._roots[place]
+        self._roots.update(dict.fromkeys(path, root))
+        return root
+
+    def _parent(self, index: int) -> int | None:
+        finding = self._findings[index]
+        if (companion := self._companion(finding)) is not None:
+            return companion
+        if self._effect[index] and finding.name.spelling.startswith(OF_CLASS):
+            return self._class_cause(index)
+        if not self._effect[index]:
+            return self._user(index) if self._comes_or_goes(index) else None
+        parent = self._cause_within(index)
+        return self._embedded_cause(index) if parent is None else parent
+
+    def _comes_or_goes(self, index: int) -> bool:
+        finding = self._findings[index]
+        whole_type = finding.name.kind in ("record", "enum", "alias") and not finding.part
+        return whole_type and self._rules[finding.kind].action != "changed"
+
+    def _user(self, index: int) -> int | None:
+        """What changed, came or went with a type that it uses (or used): the type follows what mentions it.
+
+        Or else an export that reaches it.
+        """
+        finding, context = self._findings[index], self._context
+        if self._rules[finding.kind].action == "added":
+            side, reach = context.equivalence.new_side, context.new_reach
+        else:
+            side, reach = context.equivalence.old_side, context.old_reach
+        for names in (_mentioning(finding.name, side, reach), reach.exports_reaching(finding.name)):
+            users = (other for name in names for other in self._of.get(name, ()))
+            causes = [other for other in users if other != index and self._weighs(other, finding)]
+            if causes:
+                return min(causes, key=lambda other: order(self._findings[other]))
+        return None
+
+    def _companion(self, finding: Finding) -> int | None:
+        """The first of what is emitted for one class or one constructor stands for the others."""
+        first = primary(finding.name.spelling)
+        if first == finding.name.spelling:
+            return None
+        for kind in ("function", "variable"):
+            for other in self._of.get(Name(kind, first), ()):
+                if self._findings[other].kind == finding.kind:
+                    return other
+        return None
+
+    def _class_cause(self, index: int) -> int | None:
+        """What changed in the class that a vtable, typeinfo or thunk belongs to, if it weighs as much.
+
+        Without a finding about the class itself, its vtable stands for its other tables, and then its first thunk.
+        """
+        finding = self._findings[index]
+        subject = _class_of(finding.name)
+        lineage = self._lineage(Name("record", subject), finding)
+        found = [other for name in lineage for other in self._of.get(name, ()) if self._weighs(other, finding)]
+        if found:
+            return min(found, key=lambda other: (self._effect[other], order(self._findings[other])))
+        if finding.name.spelling.startswith("_ZTV"):
+            return None
+        first = self._first_table.get(subject, index)
+        return first if first != index and self._weighs(first, finding) else None
+
+    def _lineage(self, name: Name, finding: Finding) -> list[Name]:
+        """A class and, as long as nothing is found about it that weighs as much as ``finding``, its bases.
+
+        What changes their tables changes its own.
+        """
+        lineage = [name]
+        for each in lineage:
+            shape = self._context.old_shape(each)
+            heavy = any(self._weighs(other, finding) for other in self._of.get(each, ()))
+            if not heavy and isinstance(shape, Record):
+                bases = (self._context.equivalence.old_side.bare(base.type)[0] for base in shape.bases)
+                lineage += [base.name for base in bases if isinstance(base, Named) and base.name not in lineage]
+        return lineage
+
+    def _weighs(self, other: int, finding: Finding) -> bool:
+        return self._findings[other].impact >= finding.impact
+
+    @cached_property
+    def _first_table(self) -> dict[str, int]:
+        """The finding about a vtable, or else the worst about a thunk, by class."""
+        found: dict[str, int] = {}
+        tables = [index for index, each in enumerate(self._findings) if each.name.spelling.startswith(OF_CLASS)]
+        for index in sorted(tables, key=lambda each: (self._rank(each), order(self._findings[each]))):
+            found.setdefault(_class_of(self._findings[index].name), index)
+        return found
+
+    def _rank(self, index: int) -> bool:
+        return not self._findings[index].name.spelling.startswith("_ZTV")
+
+    def _cause_within(self, index: int) -> int | None:
+        """The worst cause of the same declaration, if it weighs enough."""
+        finding = self._findings[index]
+        worst = self._worst_causes.get(finding.name)
+        return worst if worst is not None and self._weighs(worst, finding) else None
+
+    @cached_property
+    def _worst_causes(self) -> Mapping[Name, int]:
+        causes: dict[Name, int] = {}
+        for index in sorted(range(len(self._findings)), key=lambda each: order(self._findings[each])):
+            if not self._effect[index]:
+                causes.setdefault(self._findings[index].name, index)
+        return causes
+
+    def _strongest_effect(self, index: int) -> int | None:
+        """Of several effects without a cause that weighs enough, the one that reads best stands for the others."""
+        first = self._first_effects[self._findings[index].name, self._findings[index].impact]
+        return None if first == index else first
+
+    @cached_property
+    def _first_effects(self) -> Mapping[tuple[Name, Impact], int]:
+        """By declaration and impact, the effect among those of at least that impact that reads best."""
+        effects = [index for index, effect in enumerate(self._effect) if effect]
+        effects.sort(key=lambda index: (bool(self._findings[index].part), order(self._findings[index])))
+        found: dict[tuple[Name, Impact], int] = {}
+        for index in effects:
+            finding = self._findings[index]
+            for impact in Impact:
+                if impact <= finding.impact:
+                    found.setdefault((finding.name, impact), index)
+        return found
+
+    def _embedded_cause(self, index: int) -> int | None:
+        """What changed in a part of the declaration, or else the effect that stands for the others."""
+        finding = self._findings[index]
+        key = finding.name, finding.impact
+        if key not in self._inner_causes:
+            self._inner_causes[key] = self._inner_cause(finding)
+        cause = self._inner_causes[key]
+        return self._strongest_effect(index) if cause is None else cause
+
+    def _inner_cause(self, finding: Finding) -> int | None:
+        shape = self._context.old_shape(finding.name)
+        inner = sorted(set(embedded(shape))) if shape is not None else []
+        for name in [each for part in inner for each in self._lineage(part, finding)]:
+            resolved = self._context.equivalence.old_side.record_behind(name) or name
+            if resolved == finding.name or not self._changes_users(resolved):
+                continue
+            causes = [other for other in self._of.get(resolved, ()) if self._weighs(other, finding)]
+            if causes:
+                return min(causes, key=lambda other: (self._effect[other], order(self._findings[other])))
+        return None
+
+    def _changes_users(self, name: Name) -> bool:
+        """Whether what differs in a record changes records that embed or derive from it: their layout or vtable."""
+        new_name = self._context.renames.get(name, name)
+        old, new = self._context.old_shape(name), self._context.new_shape(new_name)
+        return _outside(old) != _outside(new)
+
+
+def _mentioning(name: Name, side: TypeSide, reach: Reach) -> set[Name]:
+    """What the debug information says to mention ``name``, or an alias or array of it that has a name."""
+    found, aliases, pending = set[Name](), set[Name](), [name]
+    for each in pending:
+        for user in reach.users(each):
+            if any(each == mentioned for shape in reach.mentions(user) for mentioned, _ in shape):
+                found.add(user)
+            if user.kind == "alias" and user not in aliases and side.record_behind(user) == name:
+                aliases.add(user)
+                pending.append(user)
+    return found
+
+
+def _outside(shape: AnyShape | None) -> tuple[object, ...]:
+    if isinstance(shape, Record):
+        slots = tuple((method.display, method.slot) for method in shape.virtuals)
+        return shape.size, shape.alignment, shape.passing, shape.has_vptr, shape.bases, slots
+    return getattr(shape, "size", None), getattr(shape, "alignment", None)
+
+
+def _class_of(name: Name) -> str:
+    subject = entity(demangle(name.spelling))
+    return scope(subject) if name.kind == "function" else subject
+
+
+def primary(symbol: str) -> str:
+    """The symbol that stands for ``symbol``: a class's vtable for its typeinfo, ``C1`` and ``D1`` for their kind."""
+    if symbol.startswith(SECONDARY):
+        return "_ZTV" + symbol[4:] if not symbol.startswith("_ZTC") else symbol
+    for variants, first in ((("C2E", "C3E"), "C1E"), (("D0E", "D2E"), "D1E")):
+        for variant in variants:
+            if symbol.startswith("_ZN") and variant in symbol:
+                head, _, tail = symbol.rpartition(variant)
+                return head + first + tail
+    return symbol

@@ -1,0 +1,89 @@
+"""Turns deltas into findings by the rules, and findings into a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from abistore.compare.classify.meaningless import is_meaningless
+from abistore.compare.context import Context
+from abistore.compare.diff.members import children
+from abistore.compare.parts import Unexplained
+from abistore.compare.rule import Rule
+from abistore.model.deltas import Added, Changed, Delta, Removed
+from abistore.model.findings import VERDICT_OF, Finding, Impact, Verdict
+from abistore.model.names import SELF, Facet, Name
+from abistore.model.snapshot import Location
+
+Dispatch = Mapping[tuple[type, type], list[Rule]]
+
+
+def dispatch(rules: Mapping[str, Rule], facet: Facet) -> Dispatch:
+    """The rules for what ``facet`` shows, by the delta that they look at."""
+    table: dict[tuple[type, type], list[Rule]] = {}
+    for rule in rules.values():
+        if rule.evidence != "source" or facet == "source":
+            for subject in rule.subjects:
+                table.setdefault(subject, []).append(rule)
+    return table
+
+
+def explained(delta: Delta[Any], table: Dispatch, context: Context) -> Iterator[Finding]:
+    """What the rules say about ``delta``; a difference that none of them knows is a finding too."""
+    silent = True
+    for finding in findings_of(delta, table, context):
+        silent = False
+        yield finding
+    if silent and isinstance(delta, Changed) and not is_meaningless(delta, context):
+        subject, old, new = delta.subject, Unexplained(delta.old), Unexplained(delta.new)
+        yield from findings_of(Changed(subject, old, new), table, context)
+
+
+def findings_of(delta: Delta[Any], table: Dispatch, context: Context) -> Iterator[Finding]:
+    """What the rules say about ``delta`` and, where both sides have its declaration, about its parts."""
+    shape = delta.old if isinstance(delta, Removed | Changed) else delta.new
+    for rule in table.get((type(delta), type(shape)), ()):
+        for note in rule.notes(delta, context):
+            yield Finding(
+                kind=rule.kind,
+                name=delta.subject.name,
+                part=delta.subject.part,
+                description=note.description,
+                impact=rule.impact,
+                facet=rule.evidence,
+                old_value=note.old,
+                new_value=note.new,
+                location=_location(delta, context),
+                affected=_affected(delta, note.affected, context),
+                gone=isinstance(delta, Removed),
+            )
+    if isinstance(delta, Changed):
+        for child in children(delta, context):
+            yield from findings_of(child, table, context)
+
+
+def _location(delta: Delta[Any], context: Context) -> Location | None:
+    name = delta.subject.name
+    if isinstance(delta, Removed):
+        return context.old.locations.get(name)
+    return context.new.locations.get(name) or context.old.locations.get(name)
+
+
+def _affected(delta: Delta[Any], stated: tuple[Name, ...], context: Context) -> tuple[Name, ...]:
+    if stated:
+        return tuple(sorted(stated))
+    name = delta.subject.name
+    if (isinstance(delta, Added) and delta.within is None) or name == SELF or name.kind == "import":
+        return ()
+    return context.affected(name)
+
+
+def verdict_of(findings: Iterable[Finding]) -> Verdict:
+    """The worst impact of ``findings``, or that there are none."""
+    worst = worst_of(findings)
+    return Verdict.NO_CHANGE if worst is None else VERDICT_OF[worst]
+
+
+def worst_of(findings: Iterable[Finding]) -> Impact | None:
+    """The worst impact of ``findings``; ``None`` without any."""
+    return max((finding.impact for finding in findings), default=None)

@@ -1,0 +1,161 @@
+"""Findings that have to do with each other: what is folded and suppressed together, by the names it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import count
+from typing import NamedTuple
+
+from abistore.compare.context import Context
+from abistore.compare.entities import entity, scope
+from abistore.compare.incremental.watching import Key, Readers
+from abistore.compare.judge.consequences import fold, primary
+from abistore.compare.judge.findings import worst_of
+from abistore.compare.judge.judged import Judged, joined
+from abistore.compare.judge.ordered import Ordered
+from abistore.compare.judge.terms import Terms
+from abistore.compare.policies.suppression import Suppression
+from abistore.compare.rule import load
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.findings import Finding, Impact
+from abistore.model.names import Name
+
+OF_CLASS = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC", "_ZTh", "_ZTv", "_ZTc")
+"""Prefixes of what compilers emit for a class."""
+
+TABLES = OF_CLASS[:5]
+"""Those of its data."""
+
+
+class Group(NamedTuple):
+    """What is found in the end about some declarations, on which no other findings depend.
+
+    ``worst`` is the worst impact before any terms. ``asked`` are the names of which the findings mattered.
+    """
+
+    members: frozenset[Name]
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    used: frozenset[Suppression]
+    worst: Impact | None
+    asked: frozenset[Name]
+
+
+Watching = Callable[[set[Key]], tuple[Context, Terms]]
+"""Makes a context that notes what is looked at, and terms in it."""
+
+
+class Groups:
+    """The findings about all declarations, in groups. A group is kept until something that it depends on differs.
+
+    ``findings`` and ``suppressed`` are those of all groups.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = count()
+        self._groups: dict[int, Group] = {}
+        self._of: dict[Name, int] = {}
+        self._asking = Readers[int]()
+        self._looking = Readers[int]()
+        self._classes: dict[str, set[Name]] = {}
+        self.findings, self.suppressed = Ordered(), Ordered()
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._groups.values())
+
+    def renew(
+        self,
+        judged: Mapping[Name, Judged],
+        changed: Collection[Name],
+        keys: Iterable[Key],
+        watching: Watching,
+    ) -> None:
+        """Group anew what the findings of ``changed`` names, or something that was looked at by ``keys``, touch."""
+        for name in changed:
+            self._note_class(name, name in judged)
+        numbers = (
+            self._asking.of(changed) | self._looking.of(keys) | {self._of[each] for each in changed if each in self._of}
+        )
+        loose = set(changed)
+        for number in numbers:
+            loose |= self._dissolve(number)
+        pending = sorted(name for name in loose if name in judged)
+        loose = set(pending)
+        for name in pending:
+            if name in loose:
+                loose -= self._group(name, judged, watching)
+
+    def _note_class(self, name: Name, found: bool) -> None:
+        subject = class_of(name)
+        if subject is not None:
+            names = self._classes.setdefault(subject, set())
+            (names.add if found else names.discard)(name)
+
+    def _dissolve(self, number: int) -> frozenset[Name]:
+        group = self._groups.pop(number)
+        for table, findings in ((self.findings, group.findings), (self.suppressed, group.suppressed)):
+            for each in findings:
+                table.remove(each)
+        self._asking.forget(number)
+        self._looking.forget(number)
+        for name in group.members:
+            del self._of[name]
+        return group.members
+
+    def _group(self, name: Name, judged: Mapping[Name, Judged], watching: Watching) -> frozenset[Name]:
+        """Make the group of ``name``: larger ones, until it depends on no others' findings."""
+        members = {name}
+        while True:
+            seen: set[Key] = set()
+            group = self._folded(members, judged, *watching(seen))
+            others = {each for each in group.asked if each in judged} - members
+            if not others:
+                break
+            members |= others
+            for each in others:
+                if each in self._of:
+                    members |= self._dissolve(self._of[each])
+        number = next(self._numbers)
+        self._groups[number] = group
+        for table, findings in ((self.findings, group.findings), (self.suppressed, group.suppressed)):
+            for finding in findings:
+                table.add(finding)
+        self._of.update(dict.fromkeys(group.members, number))
+        self._asking.keep(number, group.asked)
+        self._looking.keep(number, seen)
+        return group.members
+
+    def _folded(self, members: set[Name], judged: Mapping[Name, Judged], context: Context, terms: Terms) -> Group:
+        found = joined(judged[name] for name in sorted(members))
+        asked = {each for name in members for each in self._related(name)}
+        kept = terms.judge(found)
+        findings = fold(kept, load(), context, asked)
+        suppressed = fold(terms.suppressed, load(), context, asked)
+        return Group(
+            frozenset(members),
+            tuple(findings),
+            tuple(suppressed),
+            frozenset(terms.used),
+            worst_of(found),
+            frozenset(asked),
+        )
+
+    def _related(self, name: Name) -> Iterator[Name]:
+        """The names whose findings matter to those of ``name`` by what they are called."""
+        first = primary(name.spelling)
+        if first != name.spelling:
+            yield from (Name(kind, first) for kind in ("function", "variable"))
+        subject = class_of(name)
+        if subject is not None:
+            yield Name("record", subject)
+            yield from self._classes.get(subject, ())
+
+
+def class_of(name: Name) -> str | None:
+    """The class that compilers emit ``name`` for, or that it is called as."""
+    if name.kind in ("record", "enum", "alias"):
+        return name.spelling
+    if not name.spelling.startswith(OF_CLASS):
+        return None
+    subject = entity(demangle(name.spelling))
+    return subject if name.spelling.startswith(TABLES) else scope(subject)

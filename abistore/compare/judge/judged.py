@@ -1,0 +1,114 @@
+"""What the rules find about one declaration, and about the library itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from abistore.compare.context import Context
+from abistore.compare.diff.declarations import Declarations
+from abistore.compare.diff.evidence import evidence_deltas
+from abistore.compare.diff.exports import export_deltas
+from abistore.compare.diff.unseen import CLEAN, Marks, comparable, marks
+from abistore.compare.judge.findings import Dispatch, dispatch, explained
+from abistore.compare.rule import load
+from abistore.model.deltas import Delta
+from abistore.model.findings import Finding
+from abistore.model.names import FACETS, SELF, Facet, Name
+from abistore.model.reach import DECLARING
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """The findings about one name, by the facet that shows them, and what was not seen of it."""
+
+    symbol: tuple[Finding, ...] = ()
+    layout: tuple[Finding, ...] = ()
+    source: tuple[Finding, ...] = ()
+    marks: tuple[tuple[Facet, Marks], ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings."""
+        return (*self.symbol, *self.layout, *self.source)
+
+
+class LibraryDeltas(NamedTuple):
+    """What differs in the library as a whole, each with the facet that shows it, and in each of its exports."""
+
+    own: Sequence[tuple[Facet, Delta[Any]]]
+    exports: Mapping[Name, Sequence[Delta[Any]]]
+
+
+def library_deltas(context: Context) -> LibraryDeltas:
+    """The deltas of the export table, of the evidence and of the toolchains."""
+    own: list[tuple[Facet, Delta[Any]]] = []
+    exports: dict[Name, list[Delta[Any]]] = {}
+    for delta in export_deltas(context):
+        if delta.subject.name == SELF:
+            own.append(("symbol", delta))
+        else:
+            exports.setdefault(delta.subject.name, []).append(delta)
+    return LibraryDeltas([*own, *evidence_deltas(context)], exports)
+
+
+def judge_library(context: Context, deltas: Iterable[tuple[Facet, Delta[Any]]]) -> Judged:
+    """What the rules find about the library as a whole."""
+    found: dict[Facet, list[Finding]] = {facet: [] for facet in FACETS}
+    for facet, delta in deltas:
+        found[facet] += explained(delta, tables()[facet], context)
+    return _judged(found, ())
+
+
+class Declared:
+    """Judges declarations of both sides, each by itself."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._facets = {facet: Declarations(context, facet) for facet in DECLARING if comparable(context, facet)}
+
+    @property
+    def facets(self) -> Collection[Facet]:
+        """The facets in which both sides show what they declare."""
+        return self._facets.keys()
+
+    def judge(self, name: Name, exported: Iterable[Delta[Any]]) -> Judged:
+        """What the rules find about ``name``, of which the export table's deltas are given."""
+        context, found = self._context, dict[Facet, list[Finding]]()
+        found["symbol"] = [each for delta in exported for each in explained(delta, tables()["symbol"], context)]
+        missing: list[tuple[Facet, Marks]] = []
+        for facet, declarations in self._facets.items():
+            deltas = declarations.deltas(name)
+            found[facet] = [each for delta in deltas for each in explained(delta, tables()[facet], context)]
+            unseen = marks(context, facet, name)
+            if unseen != CLEAN:
+                missing.append((facet, unseen))
+        return _judged(found, missing)
+
+
+def _judged(found: Mapping[Facet, Sequence[Finding]], missing: Iterable[tuple[Facet, Marks]]) -> Judged:
+    """What headers show that other evidence shows too is found once."""
+    symbol, layout, source = (tuple(found.get(facet, ())) for facet in FACETS)
+    known = {*symbol, *layout} if source else ()
+    return Judged(symbol, layout, tuple(each for each in source if each not in known), tuple(missing))
+
+
+def joined(judged: Iterable[Judged]) -> list[Finding]:
+    """All findings: those that the export tables show first, those that headers show last."""
+    found = list(judged)
+    parts: Iterator[Iterable[Sequence[Finding]]] = iter(
+        (
+            (each.symbol for each in found),
+            (each.layout for each in found),
+            (each.source for each in found),
+        )
+    )
+    return [finding for part in parts for findings in part for finding in findings]
+
+
+@cache
+def tables() -> Mapping[Facet, Dispatch]:
+    """The rules for what each facet shows."""
+    return {facet: dispatch(load(), facet) for facet in FACETS}

@@ -1,0 +1,1 @@
+"""The files that policies and suppressions are read from."""

@@ -1,0 +1,179 @@
+"""Suppressions: findings that somebody accepted, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from hashlib import blake2b
+
+import msgspec
+
+from abistore.compare.judge.consequences import primary
+from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
+from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.ranges import VersionRange
+from abistore.model.findings import Finding, RulingFile
+from abistore.model.names import SELF, Name
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Takes findings for which all conditions hold out of the verdict. ``where`` names it: its file and place.
+
+    ``old_versions`` and ``new_versions`` limit it to comparisons of such releases.
+    """
+
+    where: str
+    conditions: tuple[Condition, ...]
+    label: str = ""
+    reason: str = ""
+    expires: date | None = None
+    old_versions: VersionRange | None = None
+    new_versions: VersionRange | None = None
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.where})" if self.label else self.where
+
+    def covers(self, old: str | None, new: str | None) -> bool:
+        """Whether it is meant for a comparison of these two versions; one without a version is in no range."""
+        return all(
+            wanted is None or (version is not None and version in wanted)
+            for wanted, version in ((self.old_versions, old), (self.new_versions, new))
+        )
+
+    def matches(self, facts: Facts) -> bool:
+        """Whether it is about this finding."""
+        return all(condition.holds(facts) for condition in self.conditions)
+
+
+@dataclass(frozen=True)
+class Suppressions:
+    """The entries that hold today, in order: the first that matches a finding takes it. ``expired`` ones do not.
+
+    ``files`` are what they were read from.
+    """
+
+    entries: tuple[Suppression, ...] = ()
+    expired: tuple[Suppression, ...] = ()
+    files: tuple[RulingFile, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.expired)
+
+    def between(self, old: str | None, new: str | None) -> Suppressions:
+        """Those that are meant for a comparison of these two versions."""
+        if all(each.old_versions is None is each.new_versions for each in self.entries):
+            return self
+        return replace(self, entries=tuple(each for each in self.entries if each.covers(old, new)))
+
+    @property
+    def digest(self) -> str:
+        """What they say, for the key of stored verdicts; empty where there are none."""
+        if not self:
+            return ""
+        return blake2b(repr((self.entries, self.expired)).encode(), digest_size=8).hexdigest()
+
+    def split(self, found: Sequence[Facts]) -> tuple[list[Finding], list[Finding], set[Suppression]]:
+        """The findings that remain, those that are suppressed, and the entries that did it.
+
+        With a suppressed change goes what follows from it for the same declaration (its size, its vtable, its other
+        constructors), unless something else that happened to that declaration remains. What follows for other
+        declarations remains.
+        """
+        taken = {index: entry for index, facts in enumerate(found) if (entry := self._match(facts))}
+        taken |= _following(found, taken)
+        kept = [facts.finding for index, facts in enumerate(found) if index not in taken]
+        suppressed = [_suppressed(found[index].finding, taken[index]) for index in sorted(taken)]
+        return kept, suppressed, set(taken.values())
+
+    def notes(self, used: set[Suppression]) -> Iterator[str]:
+        """What their owner should know: entries that expired, that matched nothing, that lack a reason."""
+        for entry in self.expired:
+            yield f"suppression {entry} expired on {entry.expires} and no longer holds"
+        for entry in self.entries:
+            if entry not in used:
+                yield f"suppression {entry} matched nothing"
+            if not entry.reason:
+                yield f"suppression {entry} gives no reason"
+
+    def _match(self, facts: Facts) -> Suppression | None:
+        own = self._match_own(facts)
+        return own if own is not None or facts.finding.name != SELF else self._match_each(facts)
+
+    def _match_each(self, facts: Facts) -> Suppression | None:
+        """Of one finding about many exports: the entry that takes the first, if there is one for each of them."""
+        found: Suppression | None = None
+        for name in facts.finding.affected:
+            each = self._match_own(replace(facts, finding=msgspec.structs.replace(facts.finding, name=name)))
+            if each is None:
+                return None
+            found = found or each
+        return found
+
+    def _match_own(self, facts: Facts) -> Suppression | None:
+        numbers = set(self._general)
+        for name in (*facts.symbols, *facts.types):
+            numbers.update(self._named.get(name, ()))
+        matching = (self.entries[number] for number in sorted(numbers) if self.entries[number].matches(facts))
+        return next(matching, None)
+
+    @cached_property
+    def _named(self) -> dict[str, list[int]]:
+        """The entries that are about given names, by name."""
+        found: dict[str, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            for name in _names(entry):
+                found.setdefault(name, []).append(number)
+        return found
+
+    @cached_property
+    def _general(self) -> list[int]:
+        return [number for number, entry in enumerate(self.entries) if not _names(entry)]
+
+
+def _suppressed(finding: Finding, entry: Suppression) -> Finding:
+    return msgspec.structs.replace(
+        finding, suppressed_by=str(entry), suppression_reason=entry.reason, suppression_expires=entry.expires
+    )
+
+
+def _names(entry: Suppression) -> tuple[str, ...]:
+    return next((each.names for each in entry.conditions if isinstance(each, SymbolIs | TypeIs)), ())
+
+
+def _following(found: Sequence[Facts], taken: dict[int, Suppression]) -> dict[int, Suppression]:
+    """What goes with the suppressed findings."""
+    if not taken:
+        return {}
+    causes: dict[Name, list[int]] = {}
+    for index, facts in enumerate(found):
+        if not facts.rule.effect:
+            causes.setdefault(facts.finding.name, []).append(index)
+    firsts = {(found[index].finding.kind, found[index].finding.name.spelling): index for index in taken}
+    followers: dict[int, Suppression] = {}
+    for index, facts in enumerate(found):
+        if index not in taken:
+            own, first_symbol = facts.finding.name.spelling, primary(facts.finding.name.spelling)
+            first = firsts.get((facts.finding.kind, first_symbol)) if first_symbol != own else None
+            first = _accepted_cause(facts, found, taken, causes) if first is None else first
+            if first is not None:
+                followers[index] = taken[first]
+    return followers
+
+
+def _accepted_cause(
+    facts: Facts, found: Sequence[Facts], taken: dict[int, Suppression], causes: dict[Name, list[int]]
+) -> int | None:
+    """The suppressed cause that an effect goes with: one that weighs as much, where no other cause remains."""
+    if not facts.rule.effect:
+        return None
+    names = (facts.finding.name, *(Name("record", each) for each in facts.types))
+    own = [index for name in dict.fromkeys(names) for index in causes.get(name, ())]
+    weighs = (index for index in own if found[index].finding.impact >= facts.finding.impact)
+    return next(weighs, None) if all(index in taken for index in own) else None
+
+
+NOTHING = Suppressions()
+"""No suppressions."""

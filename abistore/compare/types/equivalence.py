@@ -1,0 +1,389 @@
+"""How far a type of the old side and one of the new side are the same for a built consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from functools import cached_property
+
+from abistore.compare.types.scalars import scalars
+from abistore.model.layout import Layouts
+from abistore.model.names import Name
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Array,
+    Declared,
+    Enum,
+    Foreign,
+    Inline,
+    MemberPointer,
+    Named,
+    Opaque,
+    Pointer,
+    Primitive,
+    Procedure,
+    Qualified,
+    Record,
+    Special,
+    TypeRef,
+)
+from abistore.model.snapshot import Snapshot, Variants
+
+
+class Sameness(IntEnum):
+    """How two types compare, most alike first; of two parts the larger one counts.
+
+    ``IDENTICAL``: the same reference (a difference inside a named type is that type's own). ``SPELLING``: the same
+    type under another name. ``QUALIFIERS``: only ``const``, ``volatile`` or ``restrict`` differ. ``REPRESENTATION``:
+    the same bits, held and passed the same way, with a compatible meaning (``void *`` and ``T *``, an enum and its
+    integer). ``REINTERPRETED``: the same bits with another meaning for some values (signed and unsigned).
+    ``DIFFERENT``: a consumer that uses one as the other fails.
+    """
+
+    IDENTICAL = 0
+    SPELLING = 1
+    QUALIFIERS = 2
+    REPRESENTATION = 3
+    REINTERPRETED = 4
+    DIFFERENT = 5
+
+
+INTEGERS = frozenset({"char", "short", "int", "long", "long long", "__int128"})
+SIGNED = INTEGERS - {"char"} | {"signed char", "ptrdiff_t"}
+UNSIGNED = frozenset(f"unsigned {each}" for each in INTEGERS) | {"unsigned", "char8_t", "char16_t", "char32_t"}
+EITHER = frozenset({"char", "wchar_t"})
+FLOATS = frozenset({"float", "double", "long double", "_Float32", "_Float64", "_Float32x"})
+"""Floating types whose format follows from their size as long as that is at most eight bytes."""
+
+MOST_ALIASES = 64
+"""A chain of typedefs longer than this is malformed input."""
+
+
+class TypeSide:
+    """One snapshot's named types, resolved. Answers are kept."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._bare: dict[TypeRef, tuple[TypeRef, frozenset[str]]] = {}
+        self._pointees: dict[tuple[TypeRef, int], Name | None] = {}
+
+    @cached_property
+    def layouts(self) -> Layouts:
+        """Sizes and alignments of this side's types."""
+        return Layouts(self.snapshot)
+
+    def shape(self, name: Name) -> AnyShape | None:
+        """The one declaration of ``name``; ``None`` where it has none or several."""
+        variants = [shape for shape in self._variants(name) if not isinstance(shape, Declared)]
+        return variants[0] if len(variants) == 1 else None
+
+    def has(self, name: Name) -> bool:
+        """Whether the side knows ``name`` at all."""
+        return bool(self._variants(name))
+
+    def _variants(self, name: Name) -> Variants:
+        """What debug information says of ``name``, or else the headers."""
+        return self.snapshot.variants("layout", name) or self.snapshot.variants("source", name)
+
+    def resolve(self, type: TypeRef) -> TypeRef:
+        """``type`` with its outermost aliases replaced by what they stand for."""
+        for _ in range(MOST_ALIASES):
+            if not isinstance(type, Named) or type.name.kind != "alias":
+                return type
+            shape = self.shape(type.name)
+            if not isinstance(shape, Alias):
+                return type
+            type = shape.target
+        return type
+
+    def bare(self, type: TypeRef) -> tuple[TypeRef, frozenset[str]]:
+        """``type`` without outermost aliases and qualifiers, and these qualifiers."""
+        known = self._bare.get(type)
+        if known is None:
+            qualifiers: set[str] = set()
+            target = self.resolve(type)
+            while isinstance(target, Qualified):
+                qualifiers.update(target.qualifiers)
+                target = self.resolve(target.target)
+            known = self._bare[type] = target, frozenset(qualifiers)
+        return known
+
+    def pointee(self, type: TypeRef, levels: int) -> Name | None:
+        """The record or enum behind exactly ``levels`` pointers of ``type``."""
+        if (type, levels) not in self._pointees:
+            self._pointees[type, levels] = self._pointee(type, levels)
+        return self._pointees[type, levels]
+
+    def _pointee(self, type: TypeRef, levels: int) -> Name | None:
+        bare, _ = self.bare(type)
+        if levels:
+            return self.pointee(bare.target, levels - 1) if isinstance(bare, Pointer) else None
+        return bare.name if isinstance(bare, Named) else None
+
+    def record_behind(self, name: Name) -> Name | None:
+        """The record or enum that ``name`` is, or is an alias or array of."""
+        type, _ = self.bare(Named(name))
+        while isinstance(type, Array):
+            type, _ = self.bare(type.element)
+        return type.name if isinstance(type, Named) else None
+
+    def levels(self, type: TypeRef) -> tuple[int, TypeRef]:
+        """How many pointers ``type`` goes through, and what is behind the last."""
+        type, _ = self.bare(type)
+        count = 0
+        while isinstance(type, Pointer):
+            count += 1
+            type, _ = self.bare(type.target)
+        return count, type
+
+
+class Equivalence:
+    """Compares types of two sides, old side first. Answers are kept.
+
+    ``renames`` are records and enums that are one declaration under two names: what differs in them is their own.
+    """
+
+    def __init__(self, old: TypeSide, new: TypeSide) -> None:
+        self.old_side = old
+        self.new_side = new
+        self.renames: Mapping[Name, Name] = {}
+        self._known: dict[tuple[TypeRef, TypeRef], Sameness] = {}
+        self._assumed: set[tuple[Name, Name]] = set()
+
+    def passed(self, old: TypeRef, new: TypeRef) -> Sameness:
+        """How far a value passed or returned as ``old`` arrives as ``new``."""
+        if old == new:
+            return Sameness.IDENTICAL
+        bare_old, _ = self.old_side.bare(old)
+        bare_new, _ = self.new_side.bare(new)
+        if bare_old == bare_new:
+            return Sameness.SPELLING
+        if _is_aggregate(bare_old) != _is_aggregate(bare_new):
+            return Sameness.DIFFERENT
+        return max(Sameness.SPELLING, self._unqualified(bare_old, bare_new))
+
+    def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
+        """How far memory laid out as ``old`` can be used as ``new``."""
+        if old == new:
+            return Sameness.IDENTICAL
+        key = (old, new)
+        known = self._known.get(key)
+        if known is None:
+            known = self._compare(old, new)
+            if not self._assumed:
+                self._known[key] = known
+        return known
+
+    def same_record(self, old: Record, new: Record) -> Sameness:
+        """How far two records of different names have the same content."""
+        if (old.size, old.sort == "union") != (new.size, new.sort == "union"):
+            return Sameness.DIFFERENT
+        if None not in (old.passing, new.passing) and old.passing != new.passing:
+            return Sameness.DIFFERENT
+        if len(old.virtuals) != len(new.virtuals) or old.has_vptr != new.has_vptr:
+            return Sameness.DIFFERENT
+        if _outline(old) == _outline(new):
+            pairs = [
+                *zip((each.type for each in old.fields), (each.type for each in new.fields), strict=True),
+                *zip((each.type for each in old.bases), (each.type for each in new.bases), strict=True),
+            ]
+            return max((self.stored(*pair) for pair in pairs), default=Sameness.IDENTICAL)
+        return Sameness.DIFFERENT
+
+    def _compare(self, old: TypeRef, new: TypeRef) -> Sameness:
+        bare_old, old_qualifiers = self.old_side.bare(old)
+        bare_new, new_qualifiers = self.new_side.bare(new)
+        found = Sameness.SPELLING
+        if old_qualifiers != new_qualifiers:
+            atomic = "atomic" in old_qualifiers ^ new_qualifiers
+            found = Sameness.REINTERPRETED if atomic else Sameness.QUALIFIERS
+        return max(found, self._unqualified(bare_old, bare_new))
+
+    def _unqualified(self, old: TypeRef, new: TypeRef) -> Sameness:
+        if old == new:
+            return Sameness.IDENTICAL
+        match old, new:
+            case Primitive(), Primitive():
+                return _primitives(old, new)
+            case Pointer(), Pointer():
+                return self._pointers(old, new)
+            case Procedure(), Procedure():
+                return self._procedures(old, new)
+            case MemberPointer(), MemberPointer():
+                if isinstance(old.target, Procedure) != isinstance(new.target, Procedure):
+                    return Sameness.DIFFERENT
+                return max(self.stored(old.owner, new.owner), self.stored(old.target, new.target))
+            case Array(), Array() if old.vector or new.vector or old.count == new.count:
+                if (old.vector, old.count) != (new.vector, new.count):
+                    return Sameness.DIFFERENT
+                return self.stored(old.element, new.element)
+            case Special(), Special():
+                return Sameness.DIFFERENT
+            case (Special(), _) | (_, Special()):
+                return Sameness.REINTERPRETED  # one side's evidence does not say what the type is
+            case _:
+                return self._definitions(old, new)
+
+    def _pointers(self, old: Pointer, new: Pointer) -> Sameness:
+        found = Sameness.SPELLING if old.sort == new.sort else Sameness.REPRESENTATION
+        old_target, _ = self.old_side.bare(old.target)
+        new_target, _ = self.new_side.bare(new.target)
+        if _is_void(old_target) != _is_void(new_target):
+            if isinstance(old_target, Procedure) or isinstance(new_target, Procedure):
+                return Sameness.REINTERPRETED
+            return max(found, Sameness.REPRESENTATION)
+        return max(found, self.stored(old.target, new.target))
+
+    def _procedures(self, old: Procedure, new: Procedure) -> Sameness:
+        if len(old.parameters) != len(new.parameters) or old.variadic != new.variadic:
+            return Sameness.DIFFERENT
+        parts = [self.passed(*pair) for pair in zip(old.parameters, new.parameters, strict=True)]
+        if old.result != new.result:
+            parts += [self.passed(old.result, new.result), Sameness.SPELLING]
+        return max(parts, default=Sameness.IDENTICAL)
+
+    def _definitions(self, old: TypeRef, new: TypeRef) -> Sameness:
+        if isinstance(old, Named) and isinstance(new, Named) and self.renames.get(old.name) == new.name:
+            return Sameness.SPELLING
+        old_shape, new_shape = self._shape(old, self.old_side), self._shape(new, self.new_side)
+        match old_shape, new_shape:
+            case Record(), Record():
+                return self._records(old, new, old_shape, new_shape)
+            case Enum(), Enum():
+                return _enums(old_shape, new_shape)
+            case Enum(), Primitive():
+                return _enum_and_integer(old_shape, new_shape)
+            case Primitive(), Enum():
+                return _enum_and_integer(new_shape, old_shape)
+            case Opaque(), Opaque():
+                return Sameness.SPELLING if self._renamed(old, new) else Sameness.DIFFERENT
+            case Foreign(), Foreign():
+                return self._foreign(old, new, old_shape, new_shape)
+            case _:
+                return self._scalar_by_scalar(old, new)
+
+    def _shape(self, type: TypeRef, side: TypeSide) -> object:
+        if isinstance(type, Named):
+            return side.shape(type.name)
+        return type.shape if isinstance(type, Inline) else type
+
+    def _records(self, old: TypeRef, new: TypeRef, old_shape: Record, new_shape: Record) -> Sameness:
+        if isinstance(old, Named) and isinstance(new, Named):
+            pair = (old.name, new.name)
+            if pair in self._assumed:
+                return Sameness.SPELLING
+            self._assumed.add(pair)
+            try:
+                found = self.same_record(old_shape, new_shape)
+            finally:
+                self._assumed.discard(pair)
+            if found is not Sameness.DIFFERENT:
+                return max(found, Sameness.SPELLING if self._renamed(old, new) else Sameness.REPRESENTATION)
+        else:
+            found = self.same_record(old_shape, new_shape)
+            if found is not Sameness.DIFFERENT:
+                return found
+        return self._scalar_by_scalar(old, new)
+
+    def _foreign(self, old: TypeRef, new: TypeRef, old_shape: Foreign, new_shape: Foreign) -> Sameness:
+        """One template of the standard library with the same arguments, which compilers spell in different ways."""
+        same_size = (old_shape.size, old_shape.alignment) == (new_shape.size, new_shape.alignment)
+        arguments = old_shape.arguments, new_shape.arguments
+        if (
+            not same_size
+            or not arguments[0]
+            or len(arguments[0]) != len(arguments[1])
+            or _template(old) != _template(new)
+        ):
+            return Sameness.DIFFERENT
+        found = max(self.stored(*pair) for pair in zip(*arguments, strict=True))
+        return Sameness.SPELLING if found <= Sameness.SPELLING else Sameness.DIFFERENT
+
+    def _renamed(self, old: TypeRef, new: TypeRef) -> bool:
+        if not isinstance(old, Named) or not isinstance(new, Named):
+            return True
+        return not self.new_side.has(old.name) and not self.old_side.has(new.name)
+
+    def _scalar_by_scalar(self, old: TypeRef, new: TypeRef) -> Sameness:
+        old_size, new_size = self.old_side.layouts.size(old), self.new_side.layouts.size(new)
+        if old_size is None or old_size != new_size or not (_is_aggregate(old) or _is_aggregate(new)):
+            return Sameness.DIFFERENT
+        old_parts = scalars(old, self.old_side.snapshot, self.old_side.layouts)
+        new_parts = scalars(new, self.new_side.snapshot, self.new_side.layouts)
+        if old_parts is None or new_parts is None or len(old_parts) != len(new_parts):
+            return Sameness.DIFFERENT
+        found = Sameness.REPRESENTATION
+        for (old_place, old_scalar), (new_place, new_scalar) in zip(old_parts, new_parts, strict=True):
+            if old_place != new_place:
+                return Sameness.DIFFERENT
+            found = max(found, self.stored(old_scalar, new_scalar))
+        return found
+
+
+def _outline(record: Record) -> tuple[object, ...]:
+    return (
+        record.alignment,
+        tuple((each.name, each.offset, each.bit_size) for each in record.fields),
+        tuple((each.offset, each.virtual) for each in record.bases),
+    )
+
+
+def _template(type: TypeRef) -> str:
+    return type.name.spelling.partition("<")[0] if isinstance(type, Named) else ""
+
+
+def _is_void(type: TypeRef) -> bool:
+    return isinstance(type, Primitive) and type.spelling == "void"
+
+
+def _is_aggregate(type: TypeRef) -> bool:
+    match type:
+        case Named(name):
+            return name.kind == "record"
+        case Inline(shape):
+            return isinstance(shape, Record)
+        case Array():
+            return True
+        case _:
+            return False
+
+
+def _primitives(old: Primitive, new: Primitive) -> Sameness:
+    if old.size != new.size or _is_void(old) or _is_void(new):
+        return Sameness.DIFFERENT
+    kinds = {_number(old.spelling), _number(new.spelling)}
+    if kinds <= {"signed", "either"} or kinds <= {"unsigned", "either"}:
+        return Sameness.REPRESENTATION
+    if kinds <= {"signed", "unsigned", "either", "bool"}:
+        return Sameness.REINTERPRETED
+    if kinds == {"float"} and old.size <= 8:
+        return Sameness.REPRESENTATION
+    return Sameness.DIFFERENT
+
+
+def _number(spelling: str) -> str:
+    if spelling in SIGNED:
+        return "signed"
+    if spelling in UNSIGNED:
+        return "unsigned"
+    if spelling in EITHER:
+        return "either"
+    if spelling in FLOATS:
+        return "float"
+    return "bool" if spelling in ("bool", "_Bool") else spelling
+
+
+def _enums(old: Enum, new: Enum) -> Sameness:
+    values = {each.name: each.value for each in new.enumerators}
+    if old.size != new.size or any(values.get(each.name, each.value) != each.value for each in old.enumerators):
+        return Sameness.DIFFERENT
+    return Sameness.SPELLING if set(old.enumerators) <= set(new.enumerators) else Sameness.REINTERPRETED
+
+
+def _enum_and_integer(enum: Enum, integer: Primitive) -> Sameness:
+    if enum.size != integer.size:
+        return Sameness.DIFFERENT
+    return (
+        Sameness.REPRESENTATION if _number(integer.spelling) in ("signed", "unsigned", "either") else Sameness.DIFFERENT
+    )

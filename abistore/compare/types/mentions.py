@@ -1,0 +1,243 @@
+"""What one declaration does with the types that it mentions: holds, hands out, takes, or passes them by value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.reserved_fields import is_forbidden
+from abistore.model.cpp_names.normal import last_component
+from abistore.model.names import Name
+from abistore.model.reach import HANDLES, Reach, Reference, embedded, references
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Array,
+    Foreign,
+    Function,
+    Inline,
+    Named,
+    Pointer,
+    Primitive,
+    Procedure,
+    Qualified,
+    Record,
+    TypeRef,
+    Variable,
+)
+
+DISPOSES = re.compile(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
+"""How functions are called that take back what the library allocated."""
+
+COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("short", "int", "long", "long long"))
+"""Types that numbers of items are told in."""
+
+UNSIGNED = frozenset(each for each in COUNTS if each.startswith("unsigned"))
+"""Those that no code of an error has."""
+
+Names = frozenset[Name]
+NONE: Names = frozenset()
+
+
+class Call(msgspec.Struct, frozen=True):
+    """What a function takes by address, its object too, what it fills in and what it returns a pointer to.
+
+    It may tell unsigned or other numbers along with these, or take a number; and it may only take something back.
+    """
+
+    takes: Names
+    fills: Names
+    returns: Names
+    disposes: bool
+    tells: bool
+    tells_unsigned: bool
+    is_told: bool
+
+
+class Called(msgspec.Struct, frozen=True):
+    """What function pointers and virtual methods are given the addresses of, and what they take or return by value."""
+
+    addresses: Names = NONE
+    values: Names = NONE
+
+
+NEVER = Called()
+
+
+class Use(msgspec.Struct, frozen=True):
+    """A declaration as the exposure of types depends on it.
+
+    ``inside`` is what the pointers in an object lead to, each beside the type that it resolves to. ``points_at`` is
+    what a variable leads to, ``written`` what an export's own declaration writes down, ``usable`` all that consumers
+    are not asked to leave alone, ``passes`` what a function takes or returns by value.
+    """
+
+    by_value: Names = NONE
+    usable: Names = NONE
+    embeds: Names = NONE
+    inside: frozenset[tuple[Name, Name]] = frozenset()
+    polymorphic: bool = False
+    points_at: Names = NONE
+    written: Names = NONE
+    calls: tuple[Call, ...] = ()
+    passes: Names = NONE
+    called: Called = NEVER
+
+
+class Uses:
+    """Draws the use of declarations on one side of a comparison."""
+
+    def __init__(self, side: TypeSide, reach: Callable[[], Reach]) -> None:
+        self._side = side
+        self._reach = reach
+        self._layout = side.snapshot.entries.get("layout", {})
+
+    def of(self, name: Name) -> Use:
+        """What the declaration ``name`` does, in all its variants."""
+        pairs = zip(self._layout.get(name, ()), self._reach().mentions(name), strict=True)
+        found = [self._of(shape, name, mentions) for shape, mentions in pairs]
+        return found[0] if len(found) == 1 else _joined(found)
+
+    def _of(self, shape: AnyShape, name: Name, mentions: Sequence[Reference]) -> Use:
+        parts = _parts(_types(shape))
+        named = frozenset(part.name for part in parts if type(part) is Named)
+        called = self._called([part for part in parts if type(part) is Procedure])
+        by_value = frozenset(each for each, by_value in mentions if by_value)
+        mentioned = frozenset(each for each, _ in mentions)
+        match shape:
+            case Function():
+                calls = (self._call(shape),) if name.kind == "function" else ()
+                passes = self._values((shape.result, *shape.parameters)) if calls else NONE
+                return Use(by_value, mentioned, written=named, calls=calls, passes=passes, called=called)
+            case Variable():
+                embeds = frozenset(embedded(shape))
+                return Use(by_value, mentioned, embeds, points_at=named, written=named, called=called)
+            case Record():
+                usable, embeds = _usable(shape, mentioned), frozenset(embedded(shape))
+                polymorphic = bool(shape.virtuals or shape.has_vptr)
+                return Use(by_value, usable, embeds, self._resolved(named), polymorphic, called=called)
+            case _:
+                return Use(by_value, mentioned, frozenset(embedded(shape)), self._resolved(mentioned), called=called)
+
+    def _called(self, procedures: Sequence[Procedure]) -> Called:
+        if not procedures:
+            return NEVER
+        values = self._values(each for call in procedures for each in (call.result, *call.parameters))
+        pointees = (self._side.pointee(each, 1) for call in procedures for each in call.parameters)
+        return Called(frozenset(each for each in pointees if each is not None), values)
+
+    def _resolved(self, names: Names) -> frozenset[tuple[Name, Name]]:
+        return frozenset((each, self._side.record_behind(each) or each) for each in names)
+
+    def _values(self, types: Iterable[TypeRef]) -> Names:
+        return frozenset(bare.name for each in types if isinstance(bare := self._side.bare(each)[0], Named))
+
+    def _call(self, function: Function) -> Call:
+        counts = [self._side.bare(each)[0] for each in function.parameters]
+        told = {bare.spelling for each in counts if (bare := self._number_behind(each)) is not None}
+        return Call(
+            takes=frozenset(self._taken(function)),
+            fills=frozenset(name for each in function.parameters if (name := self._filled_in(each)) is not None),
+            returns=frozenset(self._results(function)),
+            disposes=len(function.parameters) == 1 and DISPOSES.search(function.display) is not None,
+            tells=bool(told & COUNTS),
+            tells_unsigned=bool(told & UNSIGNED),
+            is_told=bool(told) or any(isinstance(each, Primitive) and each.spelling in COUNTS for each in counts),
+        )
+
+    def _taken(self, function: Function) -> Iterator[Name]:
+        """What a function takes by address, its object too."""
+        for each in function.parameters:
+            name = self._side.pointee(each, 1)
+            if name is None and self._filled_in(each) is None:
+                name = self._side.pointee(each, 2)
+            if name is not None:
+                yield name
+        if function.method is not None and not function.method.static:
+            yield function.method.owner
+
+    def _filled_in(self, parameter: TypeRef) -> Name | None:
+        """What ``T **`` is to be filled in with; ``T *const *`` and arrays of pointers that stay are none of these."""
+        outer, _ = self._side.bare(parameter)
+        if not isinstance(outer, Pointer) or "const" in self._side.bare(outer.target)[1]:
+            return None
+        return self._side.pointee(outer, 2)
+
+    def _results(self, function: Function) -> Iterator[Name]:
+        result, _ = self._side.bare(function.result)
+        name = self._side.pointee(result, 1)
+        if name is not None:
+            yield name
+        if isinstance(result, Named) and last_component(result.name.spelling) in HANDLES:
+            for shape in self._layout.get(result.name, ()):
+                if isinstance(shape, Foreign):
+                    yield from (each.name for each in shape.arguments[:1] if isinstance(each, Named))
+
+    def _number_behind(self, type: TypeRef) -> Primitive | None:
+        """The number that a function fills in through a pointer."""
+        if not isinstance(type, Pointer) or "const" in self._side.bare(type.target)[1]:
+            return None
+        target, _ = self._side.bare(type.target)
+        return target if isinstance(target, Primitive) else None
+
+
+def _joined(uses: Sequence[Use]) -> Use:
+    """What a declaration does of which there are several variants, or none."""
+    names: dict[str, Any] = {field: _union(uses, field) for field in JOINED}
+    called = Called(_union([use.called for use in uses], "addresses"), _union([use.called for use in uses], "values"))
+    calls = tuple(call for use in uses for call in use.calls)
+    return Use(polymorphic=any(use.polymorphic for use in uses), calls=calls, called=called, **names)
+
+
+JOINED = ("by_value", "usable", "embeds", "inside", "points_at", "written", "passes")
+
+
+def _union(parts: Sequence[Use] | Sequence[Called], field: str) -> Names:
+    return NONE.union(*(getattr(part, field) for part in parts))
+
+
+def _usable(record: Record, mentioned: Names) -> Names:
+    """What ``record`` mentions other than in fields that consumers are asked to leave alone."""
+    fields = tuple(field for field in record.fields if not is_forbidden(field))
+    if len(fields) == len(record.fields):
+        return mentioned
+    return frozenset(each for each, _ in references(msgspec.structs.replace(record, fields=fields)))
+
+
+def _types(shape: AnyShape) -> list[TypeRef]:
+    """The types that a declaration writes down; those of a virtual method as of a function pointer."""
+    match shape:
+        case Function(result=result, parameters=parameters):
+            return [result, *parameters]
+        case Record():
+            methods = [Procedure(each.result, each.parameters) for each in shape.virtuals]
+            return [*(field.type for field in shape.fields), *methods]
+        case Variable():
+            return [shape.type]
+        case Alias():
+            return [shape.target]
+        case _:
+            return []
+
+
+def _parts(types: Iterable[TypeRef]) -> list[TypeRef]:
+    """What ``types`` are made of behind pointers, qualifiers and arrays, and in what they embed without a name."""
+    found: list[TypeRef] = []
+    for type in types:
+        while True:
+            match type:
+                case Pointer(target=target) | Qualified(target=target):
+                    type = target
+                case Array(element=element):
+                    type = element
+                case _:
+                    break
+        if isinstance(type, Inline) and isinstance(type.shape, Record):
+            found += _parts(field.type for field in type.shape.fields)
+        else:
+            found.append(type)
+    return found

@@ -1,0 +1,70 @@
+"""Classes that are defined somewhere, as their members or tables show, and whose layout the evidence leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from abistore.compare.types.vtables import Tables
+from abistore.model.findings import NotChecked
+from abistore.model.names import Facet, Name
+from abistore.model.shapes import Function, Opaque
+from abistore.model.snapshot import Snapshot
+from abistore.model.words.counting import counted
+
+OF_CLASS = ("_ZTI", "_ZTV")
+
+
+def undescribed_classes(tables: Tables) -> frozenset[Name]:
+    """The classes of one side that are only declared in the debug information, although headers define them.
+
+    Compilers leave the definition of a class with a vtable out where another unit is to emit the vtable, and none may
+    be. A class that has members or a table cannot be only declared.
+    """
+    snapshot = tables.side.snapshot
+    layout, symbols = snapshot.entries.get("layout", {}), snapshot.entries.get("symbol", {})
+    declared = (
+        name
+        for name, shapes in layout.items()
+        if name.kind == "record" and all(isinstance(shape, Opaque) for shape in shapes)
+    )
+    return frozenset(
+        name
+        for name in declared
+        if any(Name("variable", symbol) in symbols for symbol in _tables_of(name)) or tables.methods(name)
+    )
+
+
+def may_be_undescribed(snapshot: Snapshot, name: Name) -> bool:
+    """Whether ``name`` is such a class, or what tells of one: a member, a table, type information."""
+    if name.kind == "variable":
+        return name.spelling.startswith(OF_CLASS)
+    shapes = snapshot.variants("layout", name)
+    if name.kind == "function":
+        return any(isinstance(shape, Function) and shape.method is not None for shape in shapes)
+    return name.kind == "record" and any(isinstance(shape, Opaque) for shape in shapes)
+
+
+def _tables_of(name: Name) -> Iterator[str]:
+    """The symbols of a class's vtable and type information; none for a template, whose name is mangled otherwise."""
+    if "<" in name.spelling or "(" in name.spelling:
+        return
+    parts = [f"{len(each)}{each}" for each in name.spelling.split("::")]
+    mangled = f"N{''.join(parts)}E" if len(parts) > 1 else parts[0]
+    yield from (f"{prefix}{mangled}" for prefix in OF_CLASS)
+
+
+def not_described(old: frozenset[Name], new: frozenset[Name], facet: Facet) -> Iterator[NotChecked]:
+    """What each side, or both, leave out."""
+    sides: tuple[tuple[Literal["both", "old", "new"], frozenset[Name]], ...]
+    sides = ("both", old & new), ("old", old - new), ("new", new - old)
+    for side, names in sides:
+        if names:
+            yield NotChecked(
+                facet,
+                side,
+                "class-not-described",
+                f"the debug information only declares {counted(len(names), 'class', 'classes')} with members or tables",
+                "build with -femit-class-debug-always (GCC) or -fstandalone-debug (Clang)",
+                tuple(sorted(names)),
+            )

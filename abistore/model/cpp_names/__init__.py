@@ -1,0 +1,1 @@
+"""Spelled C and C++ names: read, brought into one normal form, and demangled."""

@@ -1,0 +1,118 @@
+"""The normal form of spelled C and C++ names and built-in types: one spelling for what tools spell differently.
+
+The rules, and why, are in ``docs/decisions/0001-normal-form-of-names.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from abistore.model.cpp_names.grammar import NotAName, Parser
+from abistore.model.cpp_names.tokens import tokens
+from abistore.model.shapes import VOID, Array, Primitive, Qualified, TypeRef
+
+MAX_LENGTH: Final = 1 << 16
+"""Longer names are kept as they are: no compiler writes them, and parsing stays bounded."""
+
+NO_CONSTANTS: Final[Mapping[str, str]] = MappingProxyType({})
+
+_WORD = r"[A-Za-z_]\w*+"
+_PLAIN: Final = re.compile(rf"{_WORD}(?:::~?{_WORD})*", re.ASCII)
+_PLAIN_TEMPLATE: Final = re.compile(
+    rf"{_WORD}(?:::{_WORD})*<(?:{_WORD}|(?<=\w)::(?=\w)|(?<=>)::(?=\w)|(?<=\w)<|(?<=[\w>])>| >|(?<=[\w>]), "
+    r"|(?<=[<\s])-?(?:0|[1-9]\d*+)(?=[,>\s]))*+(?<=>)",
+    re.ASCII,
+)
+_SPECIAL_WORD: Final = re.compile(
+    r"\b(?:_GLOBAL__N_\w*|operator|nullptr|auto|unsigned|signed|_Bool|_Complex|__complex__|complex|_Atomic|const|volatile"
+    r"|restrict|__restrict|__restrict__|__const|__volatile__|class|enum|struct|typename|union|void|lambda|unnamed|anonymous"
+    r"|decltype|int|_BitInt)\b"
+)
+
+_RISKY: Final = re.compile(
+    r"(?:^|[^\w>)}\]])::|::\s|_Complex|complex|nullptr|_Atomic|\*::"
+    r"|(?:class|enum|struct|typename|union)\s*::"
+)
+"""Where text that only resembles a name may not settle at once; such text is kept as it is."""
+
+_MARK: Final = re.compile(r"[<(\[{>)\]}]")
+
+
+def normal_name(text: str, constants: Mapping[str, str] = NO_CONSTANTS) -> str:
+    """The normal form of a qualified name or built-in type as a compiler, debug information or demangler spells it.
+
+    ``constants`` gives template arguments that only their declaration can explain another spelling, in normal form:
+    an enumerator (``geo::Red``) the value that other compilers write for it (``(geo::Color)0``).
+    Text that is no name comes back with its white space squeezed; the function never fails.
+    """
+    return _parsed(text, constants) if constants else _normal(text)
+
+
+@lru_cache(1 << 16)
+def _normal(text: str) -> str:
+    if _PLAIN.fullmatch(text) and not _SPECIAL_WORD.search(text):
+        return text
+    if _PLAIN_TEMPLATE.fullmatch(text) and not _SPECIAL_WORD.search(text) and text.count("<") == text.count(">"):
+        return text.replace(" >", ">")
+    return _parsed(text, NO_CONSTANTS)
+
+
+def _parsed(text: str, constants: Mapping[str, str]) -> str:
+    squeezed = " ".join(text.split())
+    if len(text) > MAX_LENGTH:
+        return squeezed
+    try:
+        found = Parser(tokens(text), constants).whole()
+        if _RISKY.search(text) and Parser(tokens(found), constants).whole() != found:
+            return squeezed
+    except NotAName:
+        return squeezed
+    return found
+
+
+@lru_cache(1 << 10)
+def primitive(text: str, size: int) -> Primitive:
+    """The built-in type that ``text`` spells, ``size`` bytes long."""
+    spelling = normal_name(text)
+    return VOID if spelling == "void" else Primitive(spelling, size)
+
+
+def qualified(target: TypeRef, qualifiers: tuple[str, ...]) -> TypeRef:
+    """``target`` with ``qualifiers`` added: joined with those it has, and moved to the element of an array."""
+    if not qualifiers:
+        return target
+    match target:
+        case Qualified():
+            return Qualified(target.target, tuple(sorted({*target.qualifiers, *qualifiers})))
+        case Array(vector=False):
+            return Array(qualified(target.element, qualifiers), target.count)
+    return Qualified(target, tuple(sorted(set(qualifiers))))
+
+
+def last_component(name: str) -> str:
+    """The part of a normal name after its last ``::``, without template arguments and parameters."""
+    tail = name[name.rfind(":") + 1 :]
+    if _MARK.search(tail) is None and sum(map(name.count, "<([{")) == sum(map(name.count, ">)]}")):
+        return tail
+    return _last_component(name)
+
+
+@lru_cache(1 << 10)
+def _last_component(name: str) -> str:
+    depth = 0
+    start = 0
+    end = len(name)
+    for position, mark in enumerate(name):
+        if mark in "<([{":
+            if depth == 0 and position > start:
+                end = min(end, position)
+            depth += 1
+        elif mark in ">)]}":
+            depth -= 1
+        elif mark == ":" and depth == 0:
+            start, end = position + 1, len(name)
+    return name[start:end]

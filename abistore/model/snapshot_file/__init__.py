@@ -1,0 +1,1 @@
+"""Snapshots as JSON files: writing, reading, what is refused, and the schema."""

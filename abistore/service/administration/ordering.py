@@ -1,0 +1,50 @@
+"""How the releases of a library are ordered, and what is told of a release that its version does not order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abistore.model.history import LineOrder, Release
+from abistore.model.labels.versions import AUTO, Standing, position, series
+from abistore.service.database import open_store, user
+from abistore.service.listing import lines_of, releases_of
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeCard:
+    """The version scheme of a library, and how each line is ordered."""
+
+    library: str
+    scheme: str
+    lines: tuple[LineOrder, ...]
+
+
+def db_scheme(library: str, scheme: str | None = None, *, database: str | Path | None = None) -> SchemeCard:
+    """How a library's versions are ordered; declared anew where ``scheme`` is given.
+
+    Raises :class:`SnapshotNotFound` for an unknown library, :class:`UsageError` where the scheme cannot read a version.
+    """
+    with open_store(database, write=scheme is not None) as store:
+        lines_of(store, library, None, None)
+        orders = store.orders(library) if scheme is None else store.set_scheme(library, scheme, user())
+        return SchemeCard(library, store.scheme(library), orders)
+
+
+def standing_note(store: Store, release: Release) -> str:
+    """What to tell of a release that stands elsewhere than a version would; empty for a version."""
+    scheme = store.scheme_of(release.line)
+    standing = position(release.version, release.sequence, scheme).standing
+    if standing is Standing.VERSION:
+        return ""
+    behind = release not in store.foremost(releases_of(store, release.line))
+    if standing is Standing.UNORDERED:
+        kind = "version" if scheme == AUTO else f"{scheme} version"
+        latest = ", and is not @latest" if behind else ""
+        return f"{release.version} is no {kind}: it stands after all versions, in the order of ingestion{latest}"
+    name = series(release.version, scheme)
+    return f"in series {name}: it stands after all versions without a name, and is not @latest" if behind else ""

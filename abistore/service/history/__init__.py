@@ -1,0 +1,1 @@
+"""Reading history back: timelines, logs, verdicts and findings."""

@@ -1,0 +1,129 @@
+"""Judging the releases of a line one after the other, each at the cost of what differs from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from abistore.errors import DamagedStore, Incomparable, InputError
+from abistore.limits import limits_for
+from abistore.model.cycles import without_cycle_collection
+from abistore.model.history import Release, StoredVerdict
+from abistore.model.names import Name
+from abistore.model.snapshot import Snapshot
+from abistore.service.history.verdicts import given_now
+from abistore.service.judging.judging import churn
+
+if TYPE_CHECKING:
+    from abistore.compare.incremental.against import Against
+    from abistore.compare.incremental.difference import Differing
+    from abistore.compare.side import Side
+    from abistore.service.judging.ruling import Ruling
+    from abistore.store.history.walking import Walk
+    from abistore.store.store import Store
+
+
+class Consecutive:
+    """Judges releases of one line against the one before, and against a baseline.
+
+    One pair is in memory at a time. Where something fails, what was known is forgotten, and the next release is judged
+    from scratch. ``damaged`` tells that a release was not what was stored.
+    """
+
+    def __init__(self, store: Store, by: Ruling | None) -> None:
+        self._store = store
+        self._by = by
+        self._base: tuple[Release, Side] | None = None
+        self.damaged = False
+        self._forget()
+
+    def _forget(self) -> None:
+        self._walk: Walk = self._store.walk()
+        self._at: tuple[Release, Side] | None = None
+        self._changed: frozenset[Name] = frozenset()
+        self._from_base: Differing | None = None
+        self._forget_baseline()
+
+    def _forget_baseline(self) -> None:
+        self._against: Against | None = None
+        self._since: set[Name] = set()
+
+    def beside(self, old: Release, new: Release) -> StoredVerdict | str:
+        """The verdict about a release and the one before it, or why there is none."""
+        from abistore.compare.comparison import compare
+        from abistore.compare.context import Known
+        from abistore.compare.incremental.difference import differing
+
+        try:
+            before, after = self._go(old), self._go(new)
+            names = differing(before.snapshot, after.snapshot, self._changed)
+            known = Known(before, after, names, (old.side, new.side))
+            with _bounded(before.snapshot, after.snapshot):
+                policy, suppressions = self._by or (None, None)
+                comparison = compare(
+                    before.snapshot, after.snapshot, policy=policy, suppressions=suppressions, known=known
+                )
+        except (InputError, Incomparable, DamagedStore) as error:
+            return self._failed(error)
+        return given_now(old, new, comparison, churn(before.snapshot, after.snapshot, names))
+
+    def against(self, base: Release, new: Release) -> StoredVerdict | str:
+        """The verdict about a release and a baseline, or why there is none; quickest in the order of releases."""
+        from abistore.compare.incremental.against import Against
+
+        try:
+            old, after = self._go_to_base(base), self._go(new)
+            names = self._differing_from(old, after)
+            if self._against is None:
+                policy, suppressions = self._by or (None, None)
+                self._against = Against(old, policy=policy, suppressions=suppressions)
+            with _bounded(old.snapshot, after.snapshot):
+                comparison = self._against.judge(after, self._since, names, (base.side, new.side))
+            self._since = set()
+        except (InputError, Incomparable, DamagedStore) as error:
+            return self._failed(error)
+        return given_now(base, new, comparison, churn(old.snapshot, after.snapshot, names))
+
+    def _go(self, release: Release) -> Side:
+        """The side of a release; that of the one before stays what it was."""
+        from abistore.compare.side import Side
+
+        if self._at is not None and self._at[0] == release:
+            return self._at[1]
+        step = self._walk.step(release)
+        if self._at is None:
+            side = Side(step.snapshot, step.files)
+        else:
+            side = self._at[1].after(step.snapshot, step.changed, step.files)
+        self._at, self._changed = (release, side), step.changed
+        self._since |= step.changed
+        return side
+
+    def _go_to_base(self, base: Release) -> Side:
+        if self._base is None or self._base[0] != base:
+            self._base = base, self._go(base)
+            self._from_base = None
+            self._forget_baseline()
+        return self._base[1]
+
+    def _differing_from(self, base: Side, new: Side) -> Differing:
+        """The names in which ``new`` differs from the baseline: others than last time among what changed since."""
+        from abistore.compare.incremental.difference import differing, renewed
+
+        if self._from_base is None:
+            self._from_base = differing(base.snapshot, new.snapshot)
+        else:
+            self._from_base = renewed(self._from_base, base.snapshot, new.snapshot, self._since)
+        return self._from_base
+
+    def _failed(self, error: InputError | Incomparable | DamagedStore) -> str:
+        self.damaged = self.damaged or isinstance(error, DamagedStore)
+        self._forget()
+        return error.message
+
+
+@contextmanager
+def _bounded(old: Snapshot, new: Snapshot) -> Iterator[None]:
+    with limits_for(old.weight + new.weight, f"judging {new.label} against {old.label}"), without_cycle_collection():
+        yield

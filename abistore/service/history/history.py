@@ -1,0 +1,184 @@
+"""Reading history back: what is stored, how each release relates to others, and what became of one declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from abistore.model.cycles import with_cycle_collection
+from abistore.model.findings import Churn, RulingFile, Verdict
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
+from abistore.report.heading import evidence_gap
+from abistore.service.database import open_store
+from abistore.service.history.consecutive import Consecutive
+from abistore.service.history.verdicts import Keeper
+from abistore.service.judging.ruling import DEFAULT, Ruling, key_of
+from abistore.service.listing import channels_of, lines_of, releases_of
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+Progress: TypeAlias = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One release beside the one before it, and beside the baseline.
+
+    ``churn``, ``verdict`` and ``notices``, the findings that no verdict counts, are against ``previous``, which the
+    first release has not. ``against_baseline`` is ``None`` for releases before the baseline, and where there is none.
+    ``unjudged`` and ``unjudged_baseline`` say why there is no verdict where one was sought. ``evidence_gap`` and
+    ``evidence_gap_baseline`` tell what a verdict does not cover because one side shows less than the other.
+    """
+
+    release: Release
+    previous: str | None
+    churn: Churn | None
+    verdict: Verdict | None
+    against_baseline: Verdict | None
+    notices: int = 0
+    unjudged: str = ""
+    unjudged_baseline: str = ""
+    evidence_gap: str = ""
+    evidence_gap_baseline: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for.
+
+    ``candidates`` failed their gate and were kept; no release is judged against them. The verdicts are by ``policy``
+    and the suppressions of the files. ``damaged``: a release that was to be judged is not what was stored.
+    """
+
+    line: LineKey
+    channel: str
+    baseline: str | None
+    rows: tuple[HistoryRow, ...]
+    candidates: tuple[Release, ...] = ()
+    policy: str = DEFAULT
+    policy_file: RulingFile | None = None
+    suppression_files: tuple[RulingFile, ...] = ()
+    damaged: bool = False
+
+
+def history(
+    library: str,
+    *,
+    channel: str = DEFAULT_CHANNEL,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+    progress: Progress | None = None,
+    by: Ruling | None = None,
+) -> tuple[History, ...]:
+    """Every line of a library with its verdicts; those that were never given are given now and stored."""
+    with open_store(database) as store, Keeper(database) as keeper, with_cycle_collection():
+        keys = lines_of(store, library, target, profile)
+        return tuple(_history(store, key, channel, Judging(store, by, keeper, progress)) for key in keys)
+
+
+class Judging(NamedTuple):
+    """How a history is judged: by what, who keeps the verdicts, and who is told how far it is."""
+
+    store: Store
+    by: Ruling | None
+    keeper: Keeper
+    progress: Progress | None
+
+
+def _history(store: Store, key: LineKey, channel: str, judging: Judging) -> History:
+    stored = releases_of(store, key)
+    baseline_version = channels_of(store, key).get(channel)
+    baseline = next((one for one in stored if one.version == baseline_version), None)
+    start = stored.index(baseline) if baseline else len(stored)
+    verdicts = _Verdicts(key, judging)
+    rows = []
+    for number, release in enumerate(stored):
+        if judging.progress:
+            judging.progress(f"{key.library} {release.version}", number / len(stored))
+        previous = stored[number - 1] if number else None
+        beside = verdicts.beside(previous, release) if previous else None
+        against = verdicts.against(baseline, release) if baseline and number > start else None
+        rows.append(_row(release, (previous, beside), (baseline, against)))
+    kept = store.candidates(key.library, key.target, key.profile)
+    return History(
+        key,
+        channel,
+        baseline.version if baseline else None,
+        tuple(rows),
+        kept,
+        *_ruled(judging.by),
+        damaged=verdicts.damaged,
+    )
+
+
+def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile, ...]]:
+    return (by.policy.name, by.policy.file, by.suppressions.files) if by else (DEFAULT, None, ())
+
+
+class _Verdicts:
+    """The verdicts about a line: those that were given before, and others as they are asked for.
+
+    Why there is none is told in its place: one release that cannot be judged leaves the others theirs.
+    """
+
+    def __init__(self, key: LineKey, judging: Judging) -> None:
+        from abistore.compare.comparison import engine_digest
+
+        self._judging = judging
+        self._known = dict(judging.store.verdict_summaries(key, engine_digest()))
+        self._judge = Consecutive(judging.store, judging.by)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether a release was not what was stored."""
+        return self._judge.damaged
+
+    def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
+        """The verdict about a release and the one before it."""
+        return self._remembered(previous, release) or self._kept(self._judge.beside(previous, release))
+
+    def against(self, baseline: Release, release: Release) -> VerdictSummary | str:
+        """The verdict about a release and the baseline."""
+        return self._remembered(baseline, release) or self._kept(self._judge.against(baseline, release))
+
+    def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
+        return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))
+
+    def _kept(self, given: StoredVerdict | str) -> VerdictSummary | str:
+        if isinstance(given, str):
+            return given
+        self._judging.keeper.keep(given)
+        summary = self._judging.store.summary_of(given)
+        self._known[given.old.sequence, given.new.sequence, key_of(self._judging.by, given.old, given.new)] = summary
+        return summary
+
+
+Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]
+"""Another release, and the verdict against it, why there is none, or nothing where none was sought."""
+
+
+def _row(release: Release, beside: Told, against: Told) -> HistoryRow:
+    previous, found = beside
+    verdict = found if isinstance(found, VerdictSummary) else None
+    baseline = against[1] if isinstance(against[1], VerdictSummary) else None
+    return HistoryRow(
+        release=release,
+        previous=previous.version if previous else None,
+        churn=verdict.churn if verdict else None,
+        verdict=verdict.verdict if verdict else None,
+        against_baseline=baseline.verdict if baseline else None,
+        notices=verdict.notices if verdict else 0,
+        unjudged=found if isinstance(found, str) else "",
+        unjudged_baseline=against[1] if isinstance(against[1], str) else "",
+        evidence_gap=_gap(release, beside),
+        evidence_gap_baseline=_gap(release, against),
+    )
+
+
+def _gap(release: Release, told: Told) -> str:
+    other, verdict = told
+    return evidence_gap(other.evidence, release.evidence) if other and isinstance(verdict, VerdictSummary) else ""

@@ -1,0 +1,140 @@
+"""Verdicts about stored releases: remembered ones, or judged now and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from abistore.errors import StoreError
+from abistore.model.findings import Churn, Comparison
+from abistore.model.history import Release, StoredVerdict
+from abistore.report.model import Report
+from abistore.service.database import line_target, open_store
+from abistore.service.judging.counterparts import counterpart
+from abistore.service.judging.evidence import Requirement, usual
+from abistore.service.judging.judging import FailOn, churn, concluded, gated, report
+from abistore.service.judging.ruling import Ruling, key_of, ruled
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A report about two stored releases, and what the store keeps of it; ``remembered`` where it was read back."""
+
+    report: Report
+    given: StoredVerdict
+    remembered: bool
+
+
+def verdict(
+    reference: str,
+    *,
+    against: str | None = None,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+    fail_on: FailOn = "api_break",
+    require: Requirement | None = None,
+    by: Ruling | None = None,
+) -> Judgement:
+    """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
+
+    Judged now and stored where it was not before. Where ``against`` is given, the release must have been seen no less
+    than that, unless ``require`` says otherwise. Raises :class:`SnapshotNotFound`.
+    """
+    with open_store(database) as store:
+        release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        other = counterpart(store, release, "prev" if against is None else against)
+        judgement = judged(store, other, release, by=by)
+    remember(database, [judgement])
+    return replace(
+        judgement, report=gated(judgement.report, fail_on, usual(against, fail_on) if require is None else require)
+    )
+
+
+def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -> Judgement:
+    """The verdict about two stored releases by the rules of today and a ruling, from the store where it has it."""
+    from abistore.compare.comparison import engine_digest
+
+    found = store.find_verdict(old, new, key_of(by, old, new), engine_digest())
+    before, after = store.load_many([old, new])
+    given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
+    shown = ruled(given.comparison, by)
+    return Judgement(report(shown, given.churn, (before, after)), given, found is not None)
+
+
+def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn) -> StoredVerdict:
+    """What the store is to keep of a judgement that is given at this moment."""
+    return StoredVerdict(old, new, comparison, churned, datetime.now(UTC))
+
+
+def remember(database: str | Path | None, judgements: Sequence[Judgement]) -> bool:
+    """Store the judgements that were made now; false where the database cannot be written, which is no failure."""
+    if all(judgement.remembered for judgement in judgements):
+        return True
+    try:
+        with open_store(database, write=True) as store:
+            save(store, judgements)
+    except StoreError:
+        return False
+    return True
+
+
+def save(store: Store, judgements: Sequence[Judgement]) -> None:
+    """Store the judgements that were made now."""
+    if made := [judgement.given for judgement in judgements if not judgement.remembered]:
+        store.save_verdicts(made)
+
+
+class Keeper:
+    """Stores verdicts as they are given, a few at a time, so that little is lost whatever ends this process.
+
+    Where the database cannot be written, none is stored; that is no failure.
+    """
+
+    def __init__(self, database: str | Path | None) -> None:
+        self._database = database
+        self._pending: list[StoredVerdict] = []
+        self._since = monotonic()
+        self._stack = ExitStack()
+        self._store: Store | None = None
+        self._refused = False
+
+    def __enter__(self) -> Keeper:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._stack:
+            self._flush()
+
+    def keep(self, given: StoredVerdict) -> None:
+        """Store ``given``, now or a moment later."""
+        self._pending.append(given)
+        if len(self._pending) >= MOST_PENDING or monotonic() - self._since >= SECONDS_PENDING:
+            self._flush()
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, []
+        self._since = monotonic()
+        if self._refused or not pending:
+            return
+        try:
+            if self._store is None:
+                self._store = self._stack.enter_context(open_store(self._database, write=True))
+            self._store.save_verdicts(pending)
+        except StoreError:
+            self._refused = True
+
+
+MOST_PENDING, SECONDS_PENDING = 50, 0.5
+"""So many verdicts are stored in one transaction, or those of so much time."""

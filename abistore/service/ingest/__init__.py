@@ -1,0 +1,1 @@
+"""Storing snapshots as releases: gates, candidates, export and import."""

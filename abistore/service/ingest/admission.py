@@ -1,0 +1,163 @@
+"""Letting a snapshot into the store: judged first, and stored where it passes what holds at the moment of storing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.errors import EvidenceMissing, SnapshotNotFound
+from abistore.model.findings import Churn, Comparison
+from abistore.model.history import IngestOutcome, Release
+from abistore.report.model import Report, verdict_of
+from abistore.service.history.verdicts import given_now, judged
+from abistore.service.ingest.gates import Admitted, Arrival, Gate, Outcome, as_known, store_as
+from abistore.service.judging.counterparts import Counterpart, counterpart_of
+from abistore.service.judging.evidence import lacking_alone
+from abistore.service.judging.judging import churn, concluded, gated, report
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+ATTEMPTS = 3
+"""How often an arrival is judged while others may move what it is judged against; then they wait for it."""
+
+
+class _Standing(NamedTuple):
+    """What decides about an arrival, as the store has it at one moment.
+
+    ``release`` is the arrival itself where it is stored, ``against`` and ``replaced`` are what it is judged against,
+    ``stands`` is the version at which the channel stands that it may move.
+    """
+
+    release: Release | None
+    against: Counterpart
+    replaced: Release | None
+    stands: str | None
+
+    @property
+    def counterparts(self) -> tuple[Release, ...]:
+        return tuple(dict.fromkeys(each for each in (self.against.release, self.replaced) if each is not None))
+
+
+class _Given(NamedTuple):
+    report: Report
+    comparison: Comparison
+    churn: Churn
+    remembered: bool
+
+
+def admit_judged(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
+    """Judge ``arrival`` and store it where it passes, or where it is to be kept.
+
+    It is judged without keeping others from writing. Storing it is one transaction that looks once more at what it was
+    judged against: where that has moved, it is judged again. Raises :class:`VersionTaken` and what else refuses it.
+    """
+    admission = _Admission(store, arrival, gate)
+    for _ in range(ATTEMPTS):
+        standing = admission.standing()
+        outcome = admission.judge(standing)
+        if admission.refuses(outcome, standing):
+            return Admitted(outcome)
+        with store.transaction():
+            store.hold(arrival.line)
+            if admission.standing() == standing:
+                return admission.settle(outcome, standing)
+    with store.transaction():
+        store.hold(arrival.line)
+        standing = admission.standing()
+        outcome = admission.judge(standing)
+        return Admitted(outcome) if admission.refuses(outcome, standing) else admission.settle(outcome, standing)
+
+
+class _Admission:
+    """One arrival at one gate; what it was judged against once is not judged again."""
+
+    def __init__(self, store: Store, arrival: Arrival, gate: Gate) -> None:
+        self.store, self.arrival, self.gate = store, arrival, gate
+        self._given: dict[tuple[Release, Release | None], _Given] = {}
+
+    def standing(self) -> _Standing:
+        """What the store holds now."""
+        line, version = self.arrival.line, self.arrival.request.version
+        with self.store.reading():
+            release, replaced = self._place()
+            against = counterpart_of(self.store, line, version, self.gate.against, self.gate.channel)
+            moves = self.store.baselines(line.library) if self.gate.channel else ()
+        stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
+        return _Standing(release, against, replaced, stands)
+
+    def _place(self) -> tuple[Release | None, Release | None]:
+        """The release that the arrival is, and the one that it would replace."""
+        arrival = self.arrival
+        if arrival.snapshot is not None:
+            place = self.store.place(arrival.snapshot, arrival.request)
+            return (place.current, None) if place.known else (None, place.current)
+        line = arrival.line
+        if arrival.release not in self.store.releases(line.library, line.target, line.profile):
+            raise SnapshotNotFound(f"{line.library}@{arrival.request.version}: was replaced just now", "run this again")
+        return arrival.release, None
+
+    def judge(self, standing: _Standing) -> Outcome:
+        """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
+        reports = [self._report(old, standing.release) for old in standing.counterparts]
+        if not reports:
+            lack = self._alone(standing.release)
+            return Outcome(exit_code=lack.exit_code if lack else 0, lack=lack, unjudged=standing.against.missing)
+        worst, *others = sorted(reports, key=_severity, reverse=True)
+        lack = EvidenceMissing(worst.error, worst.hint) if worst.code else None
+        return Outcome((worst, *others), worst.exit_code, lack, standing.against.missing)
+
+    def _report(self, old: Release, stored: Release | None) -> Report:
+        if (old, stored) not in self._given:
+            self._given[old, stored] = self._judged(old, stored)
+        return gated(self._given[old, stored].report, self.gate.fail_on, self.gate.required)
+
+    def _judged(self, old: Release, stored: Release | None) -> _Given:
+        by = self.gate.by
+        if stored is not None:
+            found = judged(self.store, old, stored, by=by)
+            return _Given(found.report, found.given.comparison, found.given.churn, found.remembered)
+        assert self.arrival.snapshot is not None
+        sides = self.store.load(old), self.arrival.snapshot
+        comparison, churned = concluded(*sides, by), churn(*sides)
+        return _Given(report(comparison, churned, sides), comparison, churned, False)
+
+    def _alone(self, stored: Release | None) -> EvidenceMissing | None:
+        side = stored or self.arrival.snapshot
+        assert side is not None
+        label = f"{self.arrival.line.library} {self.arrival.request.version}"
+        return lacking_alone(label, side.evidence, self.gate.required)
+
+    def refuses(self, outcome: Outcome, standing: _Standing) -> bool:
+        """Whether nothing is to be written."""
+        return bool(outcome.exit_code) and standing.release is None and not self.gate.keep_failed
+
+    def settle(self, outcome: Outcome, standing: _Standing) -> Admitted:
+        """Store what passes as a release, and what fails as a candidate; move the baseline of what passes."""
+        stored = self._stored(outcome, standing)
+        given = (self._given[old, standing.release] for old in standing.counterparts)
+        made = zip(standing.counterparts, given, strict=True)
+        self.store.save_verdicts(
+            [given_now(old, stored.release, one.comparison, one.churn) for old, one in made if not one.remembered]
+        )
+        channel = self.gate.channel if self._moves(outcome, standing) else None
+        if channel:
+            line, version = stored.release.line, stored.release.version
+            self.store.set_baseline(line, channel, version, self.arrival.request.actor, "ingest")
+        return Admitted(outcome, stored, channel)
+
+    def _stored(self, outcome: Outcome, standing: _Standing) -> IngestOutcome:
+        if standing.release is not None:
+            return as_known(standing.release)
+        return store_as(self.store, self.arrival, candidate=bool(outcome.exit_code))
+
+    def _moves(self, outcome: Outcome, standing: _Standing) -> bool:
+        """What was not judged where it should be may set a baseline, and not move one."""
+        if outcome.exit_code or (standing.stands is not None and self.gate.if_unset):
+            return False
+        return standing.stands is None or not outcome.unjudged
+
+
+def _severity(report: Report) -> tuple[int, int]:
+    """A verdict that fails is worse than evidence that is missing, and that worse than what passes."""
+    failing = 0 if not report.exit_code else 1 if report.code else 2
+    return failing, verdict_of(report)

@@ -1,0 +1,317 @@
+"""Storing the snapshots of files, one release each, and judging them on their way in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from abistore.errors import AbistoreError, UsageError
+from abistore.model.cycles import without_cycle_collection
+from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, Said
+from abistore.model.labels.sonames import library_name
+from abistore.model.labels.versions import position
+from abistore.model.names import SELF
+from abistore.model.shapes import Library
+from abistore.model.snapshot import Exported, Snapshot
+from abistore.service.administration.ordering import standing_note
+from abistore.service.database import open_store, user
+from abistore.service.ingest.gates import OPEN, Admitted, Arrival, Gate, admit
+from abistore.service.labels import check_label
+from abistore.service.snapshots import ExtractOptions, InputFile, captured, check_target, is_json, one_of
+
+if TYPE_CHECKING:
+    from abistore.report.model import Report
+    from abistore.store.store import Store
+
+VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
+"""Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
+
+Progress: TypeAlias = Callable[[str, float], None]
+
+NO_EXPORTS = "nothing can link to it"
+NO_EXPORTS_HINT = (
+    "a library without exports is seldom meant: check that it is the right file, its visibility "
+    "(-fvisibility=hidden), and the version script that it was linked with"
+)
+
+IN_FILE_NAME = (
+    re.compile(r"\.so\.(\d[\w.+~-]*)$"),
+    re.compile(r"[-_]v?(\d[\w.+~-]*?)(?:\.so|\.abi)?(?:\.json|\.\d+)*$"),
+)
+IN_FOLDER_NAME = re.compile(r"(?:^|(?<!x86)[-_])v?(\d[\w.+~-]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestPlan:
+    """What holds for every file of one call.
+
+    ``target`` refuses files of another platform. ``gate`` is what each must pass to be stored. ``replace`` allows
+    another binary under a taken version; where a baseline stands at it, ``replace_baseline`` must give the reason.
+    Where ``profile``, ``revision``, ``url`` or ``released`` are not given, a JSON snapshot says them that was exported
+    with them.
+    """
+
+    library: str | None = None
+    version: str | None = None
+    version_from: VersionFrom | None = None
+    target: str | None = None
+    profile: str | None = None
+    replace: bool = False
+    replace_baseline: str = ""
+    revision: str | None = None
+    url: str | None = None
+    released: datetime | None = None
+    actor: str = ""
+    options: ExtractOptions = field(default_factory=ExtractOptions)
+    gate: Gate = OPEN
+
+
+Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of one file.
+
+    ``status``: ``stored``, ``replaced``, ``known`` (it was there: nothing was read), ``candidate`` (it failed its
+    gate and was kept), ``refused`` (it failed, and was not stored), or ``failed`` with the error's ``code``, ``error``
+    and ``hint``. These three tell of missing evidence too. ``verdict`` is the worst one; where a replacement was judged
+    against what it replaces as well, ``other_verdict`` is the other one. ``unjudged`` says why a first release has no
+    verdict where one was asked for. ``mended`` names what the call says about a known release that nobody had said.
+    ``notes`` tell what is unusual about the file, and what stays as it was said of a known release.
+    """
+
+    path: str
+    status: Status
+    exit_code: int = 0
+    release: Release | None = None
+    verdict: Report | None = None
+    other_verdict: Report | None = None
+    unjudged: str = ""
+    baseline: str | None = None
+    entries_written: int = 0
+    shapes_written: int = 0
+    code: str = ""
+    error: str = ""
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+
+
+def ingest(
+    paths: Sequence[Path],
+    plan: IngestPlan,
+    *,
+    database: str | Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[Ingested, ...]:
+    """Store each file as a release of its library; a file that fails leaves the others stored.
+
+    Files are taken as given, or in release order where ``plan.version_from`` finds every version in their paths.
+
+    Raises :class:`AbistoreError` itself only where the whole call is wrong or the database cannot be opened.
+    """
+    for what in ("library", "version", "profile", "revision", "url", "actor"):
+        check_label(what, getattr(plan, what))
+    plan.gate.check()
+    if plan.replace_baseline and not plan.replace:
+        raise UsageError("a reason to replace a baseline, without --replace", "pass --replace as well")
+    options = replace(plan.options, progress=progress)
+    results = []
+    with open_store(database, write=True, create=True) as store:
+        for number, path in enumerate(_in_release_order(paths, plan)):
+            if progress:
+                progress(path.name, number / len(paths))
+            # per file: what it leaves is freed before the collection looks at what is left
+            with without_cycle_collection():
+                result = _ingest_safely(store, path, replace(plan, options=one_of(options, number, len(paths))))
+            results.append(_placed(store, result))
+    return tuple(results)
+
+
+def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]:
+    """Oldest first where the paths tell every version: a shell's ``*`` puts 1.10 before 1.9."""
+    versions = [_version_of_path(path, plan.version_from) or "" for path in paths]
+    if plan.version or not all(versions):
+        return paths
+    ordered = sorted(enumerate(paths), key=lambda numbered: position(versions[numbered[0]], numbered[0]))
+    return [path for _, path in ordered]
+
+
+def _placed(store: Store, result: Ingested) -> Ingested:
+    """The result, with a note where the new release is not ordered by its version."""
+    if result.release is None or result.status not in {"stored", "replaced"}:
+        return result
+    note = standing_note(store, result.release)
+    return replace(result, notes=(*result.notes, note)) if note else result
+
+
+def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
+    try:
+        with InputFile(path) as file:
+            return _ingest_file(store, file, plan)
+    except AbistoreError as error:
+        return Ingested(str(path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)
+
+
+def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
+    path, read_here = file.path, not is_json(file)
+    if read_here and (known := _known(store, file, plan)):
+        check_target(known.target, path, plan.target)
+        arrival, said = Arrival.known(known, plan.actor or user()), _said(Exported(), plan)
+        notes = _silent(known.exports)
+    else:
+        snapshot = captured(file, options=plan.options, target=plan.target)
+        check_target(snapshot.target, path, plan.target)
+        request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
+        arrival, said = Arrival.of(snapshot, request), Said(request.released, request.revision, request.url)
+        exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
+        notes = (*_unusual(snapshot), *_silent(exports))
+    ingested = _ingested(path, admit(store, arrival, plan.gate), notes)
+    return _supplemented(store, ingested, said, plan) if ingested.status == "known" else ingested
+
+
+def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingested:
+    (outcome, stored, baseline), lack = admitted, admitted.outcome.lack
+    verdict, other, *_ = (*outcome.reports, None, None)
+    return Ingested(
+        path=str(path),
+        status=_status(stored),
+        exit_code=outcome.exit_code,
+        release=stored.release if stored else None,
+        verdict=verdict,
+        other_verdict=other,
+        unjudged=outcome.unjudged,
+        baseline=baseline,
+        entries_written=stored.entries_written if stored else 0,
+        shapes_written=stored.shapes_written if stored else 0,
+        code=lack.code if lack else "",
+        error=lack.message if lack else "",
+        hint=lack.hint if lack else NO_EXPORTS_HINT if NO_EXPORTS in notes else "",
+        notes=notes,
+    )
+
+
+def _supplemented(store: Store, known: Ingested, said: Said, plan: IngestPlan) -> Ingested:
+    """A known release, about which the caller may say what nobody has said yet."""
+    release = known.release
+    assert release is not None
+    done = store.supplement(release, said, plan.actor or user())
+    label = f"{release.line.library}@{release.version}"
+    kept = (
+        f"{fact} stays {_shown(getattr(done.before, fact))} (to change it: abistore release edit {label} --{fact})"
+        for fact in done.kept
+    )
+    return replace(known, release=done.release, mended=done.changed, notes=(*known.notes, *kept))
+
+
+def _shown(value: datetime | str) -> str:
+    return value if isinstance(value, str) else f"{value:%Y-%m-%d}"
+
+
+def _said(exported: Exported, plan: IngestPlan) -> Said:
+    """What the caller says about a release, else what the snapshot was exported with."""
+    return Said(plan.released or exported.released, plan.revision or exported.revision, plan.url or exported.url)
+
+
+def _status(stored: IngestOutcome | None) -> Status:
+    if stored is None:
+        return "refused"
+    if stored.release.candidate:
+        return "candidate"
+    return "known" if stored.known else "replaced" if stored.replaced else "stored"
+
+
+def _unusual(snapshot: Snapshot) -> Iterator[str]:
+    library = _facts(snapshot)
+    if library and library.file_kind == "executable":
+        yield "an executable (its exports are what plugins link to)"
+
+
+def _silent(exports: int) -> tuple[str, ...]:
+    return () if exports else (NO_EXPORTS,)
+
+
+def _known(store: Store, file: InputFile, plan: IngestPlan) -> Release | None:
+    """The release stored from this very file under the labels asked for, unless reading it again could say more."""
+    path, version = file.path, plan.version or _version_of_path(file.path, plan.version_from)
+    if plan.replace or (plan.version_from and not version):
+        return None
+    profile = plan.profile or DEFAULT_PROFILE
+    if not store.may_know(file.size, version, profile, plan.library):
+        return None
+    known = store.known(file.sha256(), version, profile, plan.library)
+    if known and not plan.library and known.line.library != library_name(known.soname or path.name):
+        return None  # somebody stored it under another library's name
+    return None if known and _could_say_more(known, plan) else known
+
+
+def _could_say_more(known: Release, plan: IngestPlan) -> bool:
+    """Whether debug information may be found now, or was not asked for when the file was read and is judged now."""
+    if plan.options.debug_dirs or plan.options.debuginfod:
+        return any(evidence.state != "full" for evidence in known.evidence)
+    unread = "layout" not in {evidence.facet for evidence in known.evidence}
+    return unread and plan.options.layout and not plan.gate.is_open
+
+
+def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:
+    version = _version(snapshot, path, plan)
+    check_label("version", version)
+    check_label("library", plan.library or snapshot.library)
+    exported = snapshot.exported or Exported()
+    for what in ("profile", "revision", "url"):
+        check_label(what, getattr(exported, what))
+    said = _said(exported, plan)
+    return IngestRequest(
+        version=version,
+        profile=plan.profile or exported.profile or DEFAULT_PROFILE,
+        library=plan.library,
+        replace=plan.replace,
+        replace_baseline=plan.replace_baseline,
+        revision=said.revision,
+        url=said.url,
+        actor=plan.actor or user(),
+        released=said.released,
+    )
+
+
+def _version(snapshot: Snapshot, path: Path, plan: IngestPlan) -> str:
+    found = plan.version or _version_of_path(path, plan.version_from)
+    if not found and plan.version_from == "soname":
+        found = _version_of_soname(snapshot)
+    found = found or snapshot.version
+    if not found:
+        tried = f" (--version-from {plan.version_from} finds none)" if plan.version_from else ""
+        raise UsageError(
+            f"{path}: no version given{tried}",
+            "pass --version, or --version-from filename, folder or soname",
+        )
+    return found
+
+
+def _version_of_path(path: Path, source: VersionFrom | None) -> str | None:
+    if source == "filename":
+        name = path.resolve().name
+        matches = (pattern.search(name) for pattern in IN_FILE_NAME)
+        return next((match[1] for match in matches if match), None)
+    if source == "folder":
+        match = IN_FOLDER_NAME.search(path.absolute().parent.name)
+        return match[1] if match else None
+    return None
+
+
+def _version_of_soname(snapshot: Snapshot) -> str | None:
+    library = _facts(snapshot)
+    match = IN_FILE_NAME[0].search((library and library.soname) or "")
+    return match[1] if match else None
+
+
+def _facts(snapshot: Snapshot) -> Library | None:
+    """The facts of the whole file, where its tables tell them."""
+    return next((shape for shape in snapshot.variants("symbol", SELF) if isinstance(shape, Library)), None)

@@ -1,0 +1,97 @@
+"""Stored snapshots out as JSON, and JSON snapshots into the store."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from abistore.errors import InputError
+from abistore.model.history import DEFAULT_PROFILE, Release
+from abistore.model.snapshot import Exported
+from abistore.service.database import line_target, open_store
+from abistore.service.ingest.ingesting import Ingested, IngestPlan, Progress, ingest
+from abistore.service.snapshots import InputFile, is_json, written
+
+STANDARD_INPUT = Path("-")
+
+
+def export(
+    reference: str,
+    *,
+    database: str | Path | None = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> tuple[Release, bytes]:
+    """A stored release and its JSON snapshot, with what the store says about it. Raises :class:`SnapshotNotFound`."""
+    with open_store(database) as store:
+        release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        return release, written(msgspec.structs.replace(store.load(release), exported=_exported(release)))
+
+
+def _exported(release: Release) -> Exported | None:
+    """What the store says about a release; ``None`` where that is nothing, so that an export is what `dump` writes."""
+    profile = release.line.profile if release.line.profile != DEFAULT_PROFILE else None
+    said = Exported(profile, release.released, release.revision, release.url)
+    return said if said != Exported() else None
+
+
+def import_(
+    paths: Sequence[Path],
+    plan: IngestPlan,
+    *,
+    database: str | Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[Ingested, ...]:
+    """Store JSON snapshots as releases, under the version that each carries unless ``plan`` gives one.
+
+    ``-`` is what standard input holds.
+    """
+    with _files(paths, plan.options.max_bytes) as files:
+        results = _import(tuple(files), plan, database, progress)
+    return tuple(
+        replace(one, path=str(path), error=one.error.replace(str(file), str(path)))
+        for path, file, one in zip(paths, files, results, strict=True)
+    )
+
+
+@contextmanager
+def _files(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
+    """The files to read, while this lasts: for ``-`` a copy of standard input, which is read once and no further than
+    ``most`` bytes and one more."""
+    if STANDARD_INPUT not in paths:
+        yield list(paths)
+        return
+    with tempfile.TemporaryDirectory(prefix="abistore-") as folder:
+        copy = Path(folder) / "standard-input.json"
+        with copy.open("wb") as file:
+            left = most + 1  # one byte too many is refused as any file that is too large
+            while left and (piece := sys.stdin.buffer.read(min(left, 1 << 20))):
+                left -= file.write(piece)
+        yield [copy if path == STANDARD_INPUT else path for path in paths]
+
+
+def _import(
+    paths: Sequence[Path], plan: IngestPlan, database: str | Path | None, progress: Progress | None
+) -> tuple[Ingested, ...]:
+    refused = tuple(refusal for path in paths if (refusal := _refusal(path)))
+    accepted = [path for path in paths if str(path) not in {refusal.path for refusal in refused}]
+    stored = ingest(accepted, replace(plan, version_from=None), database=database, progress=progress)
+    by_path = {result.path: result for result in (*refused, *stored)}
+    return tuple(by_path[str(path)] for path in paths)
+
+
+def _refusal(path: Path) -> Ingested | None:
+    try:
+        with InputFile(path) as file:
+            if is_json(file):
+                return None
+        error = InputError(f"{path}: not a JSON snapshot", "`abistore ingest` stores libraries")
+    except InputError as failure:
+        error = failure
+    return Ingested(str(path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)

@@ -1,0 +1,1 @@
+"""Comparing and judging: two sides, a policy, suppressions, and what evidence is required."""

@@ -1,0 +1,124 @@
+"""The gate on evidence: whether both sides of a comparison saw enough for its verdict to say that nothing broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from abistore.errors import EvidenceMissing, UsageError
+from abistore.model.findings import evidence_rank
+from abistore.model.names import FACETS, Facet
+from abistore.model.snapshot import Evidence
+from abistore.model.words.counting import counted
+
+if TYPE_CHECKING:
+    from abistore.report.model import Report
+
+NO_LESS: Final = "old"
+"""The word for as much as the old side has."""
+
+
+FULL: Final = evidence_rank(Evidence("layout", "full"))
+NOT_REQUESTED: Final = "not-requested"
+UNASKED: Final[dict[Facet, str]] = {
+    "layout": "read it without --symbols-only",
+    "source": "leave source out: headers are not read yet",
+}
+"""What makes a facet seen that nobody asked for."""
+
+
+class Requirement(NamedTuple):
+    """What must have been seen: ``facets`` in full by both sides, and ``no_less`` by the new side than by the old."""
+
+    facets: tuple[Facet, ...] = ()
+    no_less: bool = False
+
+
+NOTHING: Final = Requirement()
+AS_MUCH: Final = Requirement(no_less=True)
+
+
+class Lack(NamedTuple):
+    """One facet that one side saw too little of."""
+
+    said: str
+    hint: str
+
+
+def usual(against: str | None, fail_on: str) -> Requirement:
+    """What is required where nobody says: as much as the old side has, where one is named and something can fail."""
+    return AS_MUCH if against is not None and fail_on != "never" else NOTHING
+
+
+def requirement(text: str | None) -> Requirement | None:
+    """What ``--require`` means: comma-separated facets and ``old``, or ``none``; ``None`` where it is not given.
+
+    Raises :class:`UsageError`.
+    """
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",")]
+    unknown = [word for word in words if word not in {*FACETS, NO_LESS, "none"}]
+    if unknown or (len(words) > 1 and "none" in words):
+        message = f"--require {text}: {unknown[0]!r} is no facet" if unknown else f"--require {text}: none is alone"
+        raise UsageError(message, f"give some of {', '.join(FACETS)} and {NO_LESS}, separated by commas, or none")
+    return Requirement(tuple(facet for facet in FACETS if facet in words), NO_LESS in words)
+
+
+def lacking(report: Report, require: Requirement) -> EvidenceMissing | None:
+    """The error that tells what of ``require`` the sides of a comparison have not seen."""
+    sides = (report.new, report.old)
+    found = [lack for side in sides for lack in _unseen(str(side), side.evidence, require)]
+    if require.no_less:
+        found += [lack for facet in FACETS if facet not in require.facets for lack in _less(report, facet)]
+    return _error(found)
+
+
+def lacking_alone(library: str, evidence: Iterable[Evidence], require: Requirement) -> EvidenceMissing | None:
+    """The same of what has no other side, such as the first release of a line."""
+    return _error(list(_unseen(library, tuple(evidence), require)))
+
+
+def _unseen(label: str, evidence: tuple[Evidence, ...], require: Requirement) -> Iterator[Lack]:
+    for facet in require.facets:
+        seen = _of(evidence, facet)
+        if evidence_rank(seen) < FULL:
+            yield Lack(f"{label}: {facet} is required in full, and is {_told(seen)}", _hint(seen))
+
+
+def _less(report: Report, facet: Facet) -> Iterator[Lack]:
+    """What the new side has not seen of ``facet`` and the old side has.
+
+    Where both saw a part, it is names that tell: another part of the same size may have nothing in common with it.
+    """
+    old, new = _of(report.old.evidence, facet), _of(report.new.evidence, facet)
+    before, after = evidence_rank(old), evidence_rank(new)
+    if after < before:
+        yield Lack(f"{report.new}: {facet} is {_told(new)}, and {old.state} in {report.old}", _hint(new))
+    elif 0 < after == before < FULL:
+        items = (item for item in report.not_checked if (item.facet, item.side) == (facet, "new"))
+        if lost := sorted({name for item in items for name in item.names}):
+            some = counted(len(lost), "declaration")
+            said = f"{facet} leaves out {some} that {report.old} describes, e.g. {', '.join(lost[:3])}"
+            yield Lack(f"{report.new}: {said}", _hint(new))
+
+
+def _of(evidence: tuple[Evidence, ...], facet: Facet) -> Evidence:
+    return next((seen for seen in evidence if seen.facet == facet), Evidence(facet, "missing", NOT_REQUESTED))
+
+
+def _told(seen: Evidence) -> str:
+    why = seen.detail or seen.reason
+    return f"{seen.state} ({why})" if why else seen.state
+
+
+def _hint(seen: Evidence) -> str:
+    return seen.hint or (UNASKED.get(seen.facet, "") if seen.reason == NOT_REQUESTED else "")
+
+
+def _error(found: list[Lack]) -> EvidenceMissing | None:
+    if not found:
+        return None
+    hints = dict.fromkeys(lack.hint for lack in found if lack.hint)
+    hint = f"{'; '.join(hints)}; or judge without it: --require none" if hints else ""
+    return EvidenceMissing("; ".join(lack.said for lack in found), hint)

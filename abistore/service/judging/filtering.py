@@ -1,0 +1,36 @@
+"""Showing some of a report's changes only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
+from abistore.model.words.counting import counted
+from abistore.report.model import Report
+
+Filter: TypeAlias = Callable[[Report], Report]
+
+
+def show_only(text: str | None) -> Filter:
+    """A filter that leaves the changes which comma-separated tokens select, e.g. ``breaking,risk,functions``.
+
+    Tokens are impacts, elements and actions: any of one sort, and all sorts, must fit. Verdict, counts and exit code
+    stay; a remark tells how many changes are not shown. Raises :class:`UsageError`.
+    """
+    if text is None:
+        return lambda report: report
+    from abistore.compare.policies.show_only import parse_show_only
+
+    wanted = parse_show_only(text)
+
+    def shown(report: Report) -> Report:
+        changes = tuple(change for change in report.changes if wanted.shows(change.kind, change.impact))
+        hidden = len(report.changes) - len(changes)
+        changed = counted(len(report.changes), "change")
+        remark = f"{hidden} of {changed} {'is' if hidden == 1 else 'are'} not shown: --show-only {text}"
+        notes = (*report.notes, remark) if hidden else report.notes
+        return msgspec.structs.replace(report, changes=changes, notes=notes)
+
+    return shown

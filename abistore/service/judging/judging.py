@@ -1,0 +1,125 @@
+"""Comparing two snapshots, judging the difference, and remembering the judgement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from abistore.limits import limits_for
+from abistore.model.findings import Churn, Comparison, Verdict
+from abistore.model.names import Name
+from abistore.model.snapshot import Snapshot
+from abistore.report.model import Report, verdict_of
+from abistore.report.outline import outline
+from abistore.service.judging.evidence import NOTHING, Requirement, lacking
+from abistore.service.judging.kinship import strangers
+from abistore.service.judging.ruling import Ruling
+from abistore.service.operands import Selection, operands
+
+if TYPE_CHECKING:
+    from abistore.compare.incremental.difference import Differing
+
+FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
+"""The mildest impact that makes a command fail."""
+
+THRESHOLD: dict[FailOn, Verdict | None] = {
+    "breaking": Verdict.BREAKING,
+    "api_break": Verdict.API_BREAK,
+    "risk": Verdict.COMPATIBLE_WITH_RISK,
+    "never": None,
+}
+RISK_EXIT_CODE = 2
+"""What a risk returns when it is asked to fail: it has no exit code of its own."""
+
+
+def compare(
+    old: str,
+    new: str,
+    *,
+    database: str | Path | None = None,
+    selection: Selection | None = None,
+    fail_on: FailOn = "api_break",
+    require: Requirement | None = None,
+    by: Ruling | None = None,
+) -> Report:
+    """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
+    with operands(database, selection) as reader:
+        first, second = reader.pair(old, new)
+    report = judge(first.snapshot, second.snapshot, by)
+    if said := strangers(report):
+        report = msgspec.structs.replace(report, notes=(*report.notes, said))
+    return gated(report, fail_on, require or NOTHING)
+
+
+def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
+    """The judged difference of two snapshots, by a ruling or the strict policy. Raises :class:`Incomparable`."""
+    return report(concluded(old, new, by), churn(old, new), (old, new))
+
+
+def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Comparison:
+    """What is found between two snapshots, which is what verdicts are stored with.
+
+    Time and memory are bounded by how much the snapshots hold. Raises :class:`Incomparable`, :class:`LimitExceeded`.
+    """
+    with limits_for(old.weight + new.weight, f"judging {new.label} against {old.label}"):
+        return _concluded(old, new, by)
+
+
+def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
+    from abistore.compare.comparison import compare as compare_snapshots
+
+    if by is None:
+        return compare_snapshots(old, new)
+    return compare_snapshots(old, new, policy=by.policy, suppressions=by.suppressions)
+
+
+def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:
+    """A comparison of two snapshots with what these tell about its findings."""
+    from abistore.report.declarations import declared
+    from abistore.service.judging.kinds import cards
+
+    old, new = sides
+    with limits_for(old.weight + new.weight, f"telling what changed from {old.label} to {new.label}"):
+        return outline(comparison, churn=churned, kinds=cards(comparison), declarations=declared(comparison, *sides))
+
+
+def gated(report: Report, fail_on: FailOn, require: Requirement = NOTHING) -> Report:
+    """The report with the exit code that ``fail_on`` gives its verdict, or else its evidence where less was seen than
+    ``require`` says: a break that was found is worse than one that may have been missed."""
+    code = exit_code(verdict_of(report), fail_on)
+    lack = None if code else lacking(report, require)
+    if lack is None:
+        return msgspec.structs.replace(report, exit_code=code, fail_on=fail_on)
+    told = {"status": "error", "code": lack.code, "error": lack.message, "hint": lack.hint}
+    return msgspec.structs.replace(report, exit_code=lack.exit_code, fail_on=fail_on, **told)
+
+
+def exit_code(verdict: Verdict, fail_on: FailOn) -> int:
+    """0 where the verdict is milder than ``fail_on``; else the verdict's own code, 2 for a mere risk."""
+    threshold = THRESHOLD[fail_on]
+    if threshold is None or verdict < threshold:
+        return 0
+    return verdict.exit_code or RISK_EXIT_CODE
+
+
+def churn(old: Snapshot, new: Snapshot, differing: Differing | None = None) -> Churn:
+    """Exported names that came and went, and names that differ in a facet which saw them on both sides.
+
+    Where it is known which names are ``differing``, no others are looked at.
+    """
+    from abistore.compare.incremental import difference
+
+    names = differing or difference.differing(old, new)
+    before, after = (side.entries.get("symbol", {}).keys() for side in (old, new))
+    exported = [name for name in names["symbol"] if name.kind in {"function", "variable"}]
+    changed: set[Name] = set()
+    for facet in old.entries.keys() & new.entries.keys():
+        both = names[facet] & old.entries[facet].keys() & new.entries[facet].keys()
+        changed |= {name for name in both if name.kind != "import"} if facet == "symbol" else both
+    return Churn(
+        added=sum(name not in before for name in exported),
+        removed=sum(name not in after for name in exported),
+        changed=len(changed),
+    )

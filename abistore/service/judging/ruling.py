@@ -1,0 +1,79 @@
+"""What findings are judged by: a policy, and suppressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from abistore.errors import PolicyError
+from abistore.limits import limits_for
+from abistore.model.findings import Comparison, RulingKey
+from abistore.model.history import Release
+
+if TYPE_CHECKING:
+    from abistore.compare.policies.policy import Policy
+    from abistore.compare.policies.suppression import Suppressions
+
+DEFAULT = "strict_abi"
+
+
+class Ruling(NamedTuple):
+    """A policy and suppressions, read and checked."""
+
+    policy: Policy
+    suppressions: Suppressions
+
+    def key(self, old_version: str | None, new_version: str | None) -> RulingKey:
+        """What verdicts about releases of these versions are stored under."""
+        meant = self.suppressions.between(old_version, new_version)
+        return RulingKey(self.policy.name, self.policy.digest, meant.digest)
+
+
+def key_of(by: Ruling | None, old: Release, new: Release) -> RulingKey:
+    """What a verdict about two releases by a ruling, or by the strict policy, is stored under."""
+    return by.key(old.version, new.version) if by else RulingKey()
+
+
+def ruled(comparison: Comparison, by: Ruling | None) -> Comparison:
+    """A remembered comparison with the files of the ruling asked for: others may say the same."""
+    if by is None:
+        return comparison
+    return replace(comparison, policy_file=by.policy.file, suppression_files=by.suppressions.files)
+
+
+def ruling(
+    policy: str | None = None, suppress: Sequence[str] = (), *, strict: bool = False, today: date | None = None
+) -> Ruling | None:
+    """The policy called ``policy`` (a profile or a file) and the suppressions of files; ``None`` where that is nothing.
+
+    ``today`` decides what has expired, by default the day in UTC. Raises :class:`PolicyError`, in ``strict`` mode for
+    suppressions that expired or lack a reason too.
+    """
+    if policy == "":
+        raise PolicyError("the policy is empty", "is a variable of the script unset?")
+    if policy in {None, DEFAULT} and not suppress:
+        return None
+    with limits_for(0, "reading the policy and the suppressions"):
+        return _read(policy, suppress, strict=strict, today=today)
+
+
+def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: date | None) -> Ruling:
+    from abistore.compare.policies.policy import PROFILES, profile
+    from abistore.compare.policies.suppression import NOTHING
+
+    day = today or datetime.now(UTC).date()
+    name = policy or DEFAULT
+    if name in PROFILES:
+        chosen = profile(name)
+    else:
+        from abistore.compare.policies.formats.policy_file import find_policy
+
+        chosen = find_policy(name, day)
+    if not suppress:
+        return Ruling(chosen, NOTHING)
+    from abistore.compare.policies.formats.reading import load
+
+    return Ruling(chosen, load(suppress, scheme=chosen.scheme, today=day, strict=strict))

@@ -1,0 +1,163 @@
+"""Writing candidates for suppressions, and looking at policies and suppressions that exist."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Literal
+
+from abistore.limits import limits_for
+from abistore.model.findings import Impact
+from abistore.model.words.characters import in_line, json_text
+from abistore.model.words.counting import counted
+from abistore.report.model import Change, Report, every
+from abistore.report.wording import location_of
+
+if TYPE_CHECKING:
+    from abistore.compare.policies.conditions import Condition
+    from abistore.compare.policies.policy import Override, Policy
+    from abistore.compare.policies.suppression import Suppression
+
+HEAD = """\
+# Candidates for suppressions: {old} -> {new}, policy {policy}.
+# Review each one. Delete what must be repaired; write into reason why the rest is right for your consumers.
+# --strict-suppressions refuses an entry whose reason is empty.
+"""
+
+
+COMMENT = 160
+"""Characters of one name or value in a comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One suppression: where it stands, what it selects, and whether it holds today."""
+
+    where: str
+    label: str
+    selects: str
+    reason: str
+    expires: date | None
+    state: Literal["holds", "expired", "unexplained"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One override of a policy, in the order of precedence."""
+
+    where: str
+    selects: str
+    impact: Impact
+    reason: str
+    expires: date | None
+    expired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCard:
+    """What a policy says."""
+
+    name: str
+    base: str
+    versioning: str
+    digest: str
+    overrides: tuple[Decided, ...]
+
+
+def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> tuple[str, int]:
+    """A YAML file of narrow suppressions for the changes that weigh at least ``least``, and how many there are.
+
+    One is for one declaration; what follows for others has its own. The reasons are empty: a person has to write them.
+    """
+    by_declaration: dict[tuple[str, str], list[Change]] = {}
+    for change in every(report.changes):
+        if Impact[change.impact.upper()] >= least:
+            by_declaration.setdefault((change.subject, change.symbol), []).append(change)
+    head = HEAD.format(old=_comment(str(report.old)), new=_comment(str(report.new)), policy=_comment(report.policy))
+    entries = [_entry(changes) for changes in by_declaration.values()]
+    return head + ("suppressions:\n" + "".join(entries) if entries else "suppressions: []\n"), len(entries)
+
+
+def _entry(changes: Sequence[Change]) -> str:
+    first = changes[0]
+    comments = [line for change in changes for line in _told(change)]
+    keys: list[tuple[str, object]] = []
+    if first.symbol:
+        keys.append(("type" if first.subject in {"record", "enum", "alias"} else "symbol", first.symbol))
+    keys.append(("change_kind", list(dict.fromkeys(change.kind for change in changes))))
+    if first.part and len(changes) == 1:
+        keys.append(("member", first.part))
+    keys.append(("reason", ""))
+    said = [f"{key}: {json_text(json.dumps(value, ensure_ascii=False))}" for key, value in keys]
+    lines = [f"  # {line}\n" for line in comments]
+    lines += [f"  {'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(said)]
+    return "".join(lines)
+
+
+def _told(change: Change) -> Iterator[str]:
+    where = f" ({_comment(location_of(change))})" if change.source_location else ""
+    part = f": {_comment(change.part)}" if change.part else ""
+    yield f"{change.impact}: {_comment(change.display)}{part}: {_comment(change.description)}{where}"
+    values = (change.old_value or "(none)", change.new_value or "(none)")
+    yield f"  {' -> '.join(map(_comment, values))}; affects {counted(change.affected_count, 'export')}"
+
+
+def _comment(text: str) -> str:
+    """``text`` in one line, whatever a reader of YAML takes for the end of one."""
+    return in_line(text, COMMENT)
+
+
+def listed(words: Sequence[str], *, strict: bool = False, today: date | None = None) -> tuple[Listed, ...]:
+    """Every entry of suppression files. Raises :class:`PolicyError`, in strict mode as a comparison does."""
+    from abistore.compare.policies.formats.reading import load
+
+    with limits_for(0, "reading the suppressions"):
+        found = load(words, scheme="auto", today=_day(today), strict=strict)
+    return (
+        *(_listed(entry, expired=False) for entry in found.entries),
+        *(_listed(each, expired=True) for each in found.expired),
+    )
+
+
+def _listed(entry: Suppression, *, expired: bool) -> Listed:
+    state: Literal["holds", "expired", "unexplained"] = (
+        "expired" if expired else "holds" if entry.reason else "unexplained"
+    )
+    return Listed(entry.where, entry.label, _said(entry.conditions), entry.reason, entry.expires, state)
+
+
+def policy_card(name: str, *, today: date | None = None) -> PolicyCard:
+    """What the profile or policy file called ``name`` says. Raises :class:`PolicyError`."""
+    from abistore.service.judging.ruling import ruling
+
+    by = ruling(name, today=_day(today))
+    policy = by.policy if by else _strict()
+    overrides = (
+        *(_decided(each, expired=False) for each in policy.overrides),
+        *(_decided(each, expired=True) for each in policy.expired),
+    )
+    return PolicyCard(policy.name, policy.base, policy.scheme, policy.digest, overrides)
+
+
+def _strict() -> Policy:
+    from abistore.compare.policies.policy import STRICT
+
+    return STRICT
+
+
+def _decided(override: Override, *, expired: bool) -> Decided:
+    return Decided(
+        override.where, _said(override.conditions), override.impact, override.reason, override.expires, expired
+    )
+
+
+def _said(conditions: Sequence[Condition]) -> str:
+    from abistore.compare.policies.conditions import in_words
+
+    return "; ".join(map(in_words, conditions))
+
+
+def _day(today: date | None) -> date:
+    return today or datetime.now(UTC).date()
