@@ -1,4 +1,4 @@
-"""Write the documents that derive from the code: the command line, the schemas, the lists of kinds and of names.
+"""Write the documents that derive from the code: command line, schemas, lists of kinds and of names, table of rooms.
 
 Run ``python docs/generate.py``; a test fails where they are not current. ``python docs/generate.py FOLDER`` writes all
 documents there, for a site, with a page for each kind of change in ``FOLDER/kinds``: what ``--docs-base`` links to.
@@ -6,7 +6,9 @@ documents there, for a site, with a page for each kind of change in ``FOLDER/kin
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -137,7 +139,31 @@ def kind_page(kind: str) -> str:
     return "\n\n".join((*parts, "[All kinds](../kinds.md)")) + "\n"
 
 
+ROOMS = "<!-- rooms -->\n", "<!-- end of rooms -->\n"
+
+
+def architecture() -> str:
+    """The page about the code, with the table of its rooms as their own documentation has it."""
+    before, _, rest = (DOCS / "architecture.md").read_text().partition(ROOMS[0])
+    return "".join((before, ROOMS[0], *_rooms(), ROOMS[1], rest.partition(ROOMS[1])[2]))
+
+
+def _rooms() -> Iterator[str]:
+    package = DOCS.parent / "abistore"
+    yield "| room | modules | one sentence |\n|---|--:|---|\n"
+    for init in sorted(package.rglob("*/__init__.py")):
+        said = ast.get_docstring(ast.parse(init.read_text())) or ""
+        modules = len(list(init.parent.glob("*.py"))) - 1
+        yield f"| `{init.parent.relative_to(package)}/` | {modules} | {_sentence(said)} |\n"
+
+
+def _sentence(text: str) -> str:
+    """The first line of a docstring as Markdown."""
+    return re.sub(r":\w+:`(?:[\w.]+\.)?(\w+)`", r"`\1`", text.partition("\n")[0]).replace("``", "`")
+
+
 DOCUMENTS = {
+    "architecture.md": architecture,
     "cli.md": command_line,
     "comparison-schema.json": comparison_schema,
     "policy-schema.json": policy_schema,

@@ -1,1 +1,1 @@
-"""Report formats: each module renders a report and defines ``FORMAT``, a :class:`abistore.report.registry.Format`."""
+"""Report formats: each module renders a ``Report`` and defines ``FORMAT``; nothing else is here."""

@@ -1,1 +1,1 @@
-"""What is told over several releases: logs, walks along a line, verdicts and their findings."""
+"""Answers over several releases: logs, walks along a line, verdicts and their findings."""

@@ -1,1 +1,1 @@
-"""What a release consists of: names, shapes, and the entries that tell from when to when a name had a shape."""
+"""What a release holds: names, shapes, and entries, which say from which release to which a name had a shape."""
