@@ -16,6 +16,7 @@ from abistore.model.digest import digest, name_digest
 from abistore.model.history import LineKey
 from abistore.store.database import audit, seals, tables
 from abistore.store.database.database import Database
+from abistore.store.database.structure import structure_problems
 from abistore.store.history import findings, verdicts
 from abistore.store.releases import baselines, cards, lines
 from abistore.store.snapshots import calling
@@ -153,6 +154,7 @@ def _lines(database: Database) -> Iterator[Part]:
 
 
 _QUICK: tuple[Part, ...] = (
+    ("the database's schema", structure_problems),
     ("the database's structure", _structure),
     ("releases and baselines", _sums),
     ("the audit", _audit),

@@ -11,6 +11,12 @@ from abistore.urls import masked
 _READ_ONLY = "make the file and its folder writable, or give another database with --db"
 _FULL = "free some space; the store is as it was before"
 
+_OURS = frozenset({"syntax error", "incomplete input", "unrecognized token", "42601", "42P02"})
+"""What only a wrong statement gives. All else that the schema does not fit is the schema's: statements are tested."""
+
+_UNFIT = frozenset({"55000", "0A000"})
+"""What PostgreSQL says where a view stands in place of a table, and cannot be written."""
+
 
 def failure(error: Exception, where: str, secrets: Iterable[str] = ()) -> StoreError | None:
     """The store error for ``error`` of the database called ``where``; ``None`` where it can only be a bug of ours.
@@ -78,7 +84,7 @@ def _sqlite(cause: sqlite3.Error, where: str) -> StoreError | None:
             return damaged(where, str(cause))
         case sqlite3.SQLITE_CONSTRAINT | sqlite3.SQLITE_MISMATCH:
             return damaged(where, str(cause))
-        case sqlite3.SQLITE_ERROR if str(cause).startswith("no such "):
+        case sqlite3.SQLITE_ERROR if not any(ours in str(cause) for ours in _OURS):
             return damaged(where, f"its schema: {cause}")
         case sqlite3.SQLITE_TOOBIG:
             return StoreError(f"{where}: a value is larger than the database can hold ({cause})")
@@ -95,8 +101,8 @@ def _postgresql(state: str | None, text: str, where: str) -> StoreError | None:
             return StoreError(f"{where}: no space left for the database", _FULL)
         case "XX001" | "XX002":
             return StoreError(f"{where}: the database is damaged ({text})", "restore a backup")
-        case "42P01" | "42703":
-            return damaged(where, f"its schema: {text}")
-    if state is not None and state.startswith("23"):
-        return damaged(where, text)
-    return None
+    if state is None or state in _OURS:
+        return None
+    if state.startswith("42") or state in _UNFIT:
+        return damaged(where, f"its schema: {text}")
+    return damaged(where, text) if state.startswith("23") else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sqlalchemy import insert, select
@@ -16,6 +17,8 @@ HEAD: Final = "0007"
 
 VERSION_TABLE: Final = version.name
 
+_REVISION: Final = re.compile(r"(?!0000)[0-9]{4}")
+
 
 def revision(database: Database) -> str | None:
     """The schema revision that the database carries; ``None`` where it is empty.
@@ -28,9 +31,10 @@ def revision(database: Database) -> str | None:
     if not tables:
         return None
     rows = database.rows(select(version))
-    if len(rows) != 1 or not (len(rows[0][0]) == 4 and rows[0][0].isdecimal()):
+    found = str(rows[0][0]) if len(rows) == 1 else ""
+    if not _REVISION.fullmatch(found):
         raise SchemaMismatch(f"{database.where}: the schema's revision is not readable", "restore a backup")
-    return str(rows[0][0])
+    return found
 
 
 def create_schema(database: Database) -> bool:

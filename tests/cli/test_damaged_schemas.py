@@ -1,0 +1,256 @@
+"""Every command on a store whose file or schema is damaged: an answer, or an error that names it. Never a bug."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import click
+import psycopg
+import pytest
+from sqlalchemy import Column, Index, Table
+
+from abistore.cli.main import run
+from abistore.store.database.tables import metadata
+from tests.build import build_library
+from tests.cli.commands import calls, commands
+from tests.cli.conftest import ADDED, NEW, OLD, Call
+from tests.store import postgres
+
+BUG = 70
+TABLES = metadata.sorted_tables
+INDEXES = sorted((index for table in TABLES for index in table.indexes), key=lambda index: str(index.name))
+LAST = ("db forget", "db vacuum", "db upgrade")
+"""What changes a store so that other commands have less to tell."""
+
+
+def fill(where: str) -> None:
+    """Three releases with verdicts and a baseline, by commands."""
+    for words in (
+        ("ingest", str(build_library(OLD)), "--version", "1.0", "--set-baseline"),
+        ("ingest", str(build_library(ADDED)), "--version", "1.1", "--against", "baseline"),
+        ("ingest", str(build_library(NEW)), "--version", "2.0"),
+        ("history", "libcase"),
+    ):
+        assert run([*words, "-q", "--db", where]) == 0, words
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An undamaged store, to be copied."""
+    path = tmp_path_factory.mktemp("sound") / "sound.db"
+    fill(str(path))
+    with closing(sqlite3.connect(path)) as driver:
+        driver.execute("PRAGMA journal_mode = DELETE")
+    return path
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A server with an undamaged store, a template for others."""
+    if postgres.programs() is None:
+        pytest.skip("no PostgreSQL server is installed")
+    with postgres.server() as url:
+        with psycopg.connect(url, autocommit=True) as driver:
+            driver.execute("CREATE DATABASE sound")
+        fill(url.replace("/postgres?", "/sound?"))
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., str]:
+    """Makes a copy of the sound store on which statements have been run; its address."""
+    if request.param == "sqlite":
+        return lambda *statements: _on_sqlite(request.getfixturevalue("sound"), tmp_path / "copy.db", statements)
+    return lambda *statements: _on_postgresql(request.getfixturevalue("server"), statements)
+
+
+def _on_sqlite(sound: Path, path: Path, statements: tuple[str, ...]) -> str:
+    for left in path.parent.glob(f"{path.name}*"):
+        left.unlink()
+    shutil.copy(sound, path)
+    with closing(sqlite3.connect(path)) as driver:
+        for statement in ("PRAGMA legacy_alter_table = ON", *statements):
+            driver.execute(statement.replace(" CASCADE", ""))
+        driver.commit()
+    return str(path)
+
+
+_numbers = count(1)
+
+
+def _on_postgresql(server: str, statements: tuple[str, ...]) -> str:
+    name = f"damaged{next(_numbers)}"
+    with psycopg.connect(server, autocommit=True) as driver:
+        driver.execute(f"CREATE DATABASE {name} TEMPLATE sound")  # type: ignore[arg-type]
+    url = server.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(url, autocommit=True) as driver:
+        for statement in statements:
+            driver.execute(statement)  # type: ignore[arg-type]
+    return url
+
+
+def every_call(folder: Path) -> list[list[str]]:
+    """A call of each command that opens a store, those first that only read."""
+    (folder / "snapshot.json").unlink(missing_ok=True)
+    new = build_library(NEW.replace("fresh", "fresher"))
+    assert run(["dump", str(new), "--version", "7", "-o", str(folder / "snapshot.json")]) == 0
+    values = {
+        "reference": "libcase@1.1",
+        "library": "libcase",
+        "name": "norm",
+        "what": "abcdef12",
+        "old": "libcase@1.0",
+        "new": "libcase@2.0",
+        "operand": "libcase@2.0",
+        "path": new,
+        "paths": new,
+        "import paths": folder / "snapshot.json",
+        "files": folder / "snapshot.json",
+        "destination": folder / "backup.db",
+        "-o": folder / "output.json",
+        "--version": "3.0",
+        "--reason": "why",
+    }
+    opening = {" ".join(words) for words, command in commands() if opens_a_store(command)}
+    found = list(calls(values, "-o", "--version", "--reason", known=lambda name: name in opening))
+    return sorted(found, key=lambda words: " ".join(words[:2]) in LAST)
+
+
+def opens_a_store(command: click.Command) -> bool:
+    return any("--db" in parameter.opts for parameter in command.params)
+
+
+def assert_no_bug(abistore: Call, address: str, folder: Path) -> list[int]:
+    """The exit codes of all commands, none of which is that of a bug."""
+    codes = []
+    for words in every_call(folder):
+        (folder / "backup.db").unlink(missing_ok=True)
+        done = abistore(*words, "--db", address)
+        codes.append(done.code)
+        assert done.code != BUG, (words, done.err)
+        told = done.out if words[:2] == ["db", "check"] else ""
+        assert done.code < 64 or done.err.startswith("error: ") or told, (words, done.err)
+    return codes
+
+
+def test_every_command_has_something_to_say_of_a_sound_store(
+    abistore: Call, damaged: Callable[..., str], tmp_path: Path
+) -> None:
+    codes = assert_no_bug(abistore, damaged(), tmp_path)
+    assert len(codes) > 20
+    assert sum(code < 64 for code in codes) > 0.8 * len(codes), codes
+
+
+HEADERS = {
+    "nothing": lambda data: b"",
+    "a byte": lambda data: data[:1],
+    "half a header": lambda data: data[:50],
+    "a header": lambda data: data[:100],
+    "half a page": lambda data: data[:2048],
+    "all but the last page": lambda data: data[:-4096],
+    "zeros": lambda data: bytes(4096),
+    "a header of zeros": lambda data: bytes(100) + data[100:],
+    "words": lambda data: b"these are words\n" * 400,
+    "pages without a size": lambda data: data[:16] + b"\0\0" + data[18:],
+    "an unknown format": lambda data: data[:18] + b"\x09\x09" + data[20:],
+    "no pages": lambda data: data[:28] + bytes(4) + data[32:],
+    "another program's": lambda data: data[:68] + b"\0\0\0\x07" + data[72:],
+    "utf-16": lambda data: data[:56] + b"\0\0\0\x02" + data[60:],
+    "a schema of zeros": lambda data: data[:100] + bytes(3996) + data[4096:],
+}
+
+
+@pytest.mark.parametrize("damage", HEADERS)
+def test_a_file_that_is_damaged_where_it_begins_is_an_error(
+    damage: str, abistore: Call, sound: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "copy.db"
+    path.write_bytes(HEADERS[damage](sound.read_bytes()))
+    assert_no_bug(abistore, str(path), tmp_path)
+
+
+VERSION = "abistore_version"
+REVISIONS = {
+    "no row": [f"DELETE FROM {VERSION}"],
+    "two rows": [f"INSERT INTO {VERSION} VALUES ('0001')"],
+    "no table": [f"DROP TABLE {VERSION}"],
+    "a view": [f"DROP TABLE {VERSION}", f"CREATE VIEW {VERSION} AS SELECT '0007' AS version_num"],
+    "no such column": [f"ALTER TABLE {VERSION} RENAME COLUMN version_num TO version"],
+    "a number": [f"DROP TABLE {VERSION}", f"CREATE TABLE {VERSION} AS SELECT 7 AS version_num"],
+    "nothing": [f"DROP TABLE {VERSION}", f"CREATE TABLE {VERSION} AS SELECT NULL AS version_num"],
+    **{
+        f"{text!r}": [f"UPDATE {VERSION} SET version_num = '{text}'"]
+        for text in ("", "head", "9999", "0000", "-001", "00 7", "\u0660\u0660\u0660\u0667", "\u00b2\u00b2\u00b2\u00b2")
+    },
+    **{f"really older: {number}": [f"UPDATE {VERSION} SET version_num = '000{number}'"] for number in range(1, 7)},
+}
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_schema_whose_number_is_wrong_is_an_error(
+    revision: str, abistore: Call, damaged: Callable[..., str], tmp_path: Path
+) -> None:
+    assert_no_bug(abistore, damaged(*REVISIONS[revision]), tmp_path)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_a_table_that_is_missing_is_an_error(
+    table: Table, abistore: Call, damaged: Callable[..., str], tmp_path: Path
+) -> None:
+    address = damaged(f"DROP TABLE {table} CASCADE")
+    assert f"table {table}: it is missing" in checked(abistore, address)
+    assert_no_bug(abistore, address, tmp_path)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_a_view_in_place_of_a_table_is_an_error(
+    table: Table, abistore: Call, damaged: Callable[..., str], tmp_path: Path
+) -> None:
+    moved = f"ALTER TABLE {table} RENAME TO moved"
+    address = damaged(moved, f"CREATE VIEW {table} AS SELECT * FROM moved")
+    assert f"table {table}: it is missing" in checked(abistore, address)
+    assert_no_bug(abistore, address, tmp_path)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_a_table_of_other_columns_is_an_error(
+    table: Table, abistore: Call, damaged: Callable[..., str], tmp_path: Path
+) -> None:
+    assert_no_bug(abistore, damaged(f"DROP TABLE {table} CASCADE", f"CREATE TABLE {table} (x TEXT)"), tmp_path)
+
+
+@pytest.mark.parametrize("column", [column for table in TABLES for column in table.columns], ids=str)
+def test_a_column_that_is_missing_is_an_error(
+    column: Column[object], abistore: Call, sound: Path, tmp_path: Path
+) -> None:
+    renamed = f"ALTER TABLE {column.table} RENAME COLUMN {column.name} TO gone"
+    address = _on_sqlite(sound, tmp_path / "copy.db", (renamed,))
+    assert f"table {column.table}: its column ({column.name}) is missing" in checked(abistore, address)
+    assert_no_bug(abistore, address, tmp_path)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_a_column_that_is_missing_on_a_server_is_an_error(
+    table: Table, abistore: Call, server: str, tmp_path: Path
+) -> None:
+    column = list(table.columns)[-1]
+    address = _on_postgresql(server, (f"ALTER TABLE {table} RENAME COLUMN {column.name} TO gone",))
+    assert f"table {table}: its column ({column.name}) is missing" in checked(abistore, address)
+    assert_no_bug(abistore, address, tmp_path)
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)
+def test_an_index_that_is_missing_is_told_by_a_check(index: Index, abistore: Call, damaged: Callable[..., str]) -> None:
+    (told,) = checked(abistore, damaged(f"DROP INDEX {index.name}"))
+    assert told.startswith(f"table {index.table}: its ")
+
+
+def checked(abistore: Call, address: str) -> list[str]:
+    """What a quick check finds."""
+    problems: list[str] = abistore("db", "check", "--quick", "--db", address, "--json").json["problems"]
+    return problems
