@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from abistore.extract.elf.container import ElfFile
 from abistore.report.registry import formats
 from tests.bounds import abistore
 from tests.build import build_library
-from tests.cli.conftest import Done
+from tests.cli.conftest import OLD, Done
 from tests.model.test_mangled import BOMBS
 
 VERDICTS = frozenset({0, 2, 4})
@@ -53,3 +54,22 @@ def test_names_that_would_become_endless_leave_the_log_of_other_libraries(
     assert tried("history", "bomb", database=database).code == 0
     assert tried("show", "bomb@1.0", "f", database=database).code in (0, 67)
     assert tried("dump", bombs[0], database=database).code == 0
+
+
+def test_a_library_with_an_absurd_build_id_is_read_compared_and_stored(old: Path, database: Path) -> None:
+    note = '.section .note.absurd,"a",@note\n.long 4, 65536, 3\n.asciz "GNU"\n.fill 65536, 1, 0xab\n'
+    flags = ("more.s", "-Wl,--build-id=none")
+    long = build_library(OLD, flags=flags, files={"more.s": f'{note}.section .note.GNU-stack,""\n'})
+    assert ElfFile(long).build_id == "ab" * 65536
+    servers = {"DEBUGINFOD_URLS": "http://127.0.0.1:1", "DEBUGINFOD_CACHE_PATH": str(database.parent / "cache")}
+    for words in (
+        *(("dump", long, *more) for more in ((), ("--debuginfod",))),
+        *(("compare", old, long, "--format", format, "--full") for format in formats()),
+        *(("ingest", long, "--version", version, *more) for version, more in (("1", ()), ("2", ("--debuginfod",)))),
+        ("show", "libcase@1"),
+        ("list", "libcase"),
+        ("history", "libcase"),
+    ):
+        done = abistore(*words, ABISTORE_DB=str(database), **servers)
+        assert done.code in VERDICTS, (words, done.err)
+        assert "Traceback" not in done.err
