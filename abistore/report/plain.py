@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from datetime import date
 from enum import Enum
@@ -37,8 +36,6 @@ def plain(value: Any) -> Any:
             return {str(key): plain(item) for key, item in value.items()}
         case msgspec.Struct():
             return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
-        case _ if dataclasses.is_dataclass(value):
-            return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
         case tuple() | list():
             return [plain(item) for item in value]
     raise TypeError(f"{type(value).__name__} has no JSON form")

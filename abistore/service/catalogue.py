@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+
+import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.findings import Action, Element, Impact
@@ -12,8 +13,7 @@ from abistore.model.words.nearness import did_you_mean, near
 from abistore.service.examples import case, counts
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeKind:
+class ChangeKind(msgspec.Struct, frozen=True):
     """One kind of change: its impact, the evidence it needs, and its explanation."""
 
     kind: str
@@ -27,8 +27,7 @@ class ChangeKind:
     aliases: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Explained(ChangeKind):
+class Explained(ChangeKind, frozen=True):
     """One kind of change with its case: releases that show it, and near-misses that do not; both in Markdown."""
 
     example: str
@@ -66,8 +65,7 @@ def changes(
     return tuple(sorted(chosen, key=lambda kind: (-kind.impact, kind.kind)))
 
 
-@dataclass(frozen=True, slots=True)
-class EstablishedName:
+class EstablishedName(msgspec.Struct, frozen=True):
     """A name of the field: the kinds that tell its fact, with the numbers of their cases and near-misses.
 
     Without a kind, ``reason`` tells why.
@@ -97,6 +95,6 @@ def explain(kind: str) -> Explained:
     for one in every:
         if wanted == one.kind or wanted in one.aliases:
             example, near_misses = case(one.kind)
-            return Explained(**asdict(one), example=example, near_misses=near_misses)
+            return Explained(**msgspec.structs.asdict(one), example=example, near_misses=near_misses)
     hint = did_you_mean(near(wanted, [one.kind for one in every]), "see `abistore changes`")
     raise UsageError(f"no kind of change is called {kind}", hint)

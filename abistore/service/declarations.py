@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+import msgspec
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
@@ -23,8 +24,7 @@ from abistore.service.operands import Selection, operands
 from abistore.service.spelled import LINKED, declarations_near, displays
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     """What the store adds to a snapshot."""
 
     profile: str
@@ -35,8 +35,7 @@ class Stored:
     url: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(msgspec.Struct, frozen=True):
     """A snapshot at a glance. ``counts`` are distinct names by kind; ``exports`` are functions and variables."""
 
     library: str
@@ -51,16 +50,14 @@ class Card:
     stored: Stored | None
 
 
-@dataclass(frozen=True, slots=True)
-class Users:
+class Users(msgspec.Struct, frozen=True):
     """The exports, by their linker names, whose callers depend on a type's layout, and those that only point to it."""
 
     by_value: tuple[str, ...]
     by_pointer: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(msgspec.Struct, frozen=True):
     """One declaration as one facet saw it, spelled in C or C++ with offsets and holes: one text a variant.
 
     ``used`` is ``None`` for what is not a type.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from abistore.model.history import LineKey, Release
 from abistore.service.database import line_target, open_store
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class ListedLine:
+class ListedLine(msgspec.Struct, frozen=True):
     """A line in the overview; ``baselines`` maps channels to versions, ``candidates`` counts what was kept beside."""
 
     line: LineKey

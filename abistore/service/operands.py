@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from abistore.errors import InputError, SnapshotNotFound
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
@@ -27,7 +29,7 @@ class Operand(NamedTuple):
     release: Release | None = None
 
 
-class Selection(NamedTuple):
+class Selection(msgspec.Struct, frozen=True):
     """How operands are read: the line meant where a library has several, and how files are extracted."""
 
     target: str | None = None

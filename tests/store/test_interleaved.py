@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.model.findings import Comparison
 from abistore.model.history import Release

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from abistore.cli.options import Settings, output_options, pass_settings, store_option
 from abistore.cli.output import answer, width
@@ -98,7 +98,7 @@ def explain_command(settings: Settings, /, *, what: str) -> None:
     from abistore.service.catalogue import explain
 
     found = explain(what)
-    answer(settings, asdict(found), lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
+    answer(settings, msgspec.structs.asdict(found), lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
 
 
 def _explain_finding(settings: Settings, identity: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from abistore.cli.extracting import Extracting, extract_options
 from abistore.cli.options import FILE, Settings, output_options, pass_settings, said_options, store_option
@@ -144,7 +144,7 @@ def _gate(words: dict[str, Any]) -> Gate:
 
 def _filtered(result: Ingested, shown: Filter) -> Ingested:
     verdict, other = (shown(each) if each else None for each in (result.verdict, result.other_verdict))
-    return replace(result, verdict=verdict, other_verdict=other)
+    return msgspec.structs.replace(result, verdict=verdict, other_verdict=other)
 
 
 def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
@@ -152,7 +152,7 @@ def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
     code = max(result.exit_code for result in results)
     errors = [result for result in results if result.code]
     failed = sum(result.status == "failed" for result in results)
-    files = [replace(result, path=masked(result.path)) for result in results]
+    files = [msgspec.structs.replace(result, path=masked(result.path)) for result in results]
     document = {"exit_code": code, "failed": failed, "files": files}
     if settings.json and errors:
         first = errors[0]

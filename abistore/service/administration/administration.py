@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from abistore.model.history import AuditRecord, Release, StoreStats, StoreUpgrade
 from abistore.service.database import busy_seconds, line_target, locate, open_store, user
 from abistore.urls import masked
 
 
-@dataclass(frozen=True, slots=True)
-class Initialised:
+class Initialised(msgspec.Struct, frozen=True):
     """Where the store is, with no password, and whether it was created just now."""
 
     database: str
     created: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Vacuumed:
+class Vacuumed(msgspec.Struct, frozen=True):
     """The database's size in bytes before and after, and how many of them the disk has back."""
 
     before: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import Amendment, Said
@@ -11,8 +12,7 @@ from abistore.service.database import line_target, open_store, user
 from abistore.service.labels import check_label
 
 
-@dataclass(frozen=True, slots=True)
-class EditPlan:
+class EditPlan(msgspec.Struct, frozen=True):
     """What shall be said about a release, what of it nothing any more (``clear``), why, and by whom."""
 
     said: Said

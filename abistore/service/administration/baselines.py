@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey
@@ -11,8 +12,7 @@ from abistore.service.database import line_target, open_store, user
 from abistore.service.listing import lines_of, releases_of
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineChange:
+class BaselineChange(msgspec.Struct, frozen=True):
     """Where a channel of a line points now; ``version`` is ``None`` after it was cleared."""
 
     line: LineKey
@@ -20,8 +20,7 @@ class BaselineChange:
     version: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class BaselinePlan:
+class BaselinePlan(msgspec.Struct, frozen=True):
     """Which channel moves, why and by whom; ``target`` and ``profile`` choose among a library's lines."""
 
     channel: str = DEFAULT_CHANNEL

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from abistore.model.history import LineOrder, Release
 from abistore.model.labels.versions import AUTO, Standing, position, series
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class SchemeCard:
+class SchemeCard(msgspec.Struct, frozen=True):
     """The version scheme of a library, and how each line is ordered."""
 
     library: str

@@ -33,7 +33,8 @@ class Consecutive:
 
     def __init__(self, store: Store, by: Ruling | None) -> None:
         self._store = store
-        self._by = by
+        self._policy = by.policy if by else None
+        self._suppressions = by.suppressions if by else None
         self._base: tuple[Release, Side] | None = None
         self.damaged = False
         self._forget()
@@ -60,9 +61,8 @@ class Consecutive:
             names = differing(before.snapshot, after.snapshot, self._changed)
             known = Known(before, after, names, (old.side, new.side))
             with _bounded(before.snapshot, after.snapshot):
-                policy, suppressions = self._by or (None, None)
                 comparison = compare(
-                    before.snapshot, after.snapshot, policy=policy, suppressions=suppressions, known=known
+                    before.snapshot, after.snapshot, policy=self._policy, suppressions=self._suppressions, known=known
                 )
         except (InputError, Incomparable, DamagedStore) as error:
             return self._failed(error)
@@ -76,8 +76,7 @@ class Consecutive:
             old, after = self._go_to_base(base), self._go(new)
             names = self._differing_from(old, after)
             if self._against is None:
-                policy, suppressions = self._by or (None, None)
-                self._against = Against(old, policy=policy, suppressions=suppressions)
+                self._against = Against(old, policy=self._policy, suppressions=self._suppressions)
             with _bounded(old.snapshot, after.snapshot):
                 comparison = self._against.judge(after, self._since, names, (base.side, new.side))
             self._since = set()

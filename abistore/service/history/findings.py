@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
@@ -23,8 +24,7 @@ SHOWN = 10
 """A declaration that changes in every release has as many findings of one identity."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFinding:
+class StoredFinding(msgspec.Struct, frozen=True):
     """A finding in one stored comparison, with the declaration it is about where that tells more."""
 
     old: Side
@@ -34,8 +34,7 @@ class StoredFinding:
     declared: Declared | None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFindings:
+class StoredFindings(msgspec.Struct, frozen=True):
     """The stored findings that have an identity, what was found last first; ``more`` are stored and left out."""
 
     findings: tuple[StoredFinding, ...]

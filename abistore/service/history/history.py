@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import msgspec
 
 from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import Churn, RulingFile, Verdict
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[str, float], None]
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRow:
+class HistoryRow(msgspec.Struct, frozen=True):
     """One release beside the one before it, and beside the baseline.
 
     ``churn``, ``verdict`` and ``notices``, the findings that no verdict counts, are against ``previous``, which the
@@ -45,8 +45,7 @@ class HistoryRow:
     evidence_gap_baseline: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(msgspec.Struct, frozen=True):
     """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for.
 
     ``candidates`` failed their gate and were kept; no release is judged against them. The verdicts are by ``policy``

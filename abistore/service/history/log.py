@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 LISTED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(msgspec.Struct, frozen=True):
     """One release in which a declaration appeared, changed, vanished or could not be observed.
 
     ``before`` and ``after`` are its declarations in C or C++ with offsets, one text a variant. ``first_stored``: the

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from abistore.errors import StoreError
 from abistore.model.findings import Churn, Comparison
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """A report about two stored releases, and what the store keeps of it; ``remembered`` where it was read back."""
 
     report: Report
@@ -55,7 +55,7 @@ def verdict(
         other = counterpart(store, release, "prev" if against is None else against)
         judgement = judged(store, other, release, by=by)
     remember(database, [judgement])
-    return replace(
+    return msgspec.structs.replace(
         judgement, report=gated(judgement.report, fail_on, usual(against, fail_on) if require is None else require)
     )
 

@@ -1,4 +1,4 @@
-"""Letting a snapshot into the store: judged first, and stored where it passes what holds at the moment of storing."""
+"""Judging a snapshot on its way in, and storing it where it passes what holds at the moment of storing."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(msgspec.Struct, frozen=True):
     """What an arrival must pass to become a release, and what becomes of it.
 
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version; ``require`` is no less than that has seen,
@@ -60,8 +58,7 @@ class Gate:
 OPEN = Gate()
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(msgspec.Struct, frozen=True):
     """What is let in: a snapshot with what the caller says of it, or the ``release`` that is stored of this file."""
 
     line: LineKey
@@ -98,15 +95,6 @@ class Admitted(NamedTuple):
     outcome: Outcome
     stored: IngestOutcome | None = None
     baseline: str | None = None
-
-
-def admit(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
-    """Store ``arrival`` as ``gate`` says: judged first, where it asks for anything."""
-    if not gate.is_open:
-        from abistore.service.ingest.admission import admit_judged  # what judges is imported where something is judged
-
-        return admit_judged(store, arrival, gate)
-    return Admitted(Outcome(), as_known(arrival.release) if arrival.release else store_as(store, arrival))
 
 
 def as_known(release: Release) -> IngestOutcome:

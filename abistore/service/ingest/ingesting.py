@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -21,7 +21,8 @@ from abistore.model.shapes import Library
 from abistore.model.snapshot import Exported, Snapshot
 from abistore.service.administration.ordering import standing_note
 from abistore.service.database import open_store, user
-from abistore.service.ingest.gates import OPEN, Admitted, Arrival, Gate, admit
+from abistore.service.ingest.admitting import admit
+from abistore.service.ingest.gates import OPEN, Admitted, Arrival, Gate
 from abistore.service.labels import check_label
 from abistore.service.snapshots import ExtractOptions, InputFile, captured, check_target, is_json, one_of
 
@@ -47,8 +48,7 @@ IN_FILE_NAME = (
 IN_FOLDER_NAME = re.compile(r"(?:^|(?<!x86)[-_])v?(\d[\w.+~-]*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class IngestPlan:
+class IngestPlan(msgspec.Struct, frozen=True):
     """What holds for every file of one call.
 
     ``target`` refuses files of another platform. ``gate`` is what each must pass to be stored. ``replace`` allows
@@ -68,15 +68,14 @@ class IngestPlan:
     url: str | None = None
     released: datetime | None = None
     actor: str = ""
-    options: ExtractOptions = field(default_factory=ExtractOptions)
+    options: ExtractOptions = msgspec.field(default_factory=ExtractOptions)
     gate: Gate = OPEN
 
 
 Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ingested:
+class Ingested(msgspec.Struct, frozen=True):
     """What became of one file.
 
     ``status``: ``stored``, ``replaced``, ``known`` (it was there: nothing was read), ``candidate`` (it failed its
@@ -122,7 +121,7 @@ def ingest(
     plan.gate.check()
     if plan.replace_baseline and not plan.replace:
         raise UsageError("a reason to replace a baseline, without --replace", "pass --replace as well")
-    options = replace(plan.options, progress=progress)
+    options = dataclasses.replace(plan.options, progress=progress)
     results = []
     with open_store(database, write=True, create=True) as store:
         for number, path in enumerate(_in_release_order(paths, plan)):
@@ -130,7 +129,8 @@ def ingest(
                 progress(path.name, number / len(paths))
             # per file: what it leaves is freed before the collection looks at what is left
             with without_cycle_collection():
-                result = _ingest_safely(store, path, replace(plan, options=one_of(options, number, len(paths))))
+                one = msgspec.structs.replace(plan, options=one_of(options, number, len(paths)))
+                result = _ingest_safely(store, path, one)
             results.append(_placed(store, result))
     return tuple(results)
 
@@ -149,7 +149,7 @@ def _placed(store: Store, result: Ingested) -> Ingested:
     if result.release is None or result.status not in {"stored", "replaced"}:
         return result
     note = standing_note(store, result.release)
-    return replace(result, notes=(*result.notes, note)) if note else result
+    return msgspec.structs.replace(result, notes=(*result.notes, note)) if note else result
 
 
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
@@ -208,7 +208,7 @@ def _supplemented(store: Store, known: Ingested, said: Said, plan: IngestPlan) -
         f"{fact} stays {_shown(getattr(done.before, fact))} (to change it: abistore release edit {label} --{fact})"
         for fact in done.kept
     )
-    return replace(known, release=done.release, mended=done.changed, notes=(*known.notes, *kept))
+    return msgspec.structs.replace(known, release=done.release, mended=done.changed, notes=(*known.notes, *kept))
 
 
 def _shown(value: datetime | str) -> str:

@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -55,7 +54,7 @@ def import_(
     with _files(paths, plan.options.max_bytes) as files:
         results = _import(tuple(files), plan, database, progress)
     return tuple(
-        replace(one, path=str(path), error=one.error.replace(str(file), str(path)))
+        msgspec.structs.replace(one, path=str(path), error=one.error.replace(str(file), str(path)))
         for path, file, one in zip(paths, files, results, strict=True)
     )
 
@@ -81,7 +80,7 @@ def _import(
 ) -> tuple[Ingested, ...]:
     refused = tuple(refusal for path in paths if (refusal := _refusal(path)))
     accepted = [path for path in paths if str(path) not in {refusal.path for refusal in refused}]
-    stored = ingest(accepted, replace(plan, version_from=None), database=database, progress=progress)
+    stored = ingest(accepted, msgspec.structs.replace(plan, version_from=None), database=database, progress=progress)
     by_path = {result.path: result for result in (*refused, *stored)}
     return tuple(by_path[str(path)] for path in paths)
 

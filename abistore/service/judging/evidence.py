@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
+
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import evidence_rank
 from abistore.model.names import FACETS, Facet
@@ -27,7 +29,7 @@ UNASKED: Final[dict[Facet, str]] = {
 """What makes a facet seen that nobody asked for."""
 
 
-class Requirement(NamedTuple):
+class Requirement(msgspec.Struct, frozen=True):
     """What must have been seen: ``facets`` in full by both sides, and ``no_less`` by the new side than by the old."""
 
     facets: tuple[Facet, ...] = ()

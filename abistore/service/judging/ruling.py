@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from abistore.errors import PolicyError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 DEFAULT = "strict_abi"
 
 
-class Ruling(NamedTuple):
+class Ruling(Struct, frozen=True):
     """A policy and suppressions, read and checked."""
 
     policy: Policy

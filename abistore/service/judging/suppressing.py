@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from abistore.limits import limits_for
 from abistore.model.findings import Impact
@@ -31,8 +32,7 @@ COMMENT = 160
 """Characters of one name or value in a comment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """One suppression: where it stands, what it selects, and whether it holds today."""
 
     where: str
@@ -43,8 +43,7 @@ class Listed:
     state: Literal["holds", "expired", "unexplained"]
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(msgspec.Struct, frozen=True):
     """One override of a policy, in the order of precedence."""
 
     where: str
@@ -55,8 +54,7 @@ class Decided:
     expired: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyCard:
+class PolicyCard(msgspec.Struct, frozen=True):
     """What a policy says."""
 
     name: str
