@@ -1,4 +1,9 @@
-"""Every command that the quickstart and README show gives an answer, in the order in which they are shown."""
+"""Every command that the pages show is run, in the order shown, and prints what the page says it prints.
+
+In a ``console`` block a line behind ``$`` is run, and the lines below it are its output; ``...`` stands for lines that
+the page leaves out. Dates and digests may differ. ``<!-- not run: reason -->`` before a block says why it is not run;
+``<!-- file: name -->`` before a block of another language means the file that the commands use.
+"""
 
 from __future__ import annotations
 
@@ -7,57 +12,124 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.build import build_library
 
 PROJECT = Path(__file__).parents[2]
-PAGES = ("docs/quickstart.md", "README.md")
+FIRST = "docs/quickstart.md"
+PAGES = (
+    *("README.md", "docs/concepts.md", "docs/exit-codes.md", "docs/policies.md"),
+    *("docs/suppressions.md", "docs/reports.md"),
+)
 ANSWERS = (0, 2, 4)
-FIELDS = {"1.2.0": 1, "1.3.0": 1, "1.4.0": 2, "1.5.0": 2, "1.6.0-rc1": 3, "1.6.0": 3}
-"""How many coordinates a point has in each release."""
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<mark>file|not run): (?P<said>.*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
+CHANGING = re.compile(r"\d{4}-\d\d-\d\d|\b[0-9a-f]{12,}\b")
+
+POINT = {"1.2.0": "int x;", "1.3.0": "int x;", "1.6.0": "int x, y, z;"}
+UNITS = {"1.5.0": "UNIT_MM, UNIT_CM, UNIT_COUNT", "1.6.0": "UNIT_MM, UNIT_CM, UNIT_COUNT"}
+AREA = "int area(const struct point *p) { return p->x; }\n"
 
 
-def shown(page: str) -> list[str]:
-    """The calls of ``abistore`` in a page's console blocks, without the remarks behind them."""
-    blocks = re.findall(r"^```console\n(.*?)^```$", (PROJECT / page).read_text(), re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    return [line.removeprefix("$ ").partition("  #")[0].strip() for line in lines if line.startswith("$ abistore")]
+class Step(NamedTuple):
+    """A command of a page, with the output that the page shows; none where it shows nothing."""
+
+    command: str
+    output: tuple[str, ...]
+
+
+def blocks(page: str) -> Iterator[re.Match[str]]:
+    """The code blocks of a page."""
+    return BLOCK.finditer((PROJECT / page).read_text())
+
+
+def steps(page: str) -> list[Step]:
+    """The commands of a page's console blocks that are run, without the remarks behind them."""
+    found: list[Step] = []
+    for block in blocks(page):
+        if block["language"] == "console" and block["mark"] != "not run":
+            for line in block["text"].splitlines():
+                if line.startswith("$ "):
+                    found.append(Step(re.split(r"\s{2,}# ", line[2:])[0].strip(), ()))
+                else:
+                    found[-1] = Step(found[-1].command, (*found[-1].output, line))
+    return found
 
 
 def release(version: str) -> Path:
-    names = ", ".join("xyz"[: FIELDS[version]])
+    known = version.partition("-")[0]
+    header = (
+        f"struct point {{ {POINT.get(known, 'int x, y;')} }};\n"
+        f"enum unit {{ {UNITS.get(known, 'UNIT_MM, UNIT_COUNT')} }};\n"
+    )
     return build_library(
-        f"struct point {{ int {names}; }};\nint norm(const struct point *p) {{ return p->x; }}\n",
+        '#include "foo.h"\n'
+        f"int norm(const struct point *p, enum unit u) {{ return p->x + u; }}\n{'' if known == '1.2.0' else AREA}",
         soname="libfoo.so.1",
         name="libfoo.so",
+        files={"foo.h": header},
     )
 
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Path:
-    """A checkout as the pages have it in mind."""
-    for folder, version in (("old/1.2.0", "1.2.0"), ("old/1.3.0", "1.3.0"), ("old", "1.5.0"), ("new", "1.6.0")):
+    """A checkout as the pages have it in mind: old and new builds, and a repository."""
+    builds = {"old/1.2.0": "1.2.0", "old/1.3.0": "1.3.0", "old/1.4.0": "1.4.0", "old": "1.5.0", "new": "1.6.0"}
+    for folder, version in {**builds, "build": "1.6.0"}.items():
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         shutil.copy(release(version), tmp_path / folder)
-    (tmp_path / "build").mkdir()
+    shutil.copy(release("1.5.0"), tmp_path / "old.so")
+    shutil.copy(release("1.6.0"), tmp_path / "new.so")
     as_somebody = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], [*as_somebody, "commit", "-q", "--allow-empty", "-m", "empty"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
     return tmp_path
 
 
-def test_every_command_that_the_pages_show_gives_an_answer(workshop: Path) -> None:
-    environment = {**os.environ, "ABISTORE_DB": str(workshop / "abi.db"), "PYTHON": sys.executable}
-    commands = [command for page in PAGES for command in shown(page)]
-    assert len(commands) > 20
-    built = "1.6.0-rc1"
-    for command in commands:
-        if named := re.search(r"ingest build/libfoo\.so --version (\S+)", command):
-            built = named[1]
-        shutil.copy(release(built), workshop / "build")
-        script = f'abistore() {{ "$PYTHON" -m abistore "$@"; }}\n{command}'
-        done = subprocess.run(["bash", "-c", script], cwd=workshop, env=environment, capture_output=True, text=True)
-        assert done.returncode in ANSWERS, f"{command}\n{done.stdout}{done.stderr}"
+def run(workshop: Path, command: str) -> subprocess.CompletedProcess[str]:
+    if named := re.search(r"ingest build/libfoo\.so --version (\S+)", command):
+        shutil.copy(release(named[1]), workshop / "build")
+    environment = {**os.environ, "ABISTORE_DB": str(workshop / "abi.db"), "PYTHON": sys.executable, "COLUMNS": "100"}
+    script = f'abistore() {{ "$PYTHON" -m abistore "$@"; }}\nexec 2>&1\n{command}'
+    return subprocess.run(["bash", "-c", script], cwd=workshop, env=environment, capture_output=True, text=True)
+
+
+def is_shown(lines: tuple[str, ...], printed: str) -> bool:
+    """Whether a page's lines are those that were printed, but for dates, digests and what it leaves out."""
+    parts = [re.escape(CHANGING.sub("#", line.rstrip())) + "\n" if line != "..." else r"(?:.*\n)*?" for line in lines]
+    text = "".join(CHANGING.sub("#", line.rstrip()) + "\n" for line in printed.strip("\n").splitlines())
+    return re.fullmatch("".join(parts), text) is not None
+
+
+def follow(page: str, workshop: Path) -> None:
+    for block in blocks(page):
+        if block["mark"] == "file":
+            (workshop / block["said"]).write_text(block["text"])
+    for command, output in steps(page):
+        done = run(workshop, command)
+        assert done.returncode in ANSWERS, f"{command}\n{done.stdout}"
+        if output:
+            assert is_shown(output, done.stdout), f"{command}\n{done.stdout}"
+
+
+def test_the_quickstart_can_be_followed_and_prints_what_it_shows(workshop: Path) -> None:
+    assert len(steps(FIRST)) > 15
+    follow(FIRST, workshop)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if steps(page)])
+def test_every_command_of_a_page_prints_what_the_page_shows(workshop: Path, page: str) -> None:
+    run(workshop, "abistore ingest old/1.*/libfoo.so --version-from folder")
+    run(workshop, "abistore ingest old/libfoo.so --version 1.5.0 && abistore baseline set libfoo@1.5.0")
+    follow(page, workshop)
+
+
+@pytest.mark.parametrize("page", [FIRST, *PAGES])
+def test_commands_stand_in_console_blocks(page: str) -> None:
+    assert not [block for block in blocks(page) if block["language"] in {"sh", "bash", "shell"}]
