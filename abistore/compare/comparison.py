@@ -15,8 +15,8 @@ from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
 from abistore.compare.judge.judged import Declared, Judged, joined, judge_library, library_deltas, tables
 from abistore.compare.judge.ordered import Ordered
-from abistore.compare.judge.terms import Terms
 from abistore.compare.parts import Outcome
+from abistore.compare.policies.terms import Terms
 from abistore.compare.rule import load
 from abistore.compare.types.undescribed_classes import not_described
 from abistore.errors import Incomparable

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from abistore.compare.consumers.allocation import Exposure
-from abistore.compare.consumers.internal_exports import Internals
-from abistore.compare.incremental.difference import Differing, differing
+from abistore.compare.consumers.consumers import Consumers
+from abistore.compare.reuse.difference import Differing, differing
 from abistore.compare.side import Side
 from abistore.compare.types.equivalence import Equivalence, Sameness
 from abistore.compare.types.kept_mentions import mentions_alike
@@ -18,13 +17,10 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Side as Card
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import AnyShape, Foreign, Library, TypeRef
+from abistore.model.shapes import AnyShape, Library, TypeRef
 from abistore.model.snapshot import Snapshot
 
 T = TypeVar("T")
-
-RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s"})
-"""Libraries for which the standard library's names are their own."""
 
 
 class Renames(NamedTuple):
@@ -92,9 +88,14 @@ class Context:
         return self.equivalence.renames
 
     @property
-    def exposure(self) -> Exposure:
-        """What the old side's exports tell about who allocates and who sees into its types."""
-        return self.old_side.exposure
+    def old_consumers(self) -> Consumers:
+        """Programs built against the old side."""
+        return self.old_side.consumers
+
+    @property
+    def new_consumers(self) -> Consumers:
+        """Programs that will be built against the new side."""
+        return self.new_side.consumers
 
     def renamed_from(self, name: Name) -> Name | None:
         """The record or enum of the old side that the new side has under this ``name``, which is another."""
@@ -170,20 +171,10 @@ class Context:
         return shape if isinstance(shape, Library) else None
 
     @cached_property
-    def is_runtime(self) -> bool:
-        """Whether the library is a C++ runtime, to which ``std::`` belongs."""
-        return self.old.library in RUNTIMES or self.new.library in RUNTIMES
-
-    @cached_property
     def same_toolchain(self) -> bool:
         """Whether both sides are known to come from the same compilers with the same recorded options."""
         old, new = self.old.provenance.compilers, self.new.provenance.compilers
         return bool(old) and set(old) == set(new)
-
-    def declares(self, name: Name, side: Literal["old", "new"]) -> bool:
-        """Whether that side's debug information describes ``name`` as the library's own and not as a foreign type."""
-        snapshot = self.old if side == "old" else self.new
-        return any(not isinstance(shape, Foreign) for shape in snapshot.variants("layout", name))
 
     def mentioned_alike(self, name: Name) -> bool:
         """Whether a declaration of both sides mentions ``name`` in the same type, so that it changed along with it.
@@ -191,21 +182,6 @@ class Context:
         Where all uses changed too, as from ``callback *`` to ``callback``, they have findings of their own.
         """
         return any(mentions_alike(name, user, self.old, self.new) for user in self.old_reach.users(name))
-
-    @property
-    def internals(self) -> Internals:
-        """The old side's exports that no consumer can name."""
-        return self.old_side.internals
-
-    @property
-    def new_internals(self) -> Internals:
-        """The new side's exports that no consumer can name."""
-        return self.new_side.internals
-
-    def undeclared(self, name: Name) -> bool:
-        """Whether the old side's public headers are known and declare nothing of this name."""
-        known = self.old.evidence_of("source").state == "full" and "source" in self.old.entries
-        return known and not self.old.variants("source", name)
 
     def exported(self, name: Name) -> bool:
         """Whether both sides export ``name``: only then can a consumer use it before and after."""
@@ -224,25 +200,17 @@ class Context:
             known = tuple(
                 export
                 for export in self.old_reach.exports_reaching(name)
-                if self.exported(export) and not self.internals.has(export)
+                if self.exported(export) and self.old_consumers.can_name(export)
             )
             self._affected[name] = known
         return known
-
-    def by_value(self, name: Name) -> bool:
-        """Whether an old export takes, returns, is or embeds ``name`` itself, so that consumers hold objects of it."""
-        return name in self.exposure.by_value
 
     def passed_with(self, name: Name) -> Sequence[Name]:
         """What the exports of both sides, callbacks and virtual methods pass by value that is or embeds ``name``."""
         known = self._passed_with.get(name)
         if known is None:
-            known = self._passed_with[name] = self.exposure.passed_with(name, self.exported)
+            known = self._passed_with[name] = self.old_consumers.passed_with(name, self.exported)
         return known
-
-    def library_allocates(self, name: Name) -> bool:
-        """Whether consumers hold pointers to ``name`` at most, and get them from the library: see :class:`Exposure`."""
-        return self.exposure.library_allocates(name)
 
 
 def _only(snapshot: Snapshot, facet: Facet, name: Name) -> AnyShape | None:

@@ -7,14 +7,12 @@ from functools import cached_property
 
 import msgspec
 
-from abistore.compare.consumers.allocation import Exposure
-from abistore.compare.consumers.header_clues import Standings
-from abistore.compare.consumers.internal_exports import Internals
-from abistore.compare.diff.export_table import ExportTable
-from abistore.compare.incremental.carrying import Once, Portraits, take_on
-from abistore.compare.incremental.watching import Note, Watched, WatchedNames
+from abistore.compare.consumers.consumers import Consumers, Exporting
+from abistore.compare.consumers.export_table import ExportTable
+from abistore.compare.consumers.guessed import Guessed
+from abistore.compare.reuse.carrying import Once, take_on
+from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
-from abistore.compare.types.mentions import Use, Uses
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
 from abistore.compare.types.vtables import Tables
 from abistore.model.names import Name
@@ -60,28 +58,15 @@ class Side:
         """The classes whose layout the evidence leaves out."""
         return undescribed_classes(self.tables)
 
-    @cached_property
-    def _standings(self) -> Standings:
-        return Standings(self.snapshot, self.files, self._graph)
-
-    @cached_property
-    def internals(self) -> Internals:
-        """The exports that no consumer can name."""
-        return Internals(self._standings)
-
-    @cached_property
-    def _uses(self) -> Portraits[Use]:
-        return Portraits(self.snapshot.entries.get("layout", {}), Uses(self.types, self._graph).of)
-
-    @cached_property
-    def exposure(self) -> Exposure:
-        """What the exports tell about who allocates and who sees into types."""
-        return Exposure(self._uses, self.internals, self.files, plain=self._is_plain)
-
     @property
-    def _is_plain(self) -> bool:
-        languages = self.snapshot.provenance.languages
-        return not any("C++" in language or "plus_plus" in language for language in languages)
+    def exporting(self) -> Exporting:
+        """The snapshot with its export table."""
+        return Exporting(self.snapshot, self.exports)
+
+    @cached_property
+    def consumers(self) -> Consumers:
+        """The programs built against this release."""
+        return Guessed(self.exporting, self.types, self._graph, self.files)
 
     def after(self, snapshot: Snapshot, changed: Collection[Name], files: Mapping[Name, str] | None = None) -> Side:
         """The side of ``snapshot``, which differs from this one's in what the ``changed`` names are, in any facet.
@@ -123,18 +108,8 @@ class Side:
         tells = (may_be_undescribed(each.snapshot, name) for name in changed for each in (before, self))
         if "undescribed" in known and not any(tells):
             self.undescribed = before.undescribed
-        self._take_on_wholes(before, changed)
-
-    def _take_on_wholes(self, before: Side, changed: Collection[Name]) -> None:
-        """Take the portraits of what is as it was, and what follows from all if the others are alike."""
-        known = vars(before)
-        same_uses = "_uses" in known and self._uses.take_on(before._uses, self._resolving(before, changed))
-        if "_standings" not in known or (self.files is not before.files and self.files != before.files):
-            return
-        if self._standings.take_on(before._standings, changed) and "internals" in known:
-            self.internals.take_on(before.internals)
-            if same_uses and "exposure" in known and self._is_plain == before._is_plain:
-                take_on(self.exposure, before.exposure)
+        if "consumers" in known:
+            self.consumers.take_on(before.consumers, changed, lambda: self._resolving(before, changed))
 
     def _resolving(self, before: Side, changed: Collection[Name]) -> set[Name]:
         """The ``changed`` names, and those that look through them when they resolve a type: aliases and templates."""

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
+from abistore.model.mangling.symbols import is_declared
 from abistore.model.snapshot import Evidence, Snapshot
 from abistore.model.words.counting import counted
-
-COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
-"""Virtual tables, type information, thunks, guards and the like (Itanium C++ ABI, 5.1.4): no source declares them.
-
-So are entities local to an inline function (5.1.6), which are exported only for its copies to share.
-"""
-
-
-def is_expected(symbol: str) -> bool:
-    """Whether an exported symbol has a declaration in some source, so that debug information can describe it."""
-    return COMPILER_MADE.match(symbol) is None
 
 
 def unfounded(snapshot: Snapshot) -> str:
@@ -37,7 +24,7 @@ def _unfounded(snapshot: Snapshot, seen: Evidence) -> str:
     )
     if len(described) < seen.described:
         return f"its evidence says that {seen.described} exports are described, and {len(described)} are"
-    absent = sorted(filter(is_expected, exported - described))
+    absent = sorted(filter(is_declared, exported - described))
     if absent and (seen.reason == "nothing-to-describe" or (seen.state == "full" and not seen.reason)):
         some = counted(len(absent), "export is", "exports are")
         return f"its evidence says that all is described, and {some} not, e.g. {', '.join(absent[:3])}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
-from abistore.model.cpp_names.normal import last_component
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.shapes import (
     Alias,

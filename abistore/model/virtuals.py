@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from abistore.model.cpp_names.normal import last_component
+from abistore.model.cpp_names.qualified import last_component
+from abistore.model.mangling.symbols import qualifiers
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Named, Record, TypeRef, VirtualMethod
 from abistore.model.snapshot import Snapshot
 
-THIS: Final = re.compile(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
-"""How a mangled member begins: the qualifiers of ``this`` (Itanium C++ ABI, section 5.1.4.1)."""
-
-WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__restrict"))
-REFERENCES: Final = {"R": "&", "O": "&&"}
-
 OverrideKey: TypeAlias = tuple[str, tuple[TypeRef, ...], tuple[str, ...]]
 """The name, the types of the parameters and the qualifiers."""
-
-
-def qualifiers(symbol: str) -> tuple[str, ...]:
-    """The qualifiers of ``this`` that a mangled name tells, as they are written: ``("const", "&")``."""
-    found = THIS.match(symbol)
-    if found is None:
-        return ()
-    words = [word for group, word in WORDS if found[group]]
-    return (*words, REFERENCES[found["reference"]]) if found["reference"] else tuple(words)
 
 
 def traits(method: VirtualMethod, snapshot: Snapshot) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import without_arguments
 from abistore.model.cpp_names.spelling import COMMENT_COLUMN
 from abistore.model.words.counting import counted
 from abistore.report.difference import COMMENT, difference
@@ -15,10 +16,6 @@ from abistore.report.model import Change, Declared, Report, Summary, Unchecked
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
 )
-
-
-TOKEN = r"operator *(?:<=>|->\*?|[<>]{1,2}=?)|[^<>]|[<>]"
-"""A mark of template arguments, an operator that is spelled with one, or any other character."""
 
 SORTS = ("class", "enum", "enum class", "struct", "union")
 MOST_SYMBOLS = 4
@@ -126,22 +123,8 @@ def abbreviated(name: str, width: int | None) -> str:
     """``name`` in ``width`` columns: without its outermost template arguments, then without its end."""
     if width is None or len(name) <= width:
         return name
-    short = _without_arguments(name)
+    short = without_arguments(name)
     return short if len(short) <= width else f"{short[: width - 3].rstrip('<.,:(&* ')}..."
-
-
-def _without_arguments(name: str) -> str:
-    parts, depth = [], 0
-    for part in re.findall(TOKEN, name):
-        if part == "<":
-            depth += 1
-        if depth == 0:
-            parts.append(part)
-        if part == ">" and depth:
-            depth -= 1
-            if depth == 0:
-                parts.append("<...>")
-    return "".join(parts)
 
 
 def several(count: int) -> str:

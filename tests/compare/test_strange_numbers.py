@@ -7,7 +7,7 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.diff.version_tags import parsed, raises_floor
-from abistore.compare.entities import mangled_scope
+from abistore.model.mangling.symbols import mangled_scope
 from tests.compare.model import INT, function, snapshot, uses
 
 SAME = snapshot({function("use"): uses(INT)})

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.incremental.against import Against
-from abistore.compare.incremental.difference import differing
 from abistore.compare.policies.conditions import Condition, LocatedIn, SymbolIs, TypeIs
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ranges import VersionRange
 from abistore.compare.policies.suppression import Suppression, Suppressions
+from abistore.compare.reuse.difference import differing
 from abistore.compare.side import Side
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot

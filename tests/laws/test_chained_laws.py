@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Known
-from abistore.compare.incremental.difference import differing
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.suppression import Suppressions
+from abistore.compare.reuse.difference import differing
 from abistore.compare.rule import load
 from abistore.compare.side import Side
 from abistore.model.snapshot import Snapshot

@@ -7,9 +7,9 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.extract.dwarf.names.closures import number_closure
 from abistore.extract.elf.supplement import Supplement, read_supplement
 from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.qualified import number_closure
 from abistore.model.cpp_names.spelling import spell
 from tests.laws.strategies import declarable_types
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Known
-from abistore.compare.incremental.difference import Differing, differing
+from abistore.compare.reuse.difference import Differing, differing
 from abistore.compare.side import Side
 from abistore.model.names import Name
 from tests.laws.histories import history
@@ -46,14 +46,14 @@ def test_what_is_taken_on_answers_every_question_as_what_is_worked_out(seed: int
 
 def answers(side: Side) -> object:
     names = sorted({name for held in side.snapshot.entries.values() for name in held})
-    exposure, internals = side.exposure, side.internals
+    consumers = side.consumers
     return (
         [(side.reach.exports_reaching(name), side.reach.exports_reaching(name, by_value=True)) for name in names],
         [(side.reach.reaches(name), sorted(side.reach.users(name))) for name in names],
-        [(exposure.library_allocates(name), exposure.hands_out_many(name)) for name in names],
-        [(exposure.is_private(name), name in exposure.by_value) for name in names],
-        [exposure.passed_with(name, lambda name: len(name.spelling) % 2 == 0) for name in names],
-        [(internals.has(name), internals.header(name), name in internals.classes) for name in names],
+        [(consumers.library_allocates(name), consumers.gets_arrays(name)) for name in names],
+        [(consumers.can_see(name), consumers.hold(name)) for name in names],
+        [consumers.passed_with(name, lambda name: len(name.spelling) % 2 == 0) for name in names],
+        [(consumers.can_name(name), consumers.private_header(name), consumers.headers_omit(name)) for name in names],
         [sorted(map(str, side.tables.methods(name))) for name in names],
         (side.undescribed, side.exports.names, side.exports.versioned, side.exports.chosen_at_load_time),
         (side.exports.own_scopes, side.exports.templates, side.exports.instantiations),

@@ -12,7 +12,7 @@ import pytest
 from abistore.limits import limits
 from abistore.model.cpp_names.demangle import MAX_OUTPUT, demangle, runtime_demangler
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.mangling import MOST, demangled_length, is_short
+from abistore.model.mangling.length import MOST, demangled_length, is_short
 from tests.bounds import bounded
 
 LIBRARIES = sorted(

@@ -8,7 +8,8 @@ import subprocess
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from abistore.model.cpp_names.normal import last_component, normal_name, primitive, qualified
+from abistore.model.cpp_names.normal import normal_name, primitive, qualified
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.shapes import VOID, Array, Primitive, Qualified
 from tests.build import build_library
 

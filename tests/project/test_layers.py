@@ -50,6 +50,61 @@ def test_a_module_imports_only_from_the_layers_below_it(path: Path) -> None:
     assert not wrong
 
 
+ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "compare": (
+        ("parts",),
+        ("reuse",),
+        ("types",),
+        ("consumers",),
+        ("side",),
+        ("context",),
+        ("rule",),
+        ("diff",),
+        ("classify",),
+        ("rules",),
+        ("judge",),
+        ("policies",),
+        ("comparison",),
+        ("incremental", "established"),
+    ),
+    "store": (
+        ("database",),
+        ("releases",),
+        ("snapshots",),
+        ("history",),
+        ("upgrade",),
+        ("opening",),
+        ("store", "checking", "maintenance"),
+    ),
+}
+"""The rooms of a layer, folders and single modules, from the lowest to the highest; those of one line are strangers."""
+
+
+def room_imports(layer_name: str) -> Iterator[tuple[str, str, str]]:
+    """What each module outside a room takes from it: its room, the other room, and both as people look for them."""
+    folder = PACKAGE / layer_name
+    for path in sorted(folder.rglob("*.py")):
+        own = path.relative_to(folder).parts[0].removesuffix(".py")
+        for module in imported(path):
+            parts = module.split(".")
+            if parts[:2] == ["abistore", layer_name] and len(parts) > 2 and parts[2] != own:
+                yield own, parts[2], f"{path.relative_to(PACKAGE)} imports {module}"
+
+
+@pytest.mark.parametrize("layer_name", sorted(ROOMS))
+def test_a_room_imports_only_from_the_rooms_below_it(layer_name: str) -> None:
+    floor = {room: number for number, rooms in enumerate(ROOMS[layer_name]) for room in rooms}
+    wrong = [said for own, other, said in room_imports(layer_name) if floor[own] <= floor[other]]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("layer_name", sorted(ROOMS))
+def test_every_room_has_its_place_in_the_order(layer_name: str) -> None:
+    folder = PACKAGE / layer_name
+    rooms = {path.stem for path in folder.iterdir() if path.name != "__pycache__" and path.suffix in ("", ".py")}
+    assert rooms - {"__init__"} == {room for rooms in ROOMS[layer_name] for room in rooms}
+
+
 def test_every_folder_of_the_package_is_a_known_layer() -> None:
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name not in {"__pycache__"}}
     assert folders <= set(BELOW) | {"migrations"}

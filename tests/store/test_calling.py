@@ -14,13 +14,13 @@ from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.qualified import without_parameters
 from abistore.model.history import IngestRequest
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot
 from abistore.store.snapshots import naming
 from abistore.store.snapshots.calling import beginning, beginnings
-from abistore.store.snapshots.naming import without_parameters
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.store.builders import EXPORTED, INT, function, snapshot

@@ -19,9 +19,9 @@ GUARD = (
 def grows_safely(record: Changed[Record], context: Context) -> bool:
     """Whether consumers never depend on the record's size: the library allocates it one by one, or is told the size."""
     name = record.subject.name
-    if context.library_allocates(name):
-        return not context.exposure.hands_out_many(name)
-    return not context.by_value(name) and is_guarded(record, context)
+    if context.old_consumers.library_allocates(name):
+        return not context.old_consumers.gets_arrays(name)
+    return not context.old_consumers.hold(name) and is_guarded(record, context)
 
 
 def is_guarded(record: Changed[Record], context: Context) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from abistore.compare.consumers.internal_exports import Internals
-from abistore.compare.incremental.carrying import Portraits
+from abistore.compare.reuse.carrying import Portraits
 from abistore.compare.types.mentions import NONE, Names, Use
 from abistore.model.files import is_own_header, is_source
 from abistore.model.names import Name
@@ -20,7 +20,7 @@ NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
 """Folders of such headers."""
 
 
-class Exposure:
+class Allocation:
     """What one side's exports tell about the hands that its types are in.
 
     ``files`` tells where declarations stand; headers of a library that is ``plain`` C may say of themselves that they

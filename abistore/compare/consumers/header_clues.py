@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from abistore.compare.incremental.carrying import Portraits
-from abistore.model.cpp_names.normal import last_component
+from abistore.compare.reuse.carrying import Portraits
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import Reach, Reference, embedded
 from abistore.model.shapes import (

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 from abistore.compare.consumers.header_clues import Standings
 from abistore.compare.consumers.public_headers import Surface
-from abistore.compare.entities import CLASS_DATA, entity, scope
-from abistore.compare.incremental.carrying import take_on
-from abistore.compare.parts import InternalExport, UndeclaredExport
+from abistore.compare.reuse.carrying import take_on
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.deltas import Changed, Subject
+from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.files import is_own_header, is_source, may_be_private
+from abistore.model.mangling.symbols import CLASS_DATA, LOCAL_CLASS_DATA, OF_CLASS
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape
-
-COMPILED = (*CLASS_DATA, "_ZTh", "_ZTv", "_ZTc")
-"""Prefixes of what compilers emit for a class: its data, and entry points that adjust ``this`` or the result."""
 
 UNNAMEABLE = ")::"
 """What the names of classes within a function (``run()::Own``) or an unnamed namespace contain."""
-
-LOCAL = ("_ZTVZ", "_ZTIZ", "_ZTSZ", "_ZTTZ")
-"""Prefixes of what compilers emit for a class within a function."""
 
 
 class Internals:
@@ -82,7 +73,7 @@ class Internals:
 
         Nobody can name a class within a function, either.
         """
-        if export.spelling.startswith(LOCAL):
+        if export.spelling.startswith(LOCAL_CLASS_DATA):
             return True
         owners = self._owners(export)
         if all(map(self._may_be_concealed, owners)) and any(owners) and self.classes.issuperset(owners):
@@ -91,7 +82,7 @@ class Internals:
 
     def _owners(self, export: Name) -> Sequence[Name | None]:
         """The class that each description of ``export`` makes it a member of."""
-        return [_compiled_for(export)] if export.spelling.startswith(COMPILED) else self._standings.names[export].owners
+        return [_compiled_for(export)] if export.spelling.startswith(OF_CLASS) else self._standings.names[export].owners
 
     def _may_be_concealed(self, owner: Name | None) -> bool:
         """What its own place tells: most classes can be told from those of :attr:`classes` without knowing these."""
@@ -101,16 +92,7 @@ class Internals:
 
     def header(self, export: Name) -> str:
         """The header that is not public and declares ``export``; empty where none does."""
-        return self._surface.header(_compiled_for(export) if export.spelling.startswith(COMPILED) else export)
-
-    def changed(self, export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
-        """The delta of an export that no consumer can name."""
-        header = self.header(export)
-        if header:
-            return Changed(
-                Subject(export), UndeclaredExport(export, old, header), UndeclaredExport(export, new, header)
-            )
-        return Changed(Subject(export), InternalExport(export, old), InternalExport(export, new))
+        return self._surface.header(_compiled_for(export) if export.spelling.startswith(OF_CLASS) else export)
 
 
 def _compiled_for(export: Name) -> Name:

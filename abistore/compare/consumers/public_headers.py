@@ -7,6 +7,7 @@ from functools import cached_property
 
 from abistore.compare.consumers.header_clues import Standings
 from abistore.model.files import include_root, is_beside, is_own_header, is_source, may_be_private
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 
 MANY = 10
@@ -42,7 +43,7 @@ class Surface:
         file = self.file(name)
         if not is_source(file):
             return file if may_be_private(file) and file in self.hidden else ""
-        if not name.spelling.startswith("_Z"):
+        if not is_mangled(name.spelling):
             return ""
         if any(
             may_be_private(each) and not is_source(each) for each in map(self.file, self._standings.mentioned(name))
@@ -55,7 +56,7 @@ class Surface:
     @cached_property
     def _interface_is_c(self) -> bool:
         """Whether public headers declare no C++ export, while hidden ones are known to declare many."""
-        exports = (name for name in self._standings.names if name.kind != "record" and name.spelling.startswith("_Z"))
+        exports = (name for name in self._standings.names if name.kind != "record" and is_mangled(name.spelling))
         files = [self.file(name) for name in exports]
         return all(include_root(file) is None for file in files) and sum(file in self.hidden for file in files) >= MANY
 
@@ -114,7 +115,7 @@ class Surface:
         found = set[str]()
         for name in self._standings.names:
             if name.kind in ("function", "variable") and self._standings.names[name].strong:
-                mentioned = () if name.spelling.startswith("_Z") else self._standings.mentioned(name)
+                mentioned = () if is_mangled(name.spelling) else self._standings.mentioned(name)
                 for file in (self.file(name), *map(self.file, mentioned)):
                     root = include_root(file)
                     if root is not None:
@@ -126,7 +127,7 @@ class Surface:
         if name in place:
             return False
         return include_root(self.file(name)) is not None or (
-            name.kind in ("function", "variable") and not name.spelling.startswith("_Z")
+            name.kind in ("function", "variable") and not is_mangled(name.spelling)
         )
 
     def _needed(self, name: Name, complete: bool) -> Iterator[tuple[Name, bool]]:
@@ -139,7 +140,7 @@ class Surface:
         file = self.file(name)
         if is_source(file) and not exported:
             return
-        plain = exported and not name.spelling.startswith("_Z")
+        plain = exported and not is_mangled(name.spelling)
         unknown = plain and include_root(file) is None
         for part in self._standings.parts[name]:
             tags = () if complete or part.stands_for is None else part.stands_for
@@ -179,7 +180,5 @@ class Surface:
     @cached_property
     def _given(self) -> frozenset[Name]:
         """The records that C functions hand out: they return a pointer to one, or fill one in."""
-        plain = (
-            name for name in self._standings.names if name.kind == "function" and not name.spelling.startswith("_Z")
-        )
+        plain = (name for name in self._standings.names if name.kind == "function" and not is_mangled(name.spelling))
         return frozenset(each for name in plain for part in self._standings.parts[name] for each in part.hands_out)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from abistore.compare.context import Context
+from abistore.compare.diff.unnamed import unnamed
 from abistore.compare.diff.unseen import TYPES, declared_only_by
 from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
 from abistore.compare.types.vtables import Tables
@@ -41,8 +42,8 @@ class Declarations:
         undescribed = self._facet == "layout" and (name in context.old_undescribed or name in context.new_undescribed)
         if undescribed or declared_only_by(context, self._facet, name):
             yield from _became_dynamic(context, name)
-        elif name.kind not in TYPES and context.internals.has(name):
-            yield context.internals.changed(name, _main(old), _main(new))
+        elif name.kind not in TYPES and not context.old_consumers.can_name(name):
+            yield unnamed(context.old_consumers, name, _main(old), _main(new))
         elif name.kind not in TYPES or context.affected(name):
             yield from _paired(context, name, name, old, new)
 
@@ -87,7 +88,8 @@ class Declarations:
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of a type that the other side has under another name, or as another kind of declaration."""
     renamed = name in context.renames
-    wrap = PrivateType if context.exposure.is_private(name) else TagName if renamed else Definition
+    shown = TagName if renamed else Definition
+    wrap = shown if context.old_consumers.can_see(name) else PrivateType
     yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
     if renamed and old != new:
         yield from _paired(context, name, other, old, new)
@@ -130,7 +132,7 @@ def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
 
 def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
-    if name.kind in TYPES and context.exposure.is_private(name):
+    if name.kind in TYPES and not context.old_consumers.can_see(name):
         yield Changed(Subject(name), PrivateType(name, _main(old)), PrivateType(other, _main(new)))
     else:
         yield from _compared(name, old, new)

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from abistore.compare.consumers.consumers import Owner
 from abistore.compare.context import Context
 from abistore.compare.diff import renamed_exports as patterns
-from abistore.compare.diff.export_owner import Owner, Ownership
+from abistore.compare.diff.unnamed import unnamed
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
 from abistore.compare.parts import (
     DefaultVersion,
@@ -60,6 +61,16 @@ class Tables:
         """What only the new side exports, sorted."""
         return [each for each in self.differing if each in self.new and each not in self.old]
 
+    def lost(self, spelling: str) -> Owner:
+        """Whose an export is that only the old side has."""
+        context = self.context
+        return context.old_consumers.owner(self.old[spelling], context.new_side.exporting, gone=True)
+
+    def gained(self, spelling: str) -> Owner:
+        """Whose an export is that only the new side has."""
+        context = self.context
+        return context.new_consumers.owner(self.new[spelling], context.old_side.exporting, gone=False)
+
 
 def export_deltas(context: Context) -> Iterator[Delta[Any]]:
     """All deltas of the symbol facet."""
@@ -109,8 +120,8 @@ def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Ite
         other = after.get(symbol.version, default)
         if _unversioned(symbol) == _unversioned(other):
             continue
-        if context.internals.has(name):
-            yield context.internals.changed(name, symbol, other)
+        if not context.old_consumers.can_name(name):
+            yield unnamed(context.old_consumers, name, symbol, other)
         else:
             yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
 
@@ -169,7 +180,6 @@ def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Itera
 
 def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     context = tables.context
-    ownership = Ownership(context)
     gone, come = set(tables.removed), set(tables.added)
     for title, hidden in _hidden(tables, gone):
         gone -= set(hidden.symbols)
@@ -179,25 +189,26 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
         gone -= {old for old, _ in batch.shape.pairs}
         come -= {new for _, new in batch.shape.pairs}
     for part, owner, shape in COPIES:
-        removed = ownership.among(context.old_side, sorted(gone), owner)
+        removed = [each for each in sorted(gone) if tables.lost(each) == owner]
         if removed:
             gone -= set(removed)
             yield Removed(Subject(SELF, part), shape(tuple(removed)))
-        added = ownership.among(context.new_side, sorted(come), owner)
+        added = [each for each in sorted(come) if tables.gained(each) == owner]
         if added:
             come -= set(added)
             yield Added(Subject(SELF, part), shape(tuple(added)))
-    leaked = [each for each in sorted(come) if context.new_internals.has(tables.new[each])]
+    leaked = [each for each in sorted(come) if not context.new_consumers.can_name(tables.new[each])]
     if leaked:
         come -= set(leaked)
         yield Added(Subject(SELF, "internal exports"), InternalExports(tuple(leaked)))
-    yield from _single(tables, ownership, gone, come)
+    yield from _single(tables, gone, come)
 
 
 def _hidden(tables: Tables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:
     """Those of ``gone`` that no consumer can name. They say nothing about how those are renamed that consumers can."""
-    internals = tables.context.internals
-    headers = {each: internals.header(tables.old[each]) for each in sorted(gone) if internals.has(tables.old[each])}
+    consumers = tables.context.old_consumers
+    names = [(each, tables.old[each]) for each in sorted(gone)]
+    headers = {each: consumers.private_header(name) for each, name in names if not consumers.can_name(name)}
     undeclared = tuple(each for each, header in headers.items() if header)
     if undeclared:
         yield "undeclared exports", UndeclaredExports(undeclared, tuple(sorted({headers[each] for each in undeclared})))
@@ -212,7 +223,7 @@ COPIES: tuple[tuple[str, Owner, type[ForeignExports] | type[InlineExports]], ...
 )
 
 
-def _single(tables: Tables, ownership: Ownership, gone: set[str], come: set[str]) -> Iterator[Delta[Any]]:
+def _single(tables: Tables, gone: set[str], come: set[str]) -> Iterator[Delta[Any]]:
     context = tables.context
     for old, new, shape in patterns.single(context, sorted(gone), sorted(come)):
         gone.discard(old)
@@ -221,7 +232,7 @@ def _single(tables: Tables, ownership: Ownership, gone: set[str], come: set[str]
     for spelling in sorted(gone):
         name = tables.old[spelling]
         symbol = bound(_symbols(context.old.variants("symbol", name)))
-        instantiation = ownership.of(context.old_side, name) == "instantiation"
+        instantiation = tables.lost(spelling) == "instantiation"
         yield Removed(Subject(name), Instantiation(symbol) if instantiation else symbol)
     for spelling in sorted(come):
         name = tables.new[spelling]

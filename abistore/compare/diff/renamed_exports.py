@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence, Set
 import msgspec
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity
 from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagChange, TagFlip
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity
+from abistore.model.mangling.symbols import c_name, is_mangled, without_qualifiers
 from abistore.model.names import Name
 from abistore.model.reach import references
 from abistore.model.shapes import Function
@@ -66,9 +67,7 @@ def _untagged(symbol: str) -> str:
 
 
 def _tag_flips(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
-    pairs = _by_key(
-        [each for each in gone if each.startswith("_Z")], [each for each in come if each.startswith("_Z")], _untagged
-    )
+    pairs = _by_key([each for each in gone if is_mangled(each)], [each for each in come if is_mangled(each)], _untagged)
     marked = [(old, new) for old, new in pairs if _is_tagged(old) != _is_tagged(new)]
     if len(marked) >= FEWEST:
         before, after = ("cxx11", "") if _is_tagged(marked[0][0]) else ("", "cxx11")
@@ -98,8 +97,8 @@ def _is_tagged(symbol: str) -> bool:
 
 def _namespace_moves(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
     """Groups of C++ exports that become equal when one version namespace is left out."""
-    mangled_gone = [each for each in gone if each.startswith("_Z")]
-    mangled_come = [each for each in come if each.startswith("_Z")]
+    mangled_gone = [each for each in gone if is_mangled(each)]
+    mangled_come = [each for each in come if is_mangled(each)]
     spaces = _version_spaces(mangled_gone) | _version_spaces(mangled_come)
     if not spaces:
         return
@@ -144,8 +143,8 @@ MOST_NAMESAKES = 8
 
 def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
     """A group of C++ exports that become equal when one namespace is taken for another, for none, or none for it."""
-    mangled_gone = [each for each in gone if each.startswith("_Z")]
-    mangled_come = [each for each in come if each.startswith("_Z")]
+    mangled_gone = [each for each in gone if is_mangled(each)]
+    mangled_come = [each for each in come if is_mangled(each)]
     move = _likeliest_move(mangled_gone, mangled_come)
     if move is None:
         return
@@ -197,8 +196,8 @@ def _outer(old: str, new: str) -> tuple[str, str]:
 
 def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
     """Groups of C exports that differ in the same prefix or in the same suffix."""
-    plain_gone = [each for each in gone if not each.startswith("_Z")]
-    plain_come = [each for each in come if not each.startswith("_Z")]
+    plain_gone = [each for each in gone if not is_mangled(each)]
+    plain_come = [each for each in come if not is_mangled(each)]
     least = max(FEWEST, int(SHARE * len(plain_gone)))
     for tails in (True, False):
         groups = _affix_groups(plain_gone, plain_come, tails)
@@ -250,29 +249,14 @@ def single(
 ) -> Iterator[tuple[str, str, type[Requalified] | type[Linkage] | type[Lookalike]]]:
     """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
-    for key, shape in ((_unqualified, Requalified), (_unmangled, Linkage)):
+    for key, shape in ((without_qualifiers, Requalified), (c_name, Linkage)):
         pairs = _by_key(gone, come, key)
         if shape is Linkage:
-            pairs = [(old, new) for old, new in pairs if old.startswith("_Z") != new.startswith("_Z")]
+            pairs = [(old, new) for old, new in pairs if is_mangled(old) != is_mangled(new)]
         gone, come = _without_pairs(gone, come, pairs)
         yield from ((old, new, shape) for old, new in pairs)
     for old, new in _lookalikes(context, gone, come):
         yield old, new, Lookalike
-
-
-def _unqualified(symbol: str) -> str:
-    match = re.match(r"_ZN[rVKRO]+(?=\d|St|S)", symbol)
-    return "_ZN" + symbol[match.end() :] if match else symbol
-
-
-def _unmangled(symbol: str) -> str:
-    """The C name that a free function of the global namespace would have."""
-    match = re.match(r"_Z(\d{1,9})", symbol, re.ASCII)
-    if not match:
-        return symbol
-    length = int(match[1])
-    name = symbol[match.end() : match.end() + length]
-    return name if len(name) == length and symbol[match.end() + length :] else symbol
 
 
 def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -9,13 +9,13 @@ import msgspec
 
 from abistore.compare.comparison import Rest, concluded, not_checked, refuse_strangers, terms_of
 from abistore.compare.context import Context, Known, Renames
-from abistore.compare.incremental.difference import Differing
-from abistore.compare.incremental.watching import Key, Readers, Watched
+from abistore.compare.incremental.groups import Groups
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
-from abistore.compare.judge.groups import Groups
 from abistore.compare.judge.judged import Declared, Judged, LibraryDeltas, judge_library, library_deltas
-from abistore.compare.judge.terms import Terms
+from abistore.compare.policies.terms import Terms
+from abistore.compare.reuse.difference import Differing
+from abistore.compare.reuse.watching import Key, Readers, Watched
 from abistore.compare.rule import load
 from abistore.compare.side import Places, Side
 from abistore.model.findings import Comparison

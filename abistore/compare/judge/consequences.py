@@ -8,21 +8,19 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity, scope
-from abistore.compare.incremental.watching import Watched
+from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.findings import Finding, Impact, order
+from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLE, VTT, primary
 from abistore.model.names import Name
 from abistore.model.reach import Reach, embedded
 from abistore.model.shapes import AnyShape, Named, Record
 
-OF_CLASS = ("_ZTV", "_ZTI", "_ZTT", "_ZTh", "_ZTv", "_ZTc")
+FOLLOWING = (VTABLE, TYPEINFO, VTT, *THUNKS)
 """Prefixes of what follows from the definition of a class."""
-
-SECONDARY = ("_ZTI", "_ZTS", "_ZTT", "_ZTC")
-"""Prefixes of what the compiler emits beside a class's vtable."""
 
 
 def fold(
@@ -99,7 +97,7 @@ class _Parents:
         finding = self._findings[index]
         if (companion := self._companion(finding)) is not None:
             return companion
-        if self._effect[index] and finding.name.spelling.startswith(OF_CLASS):
+        if self._effect[index] and finding.name.spelling.startswith(FOLLOWING):
             return self._class_cause(index)
         if not self._effect[index]:
             return self._user(index) if self._comes_or_goes(index) else None
@@ -150,7 +148,7 @@ class _Parents:
         found = [other for name in lineage for other in self._of.get(name, ()) if self._weighs(other, finding)]
         if found:
             return min(found, key=lambda other: (self._effect[other], order(self._findings[other])))
-        if finding.name.spelling.startswith("_ZTV"):
+        if finding.name.spelling.startswith(VTABLE):
             return None
         first = self._first_table.get(subject, index)
         return first if first != index and self._weighs(first, finding) else None
@@ -176,13 +174,13 @@ class _Parents:
     def _first_table(self) -> dict[str, int]:
         """The finding about a vtable, or else the worst about a thunk, by class."""
         found: dict[str, int] = {}
-        tables = [index for index, each in enumerate(self._findings) if each.name.spelling.startswith(OF_CLASS)]
+        tables = [index for index, each in enumerate(self._findings) if each.name.spelling.startswith(FOLLOWING)]
         for index in sorted(tables, key=lambda each: (self._rank(each), order(self._findings[each]))):
             found.setdefault(_class_of(self._findings[index].name), index)
         return found
 
     def _rank(self, index: int) -> bool:
-        return not self._findings[index].name.spelling.startswith("_ZTV")
+        return not self._findings[index].name.spelling.startswith(VTABLE)
 
     def _cause_within(self, index: int) -> int | None:
         """The worst cause of the same declaration, if it weighs enough."""
@@ -267,15 +265,3 @@ def _outside(shape: AnyShape | None) -> tuple[object, ...]:
 def _class_of(name: Name) -> str:
     subject = entity(demangle(name.spelling))
     return scope(subject) if name.kind == "function" else subject
-
-
-def primary(symbol: str) -> str:
-    """The symbol that stands for ``symbol``: a class's vtable for its typeinfo, ``C1`` and ``D1`` for their kind."""
-    if symbol.startswith(SECONDARY):
-        return "_ZTV" + symbol[4:] if not symbol.startswith("_ZTC") else symbol
-    for variants, first in ((("C2E", "C3E"), "C1E"), (("D0E", "D2E"), "D1E")):
-        for variant in variants:
-            if symbol.startswith("_ZN") and variant in symbol:
-                head, _, tail = symbol.rpartition(variant)
-                return head + first + tail
-    return symbol

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abistore.compare.context import Context
-from abistore.compare.judge.terms import Terms
 from abistore.compare.policies.facts import Facts
 from abistore.compare.policies.policy import STRICT, Policy
 from abistore.compare.policies.suppression import NOTHING, Suppressions
+from abistore.compare.policies.terms import Terms
 from abistore.compare.rule import load
 from abistore.model.findings import Finding
 

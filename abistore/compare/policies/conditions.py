@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from abistore.compare.entities import entity
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.facts import Facts, scopes_of
 from abistore.compare.policies.vocabulary import category_of
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity
 from abistore.model.findings import Impact
 
 

@@ -7,16 +7,16 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity, scope
 from abistore.compare.rule import Rule
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.findings import Finding
+from abistore.model.mangling.symbols import THUNKS, TYPEINFO, TYPEINFO_NAME, VTABLE, VTT
 from abistore.model.names import Name
 from abistore.model.snapshot import Variants
 
 TYPES = frozenset({"record", "enum", "alias"})
-TABLES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT")
-THUNKS = ("_ZTh", "_ZTv", "_ZTc")
+TABLES = (VTABLE, TYPEINFO, TYPEINFO_NAME, VTT)
 
 
 @dataclass(frozen=True)

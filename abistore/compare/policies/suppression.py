@@ -10,11 +10,11 @@ from hashlib import blake2b
 
 import msgspec
 
-from abistore.compare.judge.consequences import primary
 from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
 from abistore.compare.policies.facts import Facts
 from abistore.compare.policies.ranges import VersionRange
 from abistore.model.findings import Finding, RulingFile
+from abistore.model.mangling.symbols import primary
 from abistore.model.names import SELF, Name
 
 

@@ -10,6 +10,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import argument
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.mangling.symbols import is_const_member, without_const
 from abistore.model.names import Name
 from abistore.model.shapes import Argument, Declared, Trait
 
@@ -90,8 +91,8 @@ def removed_const_overload(declared: Removed[Declared], context: Context) -> Ite
 
 def _other_overload(name: Name) -> Name | None:
     """The overload without ``const`` of a member function that has it."""
-    if name.kind == "function" and name.spelling.startswith("_ZNK"):
-        return Name("function", "_ZN" + name.spelling.removeprefix("_ZNK"))
+    if name.kind == "function" and is_const_member(name.spelling):
+        return Name("function", without_const(name.spelling))
     return None
 
 

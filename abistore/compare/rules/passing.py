@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.judge.consequences import primary
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.registers import MOST_BYTES, registers
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.normal import last_component
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
+from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, Symbol, TypeRef
 

@@ -11,6 +11,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
+from abistore.model.mangling.symbols import ALLOCATION_OPERATORS
 from abistore.model.shapes import Alias, Library, Symbol
 
 WIDENED = frozenset(
@@ -23,11 +24,6 @@ WIDENED = frozenset(
 """Aliases of the C library that ``_TIME_BITS`` and ``_FILE_OFFSET_BITS`` widen on 32-bit platforms."""
 
 ALLOCATORS = frozenset({"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"})
-
-OPERATORS = frozenset(
-    {"_Znwm", "_Znwj", "_Znam", "_Znaj", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdlPvj", "_ZdaPvm", "_ZdaPvj"}
-)
-"""``operator new`` and ``operator delete`` that replace the runtime's, with 32 and 64-bit sizes."""
 
 STANDARD_LIBRARIES = ("libstdc++", "libc++")
 
@@ -98,7 +94,7 @@ def allocator_replacement_added(exported: Added[Symbol] | Added[ForeignExports])
     Fix: hide them with a version script, unless the library is an allocator.
     """
     if isinstance(exported.new, ForeignExports):
-        replaced = [each for each in exported.new.symbols if each in OPERATORS]
+        replaced = [each for each in exported.new.symbols if each in ALLOCATION_OPERATORS]
     else:
         name = exported.subject.name
         replaced = [name.spelling] if name.kind == "function" and name.spelling in ALLOCATORS else []

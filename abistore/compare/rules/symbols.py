@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.entities import CLASS_DATA, entity, scope
-from abistore.compare.judge.consequences import primary
 from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.sycl import is_entry_point
-from abistore.compare.rules.tables import THUNKS, sized
+from abistore.compare.rules.tables import sized
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS, THUNKS, primary
 from abistore.model.names import Name
 from abistore.model.shapes import Record, Symbol
 
@@ -51,7 +51,7 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
     if not own or is_entry_point(name, context.old) or _makes_abstract(name, context):
         return
-    if not context.undeclared(_declared(name)):
+    if not context.old_consumers.headers_omit(_declared(name)):
         yield Note("the function is no longer exported", _title(name))
 
 
@@ -118,7 +118,7 @@ def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """
     name = symbol.subject.name
     own = name.kind == "variable" and not name.spelling.startswith(CLASS_DATA)
-    if own and not context.undeclared(name):
+    if own and not context.old_consumers.headers_omit(name):
         yield Note("the variable is no longer exported", _title(name))
 
 
@@ -132,8 +132,8 @@ def symbol_undeclared_removed(symbol: Removed[Symbol], context: Context) -> Iter
     Fix: nothing, unless such consumers are known; hide what no header declares.
     """
     name = symbol.subject.name
-    compiled = name.spelling.startswith((*CLASS_DATA, *THUNKS)) or is_entry_point(name, context.old)
-    if not compiled and context.undeclared(_declared(name)):
+    compiled = name.spelling.startswith(OF_CLASS) or is_entry_point(name, context.old)
+    if not compiled and context.old_consumers.headers_omit(_declared(name)):
         yield Note("the export is gone, and no header declared it", _title(name))
 
 

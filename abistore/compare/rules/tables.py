@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.entities import CLASS_DATA, entity
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.vtables import grows_unseen
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLE, VTT
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
-
-VTABLE, VTT, TYPEINFO = "_ZTV", "_ZTT", "_ZTI"
-
-THUNKS = ("_ZTh", "_ZTv", "_ZTc")
-"""Prefixes of thunks: entry points that adjust ``this`` for a virtual call through a base."""
 
 
 def sized(old: Symbol, new: Symbol) -> bool:

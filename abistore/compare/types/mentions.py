@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.reserved_fields import is_forbidden
-from abistore.model.cpp_names.normal import last_component
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import HANDLES, Reach, Reference, embedded, references
 from abistore.model.shapes import (

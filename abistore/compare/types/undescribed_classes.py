@@ -7,12 +7,13 @@ from typing import Literal
 
 from abistore.compare.types.vtables import Tables
 from abistore.model.findings import NotChecked
+from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Function, Opaque
 from abistore.model.snapshot import Snapshot
 from abistore.model.words.counting import counted
 
-OF_CLASS = ("_ZTI", "_ZTV")
+TABLES = (TYPEINFO, VTABLE)
 
 
 def undescribed_classes(tables: Tables) -> frozenset[Name]:
@@ -38,7 +39,7 @@ def undescribed_classes(tables: Tables) -> frozenset[Name]:
 def may_be_undescribed(snapshot: Snapshot, name: Name) -> bool:
     """Whether ``name`` is such a class, or what tells of one: a member, a table, type information."""
     if name.kind == "variable":
-        return name.spelling.startswith(OF_CLASS)
+        return name.spelling.startswith(TABLES)
     shapes = snapshot.variants("layout", name)
     if name.kind == "function":
         return any(isinstance(shape, Function) and shape.method is not None for shape in shapes)
@@ -49,9 +50,7 @@ def _tables_of(name: Name) -> Iterator[str]:
     """The symbols of a class's vtable and type information; none for a template, whose name is mangled otherwise."""
     if "<" in name.spelling or "(" in name.spelling:
         return
-    parts = [f"{len(each)}{each}" for each in name.spelling.split("::")]
-    mangled = f"N{''.join(parts)}E" if len(parts) > 1 else parts[0]
-    yield from (f"{prefix}{mangled}" for prefix in OF_CLASS)
+    yield from (class_symbol(prefix, name.spelling) for prefix in TABLES)
 
 
 def not_described(old: frozenset[Name], new: frozenset[Name], facet: Facet) -> Iterator[NotChecked]:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
-from abistore.compare.incremental.watching import Note, Watched
+from abistore.compare.reuse.watching import Note, Watched
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.spelling import declare, spell
+from abistore.model.mangling.symbols import is_const_member
 from abistore.model.names import Name
 from abistore.model.shapes import Base, Function, Named, Record, VirtualMethod
 from abistore.model.snapshot import Variants
@@ -198,6 +199,6 @@ def spelled(method: VirtualMethod) -> str:
 def plainly(method: VirtualMethod) -> str:
     """``method`` as a class would declare it that is not virtual."""
     text = f"{method.display}({', '.join(map(spell, method.parameters))})"
-    if method.symbol.startswith("_ZNK"):
+    if is_const_member(method.symbol):
         text += " const"
     return text if is_destructor(method) else declare(method.result, text)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY
 from abistore.model.budget import HINT, REASON
-from abistore.model.evidence import is_expected
+from abistore.model.mangling.symbols import is_declared
 from abistore.model.snapshot import Evidence
 from abistore.model.words.counting import counted
 
@@ -37,19 +37,19 @@ LANGUAGES: Final = {
 def expected_places(exports: Exports) -> tuple[list[int], list[int]]:
     """The addresses and the TLS offsets where debug information can be expected to describe something."""
     return (
-        [address for address, symbols in exports.by_address.items() if any(map(is_expected, symbols))],
-        [offset for offset, symbols in exports.tls_by_offset.items() if any(map(is_expected, symbols))],
+        [address for address, symbols in exports.by_address.items() if any(map(is_declared, symbols))],
+        [offset for offset, symbols in exports.tls_by_offset.items() if any(map(is_declared, symbols))],
     )
 
 
 def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence:
     """The evidence of the layout facet, given the symbols that have a shape."""
-    absent = sorted(symbol for symbol in exports.kinds if is_expected(symbol) and symbol not in described)
+    absent = sorted(symbol for symbol in exports.kinds if is_declared(symbol) and symbol not in described)
     _note_line_tables(absent, exports, info)
     reasons = sorted(set(info.problems))
     elsewhere = [] if reasons or not info.units else _without_declaration(absent, exports, info)
     missing = sorted(set(absent) - set(elsewhere))
-    count = sum(map(is_expected, described))
+    count = sum(map(is_declared, described))
     evidence = Evidence("layout", "full", described=count, expected=count + len(missing))
     if not reasons and not missing:
         return replace(evidence, reason="assembly-or-folded", detail=_examples(elsewhere)) if elsewhere else evidence

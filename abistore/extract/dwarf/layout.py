@@ -21,7 +21,7 @@ from abistore.extract.facets import FacetReading
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
-from abistore.model.evidence import is_expected
+from abistore.model.mangling.symbols import is_declared
 from abistore.model.names import Name, by_name
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
             else:
                 del others[symbol]
                 enter(symbol, chosen)
-    named = types.info.named({symbol for symbol in others if is_expected(symbol)})
+    named = types.info.named({symbol for symbol in others if is_declared(symbol)})
     for symbol, candidates in others.items():
         if symbol in named:
             found = shapes.declarations(named[symbol])

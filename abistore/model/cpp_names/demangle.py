@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.mangling import is_short
+from abistore.model.mangling.length import is_short
+from abistore.model.mangling.symbols import ENCODED, is_mangled
 
 MAX_LENGTH = 1 << 14
 MAX_OUTPUT = 1 << 16
@@ -19,7 +20,6 @@ SURE_LENGTH, SURE_GROWTH = 1 << 12, 40
 Of others a small file could hold hundreds, and spelling each in normal form takes a tenth of a second."""
 
 SPECIAL_PREFIXES = {"TV": "vtable for ", "TI": "typeinfo for ", "TS": "typeinfo name for ", "TT": "VTT for "}
-_ENCODED = re.compile(r"_Z(?P<special>T[VIST])?(?P<nested>N[rVK]*[RO]?)?")
 
 _SPECIAL = re.compile(r"construction vtable for (?P<table>.+)-in-(?P<whole>.+)|(?P<thunk>non-virtual thunk to )")
 
@@ -29,7 +29,7 @@ RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib")
 @lru_cache(1 << 18)
 def demangle(symbol: str) -> str:
     """The normal form of what ``symbol`` names; ``symbol`` itself where it is not a mangled C++ name."""
-    if not symbol.startswith("_Z") or not symbol.isascii() or len(symbol) > MAX_LENGTH:
+    if not is_mangled(symbol) or not symbol.isascii() or len(symbol) > MAX_LENGTH:
         return symbol
     text = _demangler()(symbol) if is_short(symbol) else None
     if not text or len(text) > MAX_OUTPUT:
@@ -94,7 +94,7 @@ def plain_name(symbol: str) -> str | None:
 
     Itanium C++ ABI, section 5.1: ``_Z3fooi`` is ``foo``, ``_ZN3geo5ShapeD1Ev`` is ``geo::Shape::~Shape``.
     """
-    match = _ENCODED.match(symbol)
+    match = ENCODED.match(symbol)
     if match is None:
         return None
     prefix, rest = SPECIAL_PREFIXES.get(match["special"], ""), symbol[match.end() :]

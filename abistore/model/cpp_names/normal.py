@@ -39,8 +39,6 @@ _RISKY: Final = re.compile(
 )
 """Where text that only resembles a name may not settle at once; such text is kept as it is."""
 
-_MARK: Final = re.compile(r"[<(\[{>)\]}]")
-
 
 def normal_name(text: str, constants: Mapping[str, str] = NO_CONSTANTS) -> str:
     """The normal form of a qualified name or built-in type as a compiler, debug information or demangler spells it.
@@ -91,28 +89,3 @@ def qualified(target: TypeRef, qualifiers: tuple[str, ...]) -> TypeRef:
         case Array(vector=False):
             return Array(qualified(target.element, qualifiers), target.count)
     return Qualified(target, tuple(sorted(set(qualifiers))))
-
-
-def last_component(name: str) -> str:
-    """The part of a normal name after its last ``::``, without template arguments and parameters."""
-    tail = name[name.rfind(":") + 1 :]
-    if _MARK.search(tail) is None and sum(map(name.count, "<([{")) == sum(map(name.count, ">)]}")):
-        return tail
-    return _last_component(name)
-
-
-@lru_cache(1 << 10)
-def _last_component(name: str) -> str:
-    depth = 0
-    start = 0
-    end = len(name)
-    for position, mark in enumerate(name):
-        if mark in "<([{":
-            if depth == 0 and position > start:
-                end = min(end, position)
-            depth += 1
-        elif mark in ">)]}":
-            depth -= 1
-        elif mark == ":" and depth == 0:
-            start, end = position + 1, len(name)
-    return name[start:end]

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
-from abistore.model.cpp_names.normal import last_component
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.layout import Hole, Layouts
+from abistore.model.mangling.symbols import is_mangled, qualifiers
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Access,
@@ -40,7 +41,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.model.virtuals import inherited, override_key, qualifiers, traits
+from abistore.model.virtuals import inherited, override_key, traits
 from abistore.model.words.counting import counted
 
 INDENT = "    "
@@ -184,7 +185,7 @@ def declaration(
 
 def _is_c(name: Name, shape: Function, languages: Sequence[str]) -> bool:
     """Whether C callers may declare the function: it is not mangled, and not all of the library is known to be C++."""
-    if shape.method is not None or "::" in shape.display or name.spelling.startswith("_Z"):
+    if shape.method is not None or "::" in shape.display or is_mangled(name.spelling):
         return False
     return not languages or not all(each.startswith("C++") for each in languages)
 

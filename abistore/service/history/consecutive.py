@@ -17,7 +17,7 @@ from abistore.service.judging.judging import churn
 
 if TYPE_CHECKING:
     from abistore.compare.incremental.against import Against
-    from abistore.compare.incremental.difference import Differing
+    from abistore.compare.reuse.difference import Differing
     from abistore.compare.side import Side
     from abistore.service.judging.ruling import Ruling
     from abistore.store.history.walking import Walk
@@ -54,7 +54,7 @@ class Consecutive:
         """The verdict about a release and the one before it, or why there is none."""
         from abistore.compare.comparison import compare
         from abistore.compare.context import Known
-        from abistore.compare.incremental.difference import differing
+        from abistore.compare.reuse.difference import differing
 
         try:
             before, after = self._go(old), self._go(new)
@@ -108,7 +108,7 @@ class Consecutive:
 
     def _differing_from(self, base: Side, new: Side) -> Differing:
         """The names in which ``new`` differs from the baseline: others than last time among what changed since."""
-        from abistore.compare.incremental.difference import differing, renewed
+        from abistore.compare.reuse.difference import differing, renewed
 
         if self._from_base is None:
             self._from_base = differing(base.snapshot, new.snapshot)

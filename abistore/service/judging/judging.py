@@ -19,7 +19,7 @@ from abistore.service.judging.ruling import Ruling
 from abistore.service.operands import Selection, operands
 
 if TYPE_CHECKING:
-    from abistore.compare.incremental.difference import Differing
+    from abistore.compare.reuse.difference import Differing
 
 FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
 """The mildest impact that makes a command fail."""
@@ -109,7 +109,7 @@ def churn(old: Snapshot, new: Snapshot, differing: Differing | None = None) -> C
 
     Where it is known which names are ``differing``, no others are looked at.
     """
-    from abistore.compare.incremental import difference
+    from abistore.compare.reuse import difference
 
     names = differing or difference.differing(old, new)
     before, after = (side.entries.get("symbol", {}).keys() for side in (old, new))

@@ -18,6 +18,7 @@ import msgspec
 from sqlalchemy import bindparam, select, update
 
 from abistore.errors import StoreError
+from abistore.model.mangling.symbols import HEAD
 from abistore.model.names import Name
 from abistore.store.database import tables
 from abistore.store.database.database import Database, Row
@@ -27,11 +28,6 @@ from abistore.store.database.seals import MASK
 
 CHAIN = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
 """A qualified name without template arguments, anywhere in a text."""
-
-_HEAD = re.compile(
-    r"_Z(?:T[VISTWH]|GV|GR|TC|Th[n\d]+_|Tv[n\d]+_[n\d]+_|Tc(?:h[n\d]+_|v[n\d]+_[n\d]+_){2})?Z*(?P<nested>N[rVKRO]*)?"
-)
-"""What stands before the first name: a vtable, a thunk, a local or a nested name (Itanium C++ ABI, section 5.1)."""
 
 _STEP = re.compile(r"L?([1-9]\d*)").match
 """The length of the next name, which may have internal linkage."""
@@ -64,7 +60,7 @@ Begin: TypeAlias = Callable[[str], str | None]
 
 def beginning(symbol: str) -> str | None:
     """The qualified name that a mangled symbol begins with, perhaps none of it; ``None`` where it is not mangled."""
-    head = _HEAD.match(symbol)
+    head = HEAD.match(symbol)
     if head is None:
         return None
     place = head.end()

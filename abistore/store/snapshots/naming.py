@@ -8,7 +8,9 @@ from typing import get_args
 
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
+from abistore.model.cpp_names.qualified import without_parameters
 from abistore.model.digest import name_digest
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Kind, Name
 from abistore.store.database import tables
 from abistore.store.database.database import AMONG, Database, Row
@@ -112,7 +114,7 @@ def _demangled(candidates: Mapping[int, Name], words: frozenset[str]) -> Iterato
 
 def _base(word: str) -> str | None:
     """The identifier in ``word`` that every symbol which is called so must spell, where there is one."""
-    from abistore.model.cpp_names.normal import last_component
+    from abistore.model.cpp_names.qualified import last_component
 
     base = last_component(word).removeprefix("~")
     plain = base.isidentifier() and base.isascii() and not base.startswith("operator")
@@ -162,16 +164,5 @@ def _readable(rows: Iterable[Row]) -> tuple[str, ...]:
     from abistore.model.cpp_names.demangle import demangle_all
 
     found = [str(row[0]) for row in rows]
-    readable = demangle_all([spelling for spelling in found if spelling.startswith("_Z")])
+    readable = demangle_all([spelling for spelling in found if is_mangled(spelling)])
     return tuple(sorted({readable.get(spelling, spelling) for spelling in found}))
-
-
-def without_parameters(text: str) -> str:
-    """``geo::norm`` of ``geo::norm(geo::Point const&) const``; a text that does not end so as it is."""
-    end = text.rfind(")")
-    depth = 0
-    for position in range(end, 0, -1):
-        depth += (text[position] == ")") - (text[position] == "(")
-        if depth == 0:
-            return text[:position]
-    return text

@@ -28,7 +28,8 @@ from abistore.extract.dwarf.entries.scan import Found, scan_namespaces
 from abistore.extract.dwarf.entries.scopes import Scope, Scopes
 from abistore.extract.dwarf.entries.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.entries.units import Context, Unit, read_units
-from abistore.extract.dwarf.entries.unplaced import MEMBER, folded_functions, members
+from abistore.extract.dwarf.entries.unplaced import folded_functions, members
+from abistore.model.mangling.symbols import MEMBER
 
 if TYPE_CHECKING:
     from abistore.extract.debug_file import DebugFile

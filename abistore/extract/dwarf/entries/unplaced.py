@@ -21,8 +21,6 @@ MEMBERS = frozenset({dw.TAG_VARIABLE, dw.TAG_MEMBER, dw.TAG_SUBPROGRAM})
 MOST_COPIES = 4
 """Copies of one class that are searched: each unit that uses a class describes all of its static members."""
 
-MEMBER = "_ZN"
-"""How the mangled name of whatever belongs to a class begins, unless an abbreviation stands for the class."""
 DEEPEST = 20
 """Bound on classes inside one another."""
 

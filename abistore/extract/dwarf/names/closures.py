@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.walk import parts
+from abistore.model.mangling.symbols import enclosing_functions
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.info import DebugInfo
@@ -15,9 +16,6 @@ DESTROYED: Final = re.compile(r"E(\d*)_D[0-5]Ev$")
 MEMBER: Final = re.compile(r"E(\d*)_(?:C[0-5]E|cl[EI])")
 """After a closure's parameters: its number, and what of its members is named."""
 METHODS: Final = frozenset({dw.TAG_SUBPROGRAM})
-LOCAL: Final = re.compile("_Z(Z+)")
-CLOSURE: Final = "{lambda("
-"""How the normal spelling of a closure begins where its parameters are told."""
 
 
 def ordinal_of(info: DebugInfo, handle: int) -> int | None:
@@ -41,26 +39,10 @@ def _of_member(symbol: str) -> int | None:
     Each enclosing closure stands before it with its call operator; each enclosing function begins with a ``Z``.
     """
     numbers = MEMBER.findall(symbol)
-    local = LOCAL.match(symbol)
-    enclosing = len(local[1]) - 1 if local else 0
+    enclosing = max(0, enclosing_functions(symbol) - 1)
     return _ordinal(numbers[min(enclosing, len(numbers) - 1)]) if numbers else None
 
 
 def _ordinal(number: str) -> int:
     """``Ul...E_`` is the first closure, ``Ul...E0_`` the second."""
     return int(number) + 2 if number else 1
-
-
-def number_closure(text: str, ordinal: int) -> str:
-    """The spelling ``text`` of a closure, or of a pointer or reference to one, with the closure's number."""
-    depth, start, end = 0, -1, -1
-    for position, mark in enumerate(text):
-        if mark in "(<[{":
-            if depth == 0 and text.startswith(CLOSURE, position):
-                start = position
-            depth += 1
-        elif mark in ")>]}":
-            depth -= 1
-            if depth == 0 and mark == "}":
-                end = position
-    return text if end < 0 or "#" in text[start:end] else f"{text[:end]}#{ordinal}{text[end:]}"

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from abistore.model.cpp_names.normal import normal_name
-
-_MARKS: Final = re.compile(r"[<>,(){}]")
-_UNUSUAL: Final = re.compile(r"operator(?!\(\))|->|['\"]|(?<!\w)<", re.ASCII)
-"""Where ``<``, ``>`` and ``,`` may be something else than those of argument lists, even outside parentheses."""
+from abistore.model.cpp_names.qualified import plain_template
 
 
 class TemplateNames:
@@ -42,40 +36,9 @@ class TemplateNames:
 
 
 def split(text: str) -> tuple[str, list[str]] | None:
-    """The name and the arguments of a plain ``name<arguments>``; ``None`` for whatever is not so plain."""
-    if _UNUSUAL.search(text):
-        return None
-    arguments: list[str] = []
-    depth = enclosed = start = first = 0
-    for match in _MARKS.finditer(text):
-        mark, position = match[0], match.start()
-        if mark in "({":
-            enclosed += 1
-        elif mark in ")}":
-            enclosed -= 1
-        elif enclosed:
-            continue
-        elif mark == "<":
-            depth += 1
-            if depth == 1:
-                if arguments:
-                    return None  # name<...>::name<...>
-                first, start = position, position + 1
-        elif depth == 0:
-            return None
-        elif mark == ">":
-            depth -= 1
-            if depth == 0:
-                arguments.append(text[start:position].strip())
-                if position != len(text) - 1:
-                    return None
-        elif depth == 1:
-            arguments.append(text[start:position].strip())
-            start = position + 1
-    head = text[:first]
-    if depth or enclosed or not all(arguments) or not _is_plain(head):
-        return None
-    return head, arguments
+    """The name and the arguments of a plain template whose own name is in normal form."""
+    found = plain_template(text)
+    return found if found is not None and _is_plain(found[0]) else None
 
 
 def _is_plain(head: str) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.shapes.records import ACCESS, PURE, vtable_slot
 from abistore.extract.dwarf.shapes.signatures import NOTHING, Signature, read_signature
-from abistore.model.cpp_names.normal import last_component
+from abistore.model.cpp_names.qualified import last_component
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Access, Function, Method, Variable
 
@@ -195,7 +196,7 @@ def alias(symbol: str, candidates: list[Declarations]) -> Declarations | None:
     and what describes the one would be wrong about the other. Names that are not mangled are aliases.
     """
     for candidate in candidates:
-        if not (symbol.startswith("_Z") and candidate.symbol.startswith("_Z")):
+        if not (is_mangled(symbol) and is_mangled(candidate.symbol)):
             return candidate
     return None
 

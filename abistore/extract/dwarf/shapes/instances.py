@@ -13,12 +13,13 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, parts, tagged
-from abistore.extract.dwarf.names.closures import CLOSURE, number_closure, ordinal_of
+from abistore.extract.dwarf.names.closures import ordinal_of
 from abistore.extract.dwarf.names.templates import split
 from abistore.extract.dwarf.shapes.enumerators import Enumerators
 from abistore.extract.dwarf.shapes.records import TEMPLATE_PARAMETERS, fit
 from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TRANSPARENT, Types
 from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.qualified import CLOSURE, number_closure
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.shapes import Named, Primitive, TypeRef
 

@@ -8,6 +8,7 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.entries.walk import Die, skip
 from abistore.extract.dwarf.shapes.type_source import TypeSource
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.shapes import Pointer, Qualified, TypeRef
 
 BODY: Final = frozenset(
@@ -118,7 +119,7 @@ def _symbol(types: TypeSource, die: Die) -> str:
     declared = attributes.get(dw.AT_SPECIFICATION, attributes.get(dw.AT_ABSTRACT_ORIGIN))
     if symbol is None and declared is not None:
         symbol = types.info.die(declared)[3].get(dw.AT_LINKAGE_NAME)
-    return symbol if symbol is not None and symbol.startswith("_Z") else ""
+    return symbol if symbol is not None and is_mangled(symbol) else ""
 
 
 def _as_parameter(found: Qualified) -> TypeRef:

@@ -16,7 +16,7 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.peek import name_at, type_at
 from abistore.extract.dwarf.entries.walk import Die, children
 from abistore.extract.dwarf.shapes.type_source import TypeSource
-from abistore.model.cpp_names.normal import last_component
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import embedded
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Record

@@ -7,24 +7,19 @@ from itertools import count
 from typing import NamedTuple
 
 from abistore.compare.context import Context
-from abistore.compare.entities import entity, scope
-from abistore.compare.incremental.watching import Key, Readers
-from abistore.compare.judge.consequences import fold, primary
+from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import Judged, joined
 from abistore.compare.judge.ordered import Ordered
-from abistore.compare.judge.terms import Terms
 from abistore.compare.policies.suppression import Suppression
+from abistore.compare.policies.terms import Terms
+from abistore.compare.reuse.watching import Key, Readers
 from abistore.compare.rule import load
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.findings import Finding, Impact
+from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS, primary
 from abistore.model.names import Name
-
-OF_CLASS = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC", "_ZTh", "_ZTv", "_ZTc")
-"""Prefixes of what compilers emit for a class."""
-
-TABLES = OF_CLASS[:5]
-"""Those of its data."""
 
 
 class Group(NamedTuple):
@@ -158,4 +153,4 @@ def class_of(name: Name) -> str | None:
     if not name.spelling.startswith(OF_CLASS):
         return None
     subject = entity(demangle(name.spelling))
-    return subject if name.spelling.startswith(TABLES) else scope(subject)
+    return subject if name.spelling.startswith(CLASS_DATA) else scope(subject)

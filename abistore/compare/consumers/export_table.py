@@ -6,8 +6,9 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from abistore.compare.entities import entity, is_weak, mangled_scope, template_of
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, template_of
+from abistore.model.mangling.symbols import MEMBER, is_mangled, mangled_scope
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Variants
@@ -63,13 +64,13 @@ class ExportTable:
         return sorted(
             spelling
             for spelling, name in self.names.items()
-            if spelling.startswith("_ZN") and not is_weak(self._symbols[name])
+            if spelling.startswith(MEMBER) and not is_weak(self._symbols[name])
         )
 
     @cached_property
     def instantiations(self) -> frozenset[tuple[str, str]]:
         """The templates of which exports are members or instances, each with its arguments."""
-        spellings = (each for each in self.names if each.startswith("_Z") and "I" in each)
+        spellings = (each for each in self.names if is_mangled(each) and "I" in each)
         found = (template_of(entity(demangle(each))) for each in spellings)
         return frozenset(each for each in found if each[1])
 
@@ -77,3 +78,8 @@ class ExportTable:
     def templates(self) -> frozenset[str]:
         """The templates among these."""
         return frozenset(template for template, _ in self.instantiations)
+
+
+def is_weak(symbols: Variants) -> bool:
+    """Whether every version of an export is weak or unique: code that others may have compiled too."""
+    return all(isinstance(shape, Symbol) and shape.binding in ("weak", "unique") for shape in symbols)

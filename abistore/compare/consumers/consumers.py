@@ -1,0 +1,90 @@
+"""What consumers of one release can name, see and allocate: the one interface that comparing asks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from abistore.compare.consumers.export_table import ExportTable
+from abistore.model.names import Name
+from abistore.model.snapshot import Snapshot
+
+Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
+"""Whose an export is, see :meth:`Consumers.owner`."""
+
+
+class Exporting(NamedTuple):
+    """A release and its export table."""
+
+    snapshot: Snapshot
+    exports: ExportTable
+
+
+class Consumers(ABC):
+    """The programs that were, or will be, built against one release.
+
+    What they can do is either guessed from debug information (:class:`~abistore.compare.consumers.guessed.Guessed`) or
+    told by the public headers. Who compares asks this interface, and does not know which.
+    """
+
+    @abstractmethod
+    def can_name(self, export: Name) -> bool:
+        """Whether sources of consumers can use ``export``: a header that they can include declares it."""
+
+    @abstractmethod
+    def private_header(self, export: Name) -> str:
+        """The header that declares ``export`` and is not installed; empty where none is known."""
+
+    @abstractmethod
+    def headers_omit(self, name: Name) -> bool:
+        """Whether all public headers are known, and none declares ``name``."""
+
+    @abstractmethod
+    def owner(self, export: Name, other: Exporting, *, gone: bool) -> Owner:
+        """Whose ``export`` is, which the ``other`` release does not have; it is ``gone`` where that one is the later.
+
+        ``own``: consumers find it in this library only. The others are weak C++ symbols, which each unit that uses them
+        may emit: ``foreign`` ones belong to the language runtime, or to a namespace in which the library has no strong
+        symbol; ``instantiation`` is a template's that is gone as a whole between equal toolchains, as an explicit one
+        is that ``extern template`` leaves to the library; ``inline`` is everything else.
+        """
+
+    @abstractmethod
+    def can_see(self, type: Name) -> bool:
+        """Whether consumers know what ``type`` is made of.
+
+        They do not where the library allocates it and the file that defines it is a source file or a private header,
+        nor where it is met only inside such types, or in fields whose name forbids to use them.
+        """
+
+    @abstractmethod
+    def library_allocates(self, type: Name) -> bool:
+        """Whether consumers hold pointers to ``type`` at most, and get them from the library.
+
+        So it is where functions return such a pointer, or fill one in (``int open(handle **)``), and no export uses the
+        type by value. Polymorphic classes never count: consumers may derive from them.
+        """
+
+    @abstractmethod
+    def gets_arrays(self, type: Name) -> bool:
+        """Whether the library hands out arrays of ``type``, through which consumers step by its size."""
+
+    @abstractmethod
+    def hold(self, type: Name) -> bool:
+        """Whether consumers have objects of ``type``: an export takes, returns, is or embeds it by value."""
+
+    @abstractmethod
+    def passed_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """What goes by value and is or embeds ``type``, sorted.
+
+        Function pointers, virtual methods, or exports that stay and that consumers can name, take or return it.
+        """
+
+    @abstractmethod
+    def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
+        """Take what was worked out for the release before that holds here too.
+
+        The releases differ in the ``changed`` names. ``resolving`` gives these and all that look through them when they
+        resolve a type.
+        """

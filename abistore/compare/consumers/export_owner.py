@@ -1,0 +1,76 @@
+"""Whose an export is: the library's own, another library's template, or a copy that each of its users has too."""
+
+from __future__ import annotations
+
+from abistore.compare.consumers.consumers import Exporting, Owner
+from abistore.compare.consumers.export_table import is_weak
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, outermost, template_of
+from abistore.model.mangling.symbols import CLASS_DATA, is_mangled, member_prefixes
+from abistore.model.names import Name
+from abistore.model.shapes import Foreign
+
+STANDARD = ("std", "__gnu_cxx", "__cxxabiv1", "__gnu_debug", "__gnu_parallel", "abi")
+"""Top-level namespaces of the language runtime."""
+
+RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s"})
+"""Libraries for which the standard library's names are their own."""
+
+
+class Ownership:
+    """Tells whether consumers depend on a library for its exports that another release does not have."""
+
+    def __init__(self, own: Exporting, other: Exporting) -> None:
+        self._own = own
+        self._other = other
+
+    def of(self, name: Name, *, gone: bool) -> Owner:
+        """Whose the export ``name`` is; whether an instantiation is lost is asked only where it is ``gone``."""
+        weak = is_weak(self._own.snapshot.variants("symbol", name))
+        if not is_mangled(name.spelling) or not weak or self._is_keyed(name):
+            return "own"
+        if self._is_foreign(name):
+            return "foreign"
+        return "instantiation" if gone and self._is_lost_instantiation(name) else "inline"
+
+    def _is_foreign(self, name: Name) -> bool:
+        both = self._own, self._other
+        if any(each.snapshot.library in RUNTIMES for each in both):
+            return False
+        demangled = demangle(name.spelling)
+        if entity(demangled).startswith(("operator new", "operator delete")):
+            return True
+        space = outermost(demangled)
+        if any(_declares(each, Name("record", space)) for each in both):
+            return False
+        if space in STANDARD or not space:
+            return space in STANDARD
+        scopes = [each.exports.own_scopes for each in both]
+        return any(scopes) and not any(space in each for each in scopes)
+
+    def _is_lost_instantiation(self, name: Name) -> bool:
+        compilers = [set(each.snapshot.provenance.compilers) for each in (self._own, self._other)]
+        if all(compilers) and compilers[0] != compilers[1]:
+            return False
+        subject = entity(demangle(name.spelling))
+        template, arguments = template_of(subject)
+        if not arguments or name.spelling.startswith(CLASS_DATA):
+            return False
+        exports = self._other.exports
+        if subject.endswith(">"):  # a function template: deduced arguments are nobody's explicit instantiation
+            return "&" not in arguments and template not in exports.templates
+        return (template, arguments) not in exports.instantiations
+
+    def _is_keyed(self, name: Name) -> bool:
+        """Whether ``name`` is emitted for a class with a key function in the library, and by nobody else.
+
+        So it is where the library exports a member function of the class that is not inline.
+        """
+        if not name.spelling.startswith(CLASS_DATA):
+            return False
+        return any(map(self._own.exports.has_strong, member_prefixes(name.spelling)))
+
+
+def _declares(release: Exporting, name: Name) -> bool:
+    """Whether the debug information describes ``name`` as the library's own and not as a foreign type."""
+    return any(not isinstance(shape, Foreign) for shape in release.snapshot.variants("layout", name))

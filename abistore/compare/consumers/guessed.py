@@ -1,0 +1,102 @@
+"""What consumers can name, see and allocate, guessed from debug information: files, signatures and symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+
+from abistore.compare.consumers.allocation import Allocation
+from abistore.compare.consumers.consumers import Consumers, Exporting, Owner
+from abistore.compare.consumers.export_owner import Ownership
+from abistore.compare.consumers.header_clues import Standings
+from abistore.compare.consumers.internal_exports import Internals
+from abistore.compare.reuse.carrying import Portraits, take_on
+from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.mentions import Use, Uses
+from abistore.model.names import Name
+from abistore.model.reach import Reach
+
+
+class Guessed(Consumers):
+    """The consumers of a release of which no headers are given.
+
+    ``files`` tells in which file each declaration stands.
+    """
+
+    def __init__(self, own: Exporting, types: TypeSide, reach: Callable[[], Reach], files: Mapping[Name, str]) -> None:
+        self._own = own
+        self._types = types
+        self._reach = reach
+        self._files = files
+
+    def can_name(self, export: Name) -> bool:
+        """Whether a public file declares ``export`` or its class, as far as is known."""
+        return not self._internals.has(export)
+
+    def private_header(self, export: Name) -> str:
+        """The header beside the public ones that declares ``export``."""
+        return self._internals.header(export)
+
+    def headers_omit(self, name: Name) -> bool:
+        """Whether the snapshot shows all that public headers declare, and not this name."""
+        snapshot = self._own.snapshot
+        known = snapshot.evidence_of("source").state == "full" and "source" in snapshot.entries
+        return known and not snapshot.variants("source", name)
+
+    def owner(self, export: Name, other: Exporting, *, gone: bool) -> Owner:
+        """Whose ``export`` is, by its binding and its namespace."""
+        return Ownership(self._own, other).of(export, gone=gone)
+
+    def can_see(self, type: Name) -> bool:
+        """Whether a public file defines ``type``, or an export reaches it through public types."""
+        return not self._allocation.is_private(type)
+
+    def library_allocates(self, type: Name) -> bool:
+        """Whether the signatures of the exports leave ``type`` to the library."""
+        return self._allocation.library_allocates(type)
+
+    def gets_arrays(self, type: Name) -> bool:
+        """Whether functions tell a number along with the ``type`` that they hand out."""
+        return self._allocation.hands_out_many(type)
+
+    def hold(self, type: Name) -> bool:
+        """Whether an export that can be named uses ``type`` by value."""
+        return type in self._allocation.by_value
+
+    def passed_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """What the exports, function pointers and virtual methods take or return."""
+        return self._allocation.passed_with(type, stays)
+
+    @cached_property
+    def _standings(self) -> Standings:
+        return Standings(self._own.snapshot, self._files, self._reach)
+
+    @cached_property
+    def _internals(self) -> Internals:
+        return Internals(self._standings)
+
+    @cached_property
+    def _uses(self) -> Portraits[Use]:
+        return Portraits(self._own.snapshot.entries.get("layout", {}), Uses(self._types, self._reach).of)
+
+    @cached_property
+    def _allocation(self) -> Allocation:
+        return Allocation(self._uses, self._internals, self._files, plain=self._is_plain)
+
+    @property
+    def _is_plain(self) -> bool:
+        languages = self._own.snapshot.provenance.languages
+        return not any("C++" in language or "plus_plus" in language for language in languages)
+
+    def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
+        """Take the portraits of what is as it was, and what follows from all if the others are alike."""
+        if not isinstance(before, Guessed):
+            return
+        known = vars(before)
+        same_uses = "_uses" in known and self._uses.take_on(before._uses, resolving())
+        if "_standings" not in known or (self._files is not before._files and self._files != before._files):
+            return
+        if self._standings.take_on(before._standings, changed) and "_internals" in known:
+            self._internals.take_on(before._internals)
+            if same_uses and "_allocation" in known and self._is_plain == before._is_plain:
+                take_on(self._allocation, before._allocation)

@@ -1,0 +1,142 @@
+"""What the first letters of a mangled C++ symbol tell (Itanium C++ ABI, section 5.1). Nothing is demangled."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MANGLED: Final = "_Z"
+
+VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION_VTABLE = "_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC"
+
+CLASS_DATA: Final = (VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION_VTABLE)
+"""Prefixes of a class's vtable, VTT, typeinfo, typeinfo name and construction vtables: emitted once for a class."""
+
+THUNKS: Final = ("_ZTh", "_ZTv", "_ZTc")
+"""Prefixes of thunks: entry points that adjust ``this`` or the result of a virtual call through a base."""
+
+OF_CLASS: Final = (*CLASS_DATA, *THUNKS)
+"""Prefixes of all that compilers emit for a class."""
+
+LOCAL_CLASS_DATA: Final = tuple(f"{prefix}Z" for prefix in (VTABLE, TYPEINFO, TYPEINFO_NAME, VTT))
+"""Prefixes of the data of a class within a function."""
+
+MEMBER: Final = "_ZN"
+"""The prefix of members of classes and namespaces, other than those that have qualifiers."""
+
+ALLOCATION_OPERATORS: Final = frozenset(
+    {"_Znwm", "_Znwj", "_Znam", "_Znaj", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdlPvj", "_ZdaPvm", "_ZdaPvj"}
+)
+"""``operator new`` and ``operator delete`` that replace the runtime's, with 32 and 64-bit sizes."""
+
+ENCODED: Final = re.compile(r"_Z(?P<special>T[VIST])?(?P<nested>N[rVK]*[RO]?)?")
+"""What stands before the first name of a function, a variable, or a class's data."""
+
+HEAD: Final = re.compile(
+    r"_Z(?:T[VISTWH]|GV|GR|TC|Th[n\d]+_|Tv[n\d]+_[n\d]+_|Tc(?:h[n\d]+_|v[n\d]+_[n\d]+_){2})?Z*(?P<nested>N[rVKRO]*)?"
+)
+"""What stands before the first name of any symbol: a vtable, a thunk, a local or a nested name."""
+
+_COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
+_SCOPED: Final = re.compile(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})", re.ASCII)
+_THIS: Final = re.compile(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
+_REQUALIFIED: Final = re.compile(r"_ZN[rVKRO]+(?=\d|St|S)")
+_FREE: Final = re.compile(r"_Z(\d{1,9})", re.ASCII)
+_LOCAL: Final = re.compile("_Z(Z+)")
+
+_WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__restrict"))
+_REFERENCES: Final = {"R": "&", "O": "&&"}
+
+
+def is_mangled(symbol: str) -> bool:
+    """Whether ``symbol`` is a mangled C++ name."""
+    return symbol.startswith(MANGLED)
+
+
+def is_declared(symbol: str) -> bool:
+    """Whether some source declares ``symbol``: compilers make vtables, type information, thunks and guards (5.1.4).
+
+    Entities local to an inline function (5.1.6) are exported only for its copies to share.
+    """
+    return _COMPILER_MADE.match(symbol) is None
+
+
+def qualifiers(symbol: str) -> tuple[str, ...]:
+    """The qualifiers of ``this`` that a mangled name tells, as they are written: ``("const", "&")``."""
+    found = _THIS.match(symbol)
+    if found is None:
+        return ()
+    words = [word for group, word in _WORDS if found[group]]
+    return (*words, _REFERENCES[found["reference"]]) if found["reference"] else tuple(words)
+
+
+def is_const_member(symbol: str) -> bool:
+    """Whether ``symbol`` is a member function for constant objects."""
+    return symbol.startswith("_ZNK")
+
+
+def without_const(symbol: str) -> str:
+    """The overload of a constant member function that is not for constant objects: ``_ZN1A1fEv`` of ``_ZNK1A1fEv``."""
+    return MEMBER + symbol.removeprefix("_ZNK")
+
+
+def without_qualifiers(symbol: str) -> str:
+    """A member function's symbol as it is without ``const``, ``volatile``, ``&`` and ``&&``."""
+    match = _REQUALIFIED.match(symbol)
+    return MEMBER + symbol[match.end() :] if match else symbol
+
+
+def c_name(symbol: str) -> str:
+    """The C name that a free function of the global namespace would have: ``open`` of ``_Z4openv``."""
+    match = _FREE.match(symbol)
+    if not match:
+        return symbol
+    length = int(match[1])
+    name = symbol[match.end() : match.end() + length]
+    return name if len(name) == length and symbol[match.end() + length :] else symbol
+
+
+def mangled_scope(symbol: str) -> tuple[str, bool]:
+    """The outermost namespace or class of a mangled name, and whether it shows to be a class; empty for none.
+
+    A constructor, destructor or template argument right after the name tells a class.
+    """
+    match = _SCOPED.match(symbol)
+    if match is None:
+        return "", False
+    end = match.end() + int(match[1])
+    name, rest = symbol[match.end() : end], symbol[end:]
+    return name, rest.startswith("I") or re.match(r"C[1-3]|D[0-2]", rest) is not None
+
+
+def enclosing_functions(symbol: str) -> int:
+    """How many functions a local entity stands in."""
+    local = _LOCAL.match(symbol)
+    return len(local[1]) if local else 0
+
+
+def class_symbol(prefix: str, qualified: str) -> str:
+    """The symbol of a class's data (``_ZTV``, ...) by the class's name, which has no template arguments."""
+    parts = "".join(f"{len(each)}{each}" for each in qualified.split("::"))
+    return f"{prefix}N{parts}E" if "::" in qualified else f"{prefix}{parts}"
+
+
+def member_prefixes(class_data: str) -> tuple[str, ...]:
+    """How the symbols of the member functions begin of the class that ``class_data`` is the data of."""
+    inner = class_data[len(VTABLE) :]
+    inner = inner[1:-1] if inner.startswith("N") else inner
+    return tuple(f"{start}{inner}" for start in (MEMBER, "_ZNK", "_ZNV"))
+
+
+def primary(symbol: str) -> str:
+    """The symbol that stands for ``symbol``: a class's vtable for its typeinfo, ``C1`` and ``D1`` for their kind."""
+    if symbol.startswith(CONSTRUCTION_VTABLE):
+        return symbol
+    if symbol.startswith(CLASS_DATA):
+        return VTABLE + symbol[len(VTABLE) :]
+    for variants, first in ((("C2E", "C3E"), "C1E"), (("D0E", "D2E"), "D1E")):
+        for variant in variants:
+            if symbol.startswith(MEMBER) and variant in symbol:
+                head, _, tail = symbol.rpartition(variant)
+                return head + first + tail
+    return symbol
