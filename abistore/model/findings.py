@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from enum import IntEnum
-from hashlib import blake2b
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -62,8 +61,6 @@ VERDICT_OF: dict[Impact, Verdict] = {
     Impact.BREAKING: Verdict.BREAKING,
 }
 
-IDENTITY_SIZE = 6
-
 Element: TypeAlias = Literal["functions", "variables", "types", "enums", "library"]
 Action: TypeAlias = Literal["added", "removed", "changed"]
 
@@ -111,12 +108,6 @@ def order(finding: Finding) -> tuple[object, ...]:
     return (-finding.impact, finding.name, finding.part, first_name(finding.kind), *values, *facts)
 
 
-def identity(finding: Finding) -> bytes:
-    """What a finding is called in every comparison that has it, whatever its kind is called by then: six bytes."""
-    words = "\0".join((first_name(finding.kind), finding.name.kind, finding.name.spelling, finding.part))
-    return blake2b(words.encode(), digest_size=IDENTITY_SIZE).digest()
-
-
 def named_now(finding: Finding) -> Finding:
     """``finding`` and its consequences with the present names of their kinds: stored ones may have former names.
 
@@ -126,18 +117,6 @@ def named_now(finding: Finding) -> Finding:
     if kind == finding.kind and consequences == finding.consequences:
         return finding
     return msgspec.structs.replace(finding, kind=kind, consequences=consequences)
-
-
-def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
-    """Each finding with its identity, which is the same in every comparison that has it.
-
-    Findings of one comparison with one identity, such as those of several variants, are numbered from the second on.
-    """
-    seen: dict[str, int] = {}
-    for finding in findings:
-        name = identity(finding).hex()
-        seen[name] = number = seen.get(name, 0) + 1
-        yield f"{name}-{number}" if number > 1 else name, finding
 
 
 class NotChecked(msgspec.Struct, frozen=True):

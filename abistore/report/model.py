@@ -33,7 +33,8 @@ class Summary(msgspec.Struct, frozen=True):
 class Change(msgspec.Struct, frozen=True):
     """One finding.
 
-    ``id`` names the same change in every comparison that finds it. ``symbol`` is the declaration as the linker (or,
+    ``id`` names the same change in every comparison that finds it, and begins with ``place``: the kind, the
+    declaration and the part, without the values. ``symbol`` is the declaration as the linker (or,
     for types, the source) spells it, ``display`` as a programmer does, ``part`` the field, enumerator or parameter.
     ``affected`` are the exports through which consumers meet the change. ``default_impact`` is the kind's own where a
     policy gave another one for a ``reason``. ``suppressed_by`` names the suppression that took the change out,
@@ -41,6 +42,7 @@ class Change(msgspec.Struct, frozen=True):
     """
 
     id: str
+    place: str
     kind: str
     symbol: str
     display: str

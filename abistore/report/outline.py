@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import cast
 
 from abistore.model.cpp_names.demangle import demangle_all
-from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, identified, unequal_evidence
+from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, unequal_evidence
+from abistore.model.identity import identified, place
 from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.model import (
@@ -92,6 +93,7 @@ def _changes(findings: Iterable[Finding], displays: dict[str, str]) -> tuple[Cha
 def _change(finding: Finding, identity: str, displays: dict[str, str]) -> Change:
     return Change(
         id=identity,
+        place=place(finding).hex(),
         kind=finding.kind,
         symbol=finding.name.spelling,
         display=_display(finding.name, displays),

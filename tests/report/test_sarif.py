@@ -84,7 +84,7 @@ def test_levels_follow_impacts(run: dict[str, Any]) -> None:
 
 
 def test_fingerprints_are_distinct_and_the_findings_identities(run: dict[str, Any]) -> None:
-    prints = [result["partialFingerprints"]["abistoreChange/v1"] for result in run["results"]]
+    prints = [result["partialFingerprints"]["abistoreChange/v2"] for result in run["results"]]
     assert len(set(prints)) == len(prints)
     assert set(prints) == {change.id for change in (*report().changes, *report().suppressed)}
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from abistore.model.findings import Churn, Finding, Impact, RulingKey, Verdict, identity
+from abistore.model.findings import Churn, Finding, Impact, RulingKey, Verdict
 from abistore.model.history import LineKey
+from abistore.model.identity import place
 from abistore.model.names import Name
 from abistore.store import upgrade
 from abistore.store.database.connect import connect
@@ -115,7 +116,7 @@ def test_findings_of_before_are_explained(older: Database, address: str) -> None
             name = Finding(
                 change["kind"], Name(change["subject"], change["symbol"]), change["part"], "", Impact.RISK, "layout"
             )
-            found, _ = store.findings(identity(name).hex(), 9)
+            found, _ = store.findings(place(name).hex(), 9)
             assert [one.finding.kind for one in found] == [change["kind"]] * count
             assert {(one.old.version, one.new.version) for one in found} == {("1.0", "1.1")}
 

@@ -17,10 +17,9 @@ from abistore.model.findings import (
     NotChecked,
     RulingKey,
     Verdict,
-    identified,
-    identity,
 )
 from abistore.model.history import IngestRequest, LineKey, StoredVerdict
+from abistore.model.identity import identified, identity, place
 from abistore.model.snapshot import Location
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, X86, function, record, snapshot
@@ -165,7 +164,7 @@ def test_a_finding_is_stored_once_and_told_where_it_was_found_first(store: Store
 
 
 def test_findings_of_one_identity_are_numbered_as_in_the_report_that_had_them_first(store: Store) -> None:
-    variants = [replace(GONE, old_value=f"f({number})") for number in range(3)]
+    variants = [replace(GONE, description=f"variant {number} is gone") for number in range(3)]
     with store:
         store.save_verdicts([given(store, *variants)])
         name = identity(GONE).hex()
@@ -175,6 +174,17 @@ def test_findings_of_one_identity_are_numbered_as_in_the_report_that_had_them_fi
         assert second.finding == variants[1]
         latest, more = store.findings(name, 2)
         assert (len(latest), more) == (2, 1)
+
+
+def test_findings_with_other_values_are_of_one_place_and_have_identities_of_their_own(store: Store) -> None:
+    added = [replace(RISKY, new_value=value) for value in ("int y", "int y[100]")]
+    with store:
+        store.save_verdicts([given(store, *added)])
+        for one in added:
+            ((found,), more) = store.findings(identity(one).hex(), 9)
+            assert (found.finding, found.identity, more) == (one, identity(one).hex(), 0)
+        found_there, _ = store.findings(place(RISKY).hex(), 9)
+        assert {found.finding for found in found_there} == set(added)
 
 
 def test_places_are_those_of_the_releases_and_not_of_the_judgement(store: Store) -> None:

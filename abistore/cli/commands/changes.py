@@ -19,8 +19,8 @@ from abistore.model.words.counting import counted
 if TYPE_CHECKING:
     from abistore.service.catalogue import Explained
 
-IDENTITY = re.compile(r"[0-9a-f]{6,12}(-\d+)?")
-"""What a finding's identity, or the beginning of it, looks like; no kind does."""
+IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
+"""What a finding's identity, its place or another beginning of it looks like; no kind does."""
 
 
 @click.command("changes")
@@ -85,7 +85,7 @@ def _established(settings: Settings) -> None:
 @output_options
 @pass_settings
 def explain_command(settings: Settings, /, *, what: str) -> None:
-    """Explain a KIND of change, or a FINDING of a stored comparison by its identity.
+    """Explain a KIND of change, or a FINDING of a stored comparison by its identity or place.
 
     Tells what happens to programs built with the old release and how to avoid it, and shows an example: two sources
     and what is found. With -v, also sources that look alike and give no such finding.
@@ -118,7 +118,7 @@ def _explain_finding(settings: Settings, identity: str) -> None:
             for one in found.findings
         ]
         if found.more:
-            blocks.append(f"{counted(found.more, 'older finding')} of this identity, with other values: not shown")
+            blocks.append(f"{counted(found.more, 'older finding')} of this identity or place: not shown")
         return "\n\n".join((*blocks, *(part for kind in kinds for part in _explained(kind, False))))
 
     answer(settings, {"findings": found.findings, "more": found.more, "kinds": kinds}, text)

@@ -167,7 +167,7 @@ def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[st
         "level": LEVELS[change.impact],
         "message": {"text": _message(change)},
         "locations": [{"physicalLocation": _physical(change, artifact), "logicalLocations": [_logical(change)]}],
-        "partialFingerprints": {"abistoreChange/v1": change.id},
+        "partialFingerprints": {"abistoreChange/v2": change.id, "abistorePlace/v1": change.place},
         "properties": {
             "impact": change.impact,
             "evidence": change.facet,

@@ -1,4 +1,4 @@
-"""Findings of stored comparisons, looked up by their identity."""
+"""Findings of stored comparisons, looked up by their identity or place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 SHOWN = 10
-"""A declaration that changes in every release has as many findings of one identity."""
+"""A declaration that changes in every release has as many findings of one place."""
 
 
 class StoredFinding(msgspec.Struct, frozen=True):

@@ -9,8 +9,9 @@ from functools import cache
 from msgspec.structs import replace
 from sqlalchemy import select
 
-from abistore.model.findings import IDENTITY_SIZE, Finding, identified, order
+from abistore.model.findings import Finding, order
 from abistore.model.history import Release, StoredFinding
+from abistore.model.identity import IDENTITY_SIZE, identified
 from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged

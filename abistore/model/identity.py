@@ -1,0 +1,53 @@
+"""What findings are called: the same change has the same identity in every comparison that finds it.
+
+An identity begins with a place: of ``42b2958d22e2`` and 8 more digits, the first 12 name the kind, the declaration and
+its part, the rest the values before and after. ``int y`` and ``int y[100]`` added to one struct have one place and two
+identities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+
+from abistore.model.digest import encode
+from abistore.model.findings import Finding
+from abistore.model.kinds import first_name
+
+PLACE_SIZE = 6
+IDENTITY_SIZE = 10
+"""In bytes; text has two digits for each."""
+
+
+def place(finding: Finding) -> bytes:
+    """What kind of change it is, of what, and of which part: the beginning of its identity.
+
+    A kind that is called otherwise now counts as what it was called first.
+    """
+    words = "\0".join((first_name(finding.kind), finding.name.kind, finding.name.spelling, finding.part))
+    return blake2b(words.encode(), digest_size=PLACE_SIZE).digest()
+
+
+def identity(finding: Finding) -> bytes:
+    """The place, and the values before and after, however they are spaced.
+
+    Nothing else has a part in it: not the report, the order, the impact, the wording, or where the source stands.
+    """
+    values = encode((_canonical(finding.old_value), _canonical(finding.new_value)))
+    return place(finding) + blake2b(values, digest_size=IDENTITY_SIZE - PLACE_SIZE).digest()
+
+
+def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
+    """Each finding with its identity in hexadecimal digits.
+
+    Findings of one comparison with one identity, such as those of several variants, are numbered from the second on.
+    """
+    seen: dict[str, int] = {}
+    for finding in findings:
+        name = identity(finding).hex()
+        seen[name] = number = seen.get(name, 0) + 1
+        yield f"{name}-{number}" if number > 1 else name, finding
+
+
+def _canonical(value: str | None) -> str | None:
+    return None if value is None else " ".join(value.split())
