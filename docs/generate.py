@@ -15,14 +15,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import msgspec
 
 from abistore.cli.main import cli
 from abistore.compare.policies.formats.policy_file import PolicyDocument
 from abistore.compare.policies.formats.suppression_file import SuppressionDocument
+from abistore.compare.rule import load
 from abistore.model.kinds import FORMER_NAMES, SUBJECTS, VERBS
 from abistore.report.case import labelled
 from abistore.report.formats.json import schema
 from abistore.service.catalogue import changes, established, explain
+from abistore.service.kinds import FILE as KINDS
+from abistore.service.kinds import ChangeKind
 
 DOCS = Path(__file__).parent
 WIDTH = 100
@@ -162,6 +166,18 @@ def _sentence(text: str) -> str:
     return re.sub(r":\w+:`(?:[\w.]+\.)?(\w+)`", r"`\1`", text.partition("\n")[0]).replace("``", "`")
 
 
+def kinds_file() -> str:
+    """The kinds as the package carries them, so that telling what is remembered loads no rule."""
+    kinds = (
+        ChangeKind(
+            **{name: getattr(rule, name) for name in ("kind", "impact", "evidence", "element", "action", "aliases")},
+            **{name: getattr(rule, name) for name in ("title", "why", "fix")},
+        )
+        for _, rule in sorted(load().items())
+    )
+    return json.dumps([msgspec.structs.asdict(kind) for kind in kinds], indent=1, ensure_ascii=False) + "\n"
+
+
 DOCUMENTS = {
     "architecture.md": architecture,
     "cli.md": command_line,
@@ -187,5 +203,6 @@ if __name__ == "__main__":
     if sys.argv[1:]:
         write_site(Path(sys.argv[1]))
     else:
+        KINDS.write_text(kinds_file())
         for name, make in DOCUMENTS.items():
             (DOCS / name).write_text(make())

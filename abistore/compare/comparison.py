@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.compare.context import Context, Known
@@ -22,6 +19,7 @@ from abistore.compare.types.undescribed_classes import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Subject
 from abistore.model.digest import snapshot_digest
+from abistore.model.engine import ENGINE
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, order
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import DECLARING
@@ -30,9 +28,6 @@ from abistore.model.snapshot import Snapshot
 if TYPE_CHECKING:
     from abistore.compare.policies.policy import Policy
     from abistore.compare.policies.suppression import Suppressions
-
-JUDGING = ("compare", "model")
-"""The folders that decide what a comparison finds: reach, layout and normal forms of types are the model's."""
 
 
 def compare(
@@ -103,7 +98,7 @@ def concluded(
         not_checked=tuple(skipped),
         suppressed=rest.suppressed.including(fold(terms.suppressed, load(), context)),
         policy=terms.policy,
-        engine=engine_digest(),
+        engine=str(ENGINE),
         notes=terms.notes(),
         policy_digest=terms.policy_digest,
         suppression_digest=terms.suppression_digest,
@@ -169,14 +164,3 @@ def _side(snapshot: Snapshot) -> Side:
         evidence=snapshot.evidence,
         exports=sum(name.kind in EXPORTS for name in snapshot.entries.get("symbol", {})),
     )
-
-
-@cache
-def engine_digest() -> str:
-    """What judges: the digest of the code of comparison, rules and model. Stored verdicts are kept under it."""
-    state = blake2b(digest_size=8)
-    package = Path(__file__).parents[1]
-    for file in sorted(file for folder in JUDGING for file in (package / folder).rglob("*.py")):
-        state.update(file.relative_to(package).as_posix().encode())
-        state.update(file.read_bytes())
-    return state.hexdigest()

@@ -7,24 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from abistore.errors import UsageError
-from abistore.model.findings import Action, Element, Impact
-from abistore.model.names import Facet
 from abistore.model.words.nearness import did_you_mean, near
 from abistore.service.examples import case, counts
-
-
-class ChangeKind(msgspec.Struct, frozen=True):
-    """One kind of change: its impact, the evidence it needs, and its explanation."""
-
-    kind: str
-    impact: Impact
-    evidence: Facet
-    element: Element
-    action: Action
-    title: str
-    why: str
-    fix: str
-    aliases: tuple[str, ...]
+from abistore.service.kinds import ChangeKind, kinds
 
 
 class Explained(ChangeKind, frozen=True):
@@ -41,25 +26,9 @@ def changes(
     evidence: str | None = None,
 ) -> tuple[ChangeKind, ...]:
     """All kinds that match, worst impact first, then by name."""
-    from abistore.compare.rule import load
-
-    kinds = (
-        ChangeKind(
-            rule.kind,
-            rule.impact,
-            rule.evidence,
-            rule.element,
-            rule.action,
-            rule.title,
-            rule.why,
-            rule.fix,
-            rule.aliases,
-        )
-        for rule in load().values()
-    )
     chosen = (
         kind
-        for kind in kinds
+        for kind in kinds().values()
         if impact in {None, kind.impact.label} and element in {None, kind.element} and evidence in {None, kind.evidence}
     )
     return tuple(sorted(chosen, key=lambda kind: (-kind.impact, kind.kind)))

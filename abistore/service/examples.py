@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from abistore.compare.rules import CASES
+from pathlib import Path
+
+CASES = Path(__file__).parents[1] / "compare" / "rules" / "cases"
+"""Beside the rules, which need not be loaded to show them."""
 
 SILENT = "## Stays silent"
 FINDINGS = "```findings"

@@ -9,7 +9,8 @@ from random import Random
 import msgspec
 import pytest
 
-from abistore.compare.comparison import compare, engine_digest
+from abistore.compare.comparison import compare
+from abistore.model.engine import ENGINE
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.administration.baselines import set_baseline
@@ -31,7 +32,7 @@ def stored(address: str, releases: Sequence[Snapshot], order: Sequence[int]) -> 
 
 def assert_judged_as_alone(store: Store, old: Release, new: Release) -> None:
     before, after = store.load_many([old, new])
-    found = store.find_verdict(old, new, key_of(None, old, new), engine_digest())
+    found = store.find_verdict(old, new, key_of(None, old, new), str(ENGINE))
     assert found is not None
     assert found.comparison == compare(before, after)
     assert found.churn == churn(before, after)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from abistore.compare.comparison import engine_digest
+from abistore.model.engine import ENGINE
 from abistore.model.history import IngestRequest
 from abistore.service.administration.baselines import set_baseline
 from abistore.store.store import Store
@@ -53,7 +53,7 @@ def history_of(address: str, verdicts: int) -> subprocess.CompletedProcess[str]:
 def kept(address: str) -> int:
     with Store.open(address, write=False) as store:
         (line,) = store.lines()
-        return len(store.verdict_summaries(line, engine_digest()))
+        return len(store.verdict_summaries(line, str(ENGINE)))
 
 
 @pytest.mark.parametrize("given", [0, 1, 37, 101])

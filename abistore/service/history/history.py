@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.model.cycles import with_cycle_collection
+from abistore.model.engine import ENGINE
 from abistore.model.findings import Churn, RulingFile, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.report.heading import evidence_gap
@@ -125,10 +126,8 @@ class _Verdicts:
     """
 
     def __init__(self, key: LineKey, judging: Judging) -> None:
-        from abistore.compare.comparison import engine_digest
-
         self._judging = judging
-        self._known = dict(judging.store.verdict_summaries(key, engine_digest()))
+        self._known = dict(judging.store.verdict_summaries(key, str(ENGINE)))
         self._judge = Consecutive(judging.store, judging.by)
 
     @property

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.errors import StoreError
+from abistore.model.engine import ENGINE
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release, StoredVerdict
 from abistore.report.model import Report
@@ -62,9 +63,7 @@ def verdict(
 
 def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -> Judgement:
     """The verdict about two stored releases by the rules of today and a ruling, from the store where it has it."""
-    from abistore.compare.comparison import engine_digest
-
-    found = store.find_verdict(old, new, key_of(by, old, new), engine_digest())
+    found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
     before, after = store.load_many([old, new])
     given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
     shown = ruled(given.comparison, by)

@@ -1,0 +1,35 @@
+"""The kinds of change as data, so that what is remembered can be told without loading what judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from abistore.model.findings import Action, Element, Impact
+from abistore.model.names import Facet
+
+FILE = Path(__file__).with_name("kinds.json")
+"""Written from the rules by ``python docs/generate.py``."""
+
+
+class ChangeKind(msgspec.Struct, frozen=True):
+    """One kind of change: its impact, the evidence it needs, and its explanation."""
+
+    kind: str
+    impact: Impact
+    evidence: Facet
+    element: Element
+    action: Action
+    title: str
+    why: str
+    fix: str
+    aliases: tuple[str, ...]
+
+
+@cache
+def kinds() -> Mapping[str, ChangeKind]:
+    """Every kind by its name, in the order of names."""
+    return {one.kind: one for one in msgspec.json.decode(FILE.read_bytes(), type=tuple[ChangeKind, ...])}
