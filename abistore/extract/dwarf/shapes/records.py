@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
+from abistore.extract.dwarf.bytes.faults import Malformed
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, children, parts, tagged
 from abistore.extract.dwarf.shapes.signatures import read_signature
@@ -114,7 +115,7 @@ class Members:
             Field(
                 name,
                 type,
-                self._bit_offset(attributes),
+                within_record(self._bit_offset(attributes)),
                 attributes.get(dw.AT_BIT_SIZE),
                 ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), self.access),
                 dw.AT_MUTABLE in attributes,
@@ -139,7 +140,7 @@ class Members:
         self.bases.append(
             Base(
                 self.types.of(attributes),
-                None if virtual else 8 * byte_offset(attributes),
+                None if virtual else within_record(8 * byte_offset(attributes)),
                 virtual,
                 ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), self.access),
             )
@@ -215,6 +216,13 @@ def fit(value: int, bits: int, signed: bool | None) -> int:
     if signed:
         return value - (1 << bits) if 1 << (bits - 1) <= value < 1 << bits else value
     return value & ((1 << bits) - 1)
+
+
+def within_record(offset: int) -> int:
+    """``offset``, in bits. Raises :class:`Malformed` where it is before the record's start."""
+    if offset < 0:
+        raise Malformed(f"a member lies {-offset} bits before the start of its record")
+    return offset
 
 
 def byte_offset(attributes: Attributes) -> int:
