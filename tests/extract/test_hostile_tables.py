@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile
+from abistore.extract.reader import ExtractOptions
+from abistore.model.names import Name
 from tests.build import build_library
 from tests.extract.damage import outcomes, tighten
 
@@ -59,3 +62,30 @@ def test_flipped_bits_in_each_header_and_table_give_a_snapshot_or_an_error(
     assert found["snapshot"] > 0
     if name in HEADERS:
         assert found["error"] > 0
+
+
+def test_a_symbol_at_two_places_is_described_by_one_of_them(tmp_path: Path) -> None:
+    source = "struct Point { virtual ~Point(); };\nPoint::~Point() {}\n"
+    intact = build_library(source, language="c++", flags=("-g", "-O0"))
+    deleting, complete = "_ZN5PointD0Ev", "_ZN5PointD1Ev"
+    path = tmp_path / "libcase.so"
+    path.write_bytes(renamed(intact, complete, deleting))
+    twice = read(path, ExtractOptions()).entries["layout"]
+    assert Name("function", complete) not in twice
+    assert (
+        twice[Name("function", deleting)]
+        == read(intact, ExtractOptions()).entries["layout"][Name("function", deleting)]
+    )
+
+
+def renamed(library: Path, symbol: str, other: str) -> bytes:
+    """A library in whose table of symbols one has the name of another."""
+    data = bytearray(library.read_bytes())
+    (table,) = (section for section in ElfFile(library).sections if section.name == ".dynsym")
+    (names,) = (section for section in ElfFile(library).sections if section.name == ".dynstr")
+    text = bytes(data[names.offset : names.offset + names.size])
+    before, after = (text.index(b"\0" + name.encode() + b"\0") + 1 for name in (symbol, other))
+    for entry in range(table.offset, table.offset + table.size, 24):
+        if int.from_bytes(data[entry : entry + 4], "little") == before:
+            data[entry : entry + 4] = after.to_bytes(4, "little")
+    return bytes(data)

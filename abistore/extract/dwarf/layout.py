@@ -111,8 +111,10 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
         candidates = [each for each in map(shapes.declarations, handles) if not is_bare(each)]
         for symbol in (exports.tls_by_offset if tls else exports.by_address)[place]:
             chosen = own(symbol, candidates)
+            if symbol not in others:
+                continue  # a damaged table has one symbol at two places: the first that describes it does
             if chosen is None:
-                others[symbol] = candidates
+                others[symbol] = others[symbol] or candidates
             else:
                 del others[symbol]
                 enter(symbol, chosen)
