@@ -48,8 +48,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "history",
         "Show every release in which a symbol or type appeared, changed or vanished.",
     ),
-    "policy": ("policy", "Show and check what gives findings another impact."),
-    "release": ("release", "Mend what is said about a stored release."),
+    "policy": ("policy", "Show and check policies, which give findings another impact."),
+    "release": ("release", "Correct the day, revision or CI job of a stored release."),
     "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),
     "suppress": ("suppress", "Suggest, check and list suppressions."),
     "verdict": ("verdict", "Show the verdict about a stored release."),
@@ -102,8 +102,8 @@ def cli() -> None:
     """Remember the ABI of every release of a C or C++ shared library, and answer from that memory.
 
     A REFERENCE is a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
-    libfoo@baseline:CHANNEL) or the first six or more digits of a snapshot's digest. Where a command takes an
-    OPERAND, a library or a JSON snapshot on disk will do as well.
+    libfoo@baseline:CHANNEL) or the first six or more digits of a snapshot's digest. An OPERAND
+    is a reference, or a library or JSON snapshot on disk.
 
     Exit codes: 0, 2 and 4 are verdicts (compatible, source break, binary break); 64 and above are failures.
     """

@@ -124,7 +124,7 @@ def _open(path: Path) -> int:
         # O_NONBLOCK: opening a FIFO returns at once instead of waiting for a writer.
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError(f"{path}: no such file", "check the path") from None
     except PermissionError:
         raise InputError(f"{path}: not readable", "check the permissions of the file and its folder") from None
     except (OSError, ValueError) as error:

@@ -99,7 +99,10 @@ def stats_command(settings: Settings, /) -> None:
 @output_options
 @pass_settings
 def backup_command(settings: Settings, /, *, destination: Path) -> None:
-    """Write a consistent copy of the database to the new file DESTINATION, while others use it."""
+    """Write a consistent copy of the database to the new file DESTINATION.
+
+    Other processes may go on using the database.
+    """
     from abistore.service.administration.administration import db_backup
 
     written = db_backup(destination, database=settings.database)
@@ -119,8 +122,8 @@ def forget_command(
 ) -> None:
     """Take back the stored release REFERENCE, such as one under a wrong version.
 
-    Its line goes on without it, and its file may be stored again. A baseline must be moved away first. The audit keeps
-    what it was, and its digest still names it.
+    The other releases of its line stay, and its file may be stored again. A baseline that points at it must be moved
+    first. The audit keeps a record of it, and its digest still names it.
     """
     from abistore.service.administration.administration import db_forget
 

@@ -63,10 +63,11 @@ def history_command(
 ) -> int:
     """Show the releases of LIBRARY in release order, each with its verdicts.
 
-    Columns + and - are exported names that came and went, ~ declarations that changed, all since the release before.
-    They count every name; what is no part of the library's ABI, such as copies of others' templates, is a notice.
-    A release that cannot be judged is told with the reason, and the others are judged; where what is stored of one is
-    damaged, the exit code is 74.
+    The columns + and - count exports that were added and removed since the release before, ~ declarations that
+    changed. Copies of other libraries' templates are counted too; they are notices and have no part in the verdict.
+
+    A release that cannot be judged is listed with the reason, and the others are judged. Where the stored data of a
+    release are damaged, the exit code is 74.
     """
     from abistore.cli.progress import progress
     from abistore.service.history.history import history

@@ -104,11 +104,11 @@ def ingest_command(
 ) -> int:
     """Store the snapshot of each library (or JSON snapshot) FILE as a release.
 
-    The same file again changes nothing and is not read again. A file that fails leaves the others stored.
+    A file that is stored already changes nothing and is not read again. Where one file fails, the others are stored.
 
-    With --against, each file is judged before it is stored, as the baselines stand then; one that is to --replace
-    another is judged against that too. Its evidence must show no less than the other side's, unless --require says
-    otherwise or nothing can fail (--fail-on never). What fails is not stored: mend it and run this again.
+    With --against, each file is judged before it is stored. With --replace, it is judged against the release that it
+    replaces too. Its evidence must show no less than that of the other side, unless --require says otherwise or nothing
+    can fail (--fail-on never). What fails is not stored: repair it and run the command again.
 
     Exits with 0, or with the worst verdict's code (2, 4) where --against is given, or with the highest code of
     the files that failed (64 and above; 72 for missing evidence).
@@ -130,7 +130,7 @@ def _gate(words: dict[str, Any]) -> Gate:
 
     channel, first = words.pop("channel"), words.pop("first_channel")
     if channel is not None and first is not None:
-        raise UsageError("--set-baseline moves what --set-baseline-if-none leaves", "pass one of them")
+        raise UsageError("--set-baseline and --set-baseline-if-none contradict each other", "pass one of them")
     return Gate(
         against=words.pop("against"),
         fail_on=words.pop("fail_on"),

@@ -21,7 +21,7 @@ HEADS = ("impact", "selects", "where", "expires", "reason")
 
 @click.group("policy", cls=Group)
 def policy_command() -> None:
-    """Show and check what gives findings another impact than their kind's own."""
+    """Show and check policies, which give findings another impact than that of their kind."""
 
 
 @policy_command.command("show")
@@ -29,7 +29,7 @@ def policy_command() -> None:
 @output_options
 @pass_settings
 def show_command(settings: Settings, /, *, policy: str) -> None:
-    """Show the overrides of a policy in the order of their precedence: the first that applies decides."""
+    """Show the overrides of a policy in order; the first that applies decides."""
     from abistore.service.judging.suppressing import policy_card
 
     card = policy_card(policy)
@@ -58,7 +58,7 @@ def _text(card: PolicyCard) -> str:
 @output_options
 @pass_settings
 def check_command(settings: Settings, /, *, file: str) -> None:
-    """Check a policy FILE. Exits with 64 and the first fault where it is not sound."""
+    """Check a policy FILE. Exits with 64 and names the first fault, if there is one."""
     from abistore.service.judging.suppressing import policy_card
 
     card = policy_card(file)

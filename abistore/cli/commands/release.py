@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.group("release", cls=Group)
 def release_command() -> None:
-    """Mend what is said about a stored release."""
+    """Correct the day, revision or CI job of a stored release."""
 
 
 @release_command.command("edit")
@@ -57,9 +57,9 @@ def edit_command(
     target: str | None,
     profile: str | None,
 ) -> None:
-    """Say something else about the stored release REFERENCE (libfoo@1.2.0): its day, its revision, its CI job.
+    """Correct what is recorded about the stored release REFERENCE (libfoo@1.2.0).
 
-    What was stored of the binary stays; the audit keeps what was said before.
+    Day, source revision and CI job can be corrected. The snapshot stays as it is; the audit keeps the former values.
     """
     from abistore.model.history import Said
     from abistore.service.administration.amending import EditPlan, release_edit

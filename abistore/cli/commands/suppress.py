@@ -85,7 +85,7 @@ def suggest_command(
 @output_options
 @pass_settings
 def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
-    """Check suppression files. Exits with 64 and the first fault where one is not sound."""
+    """Check suppression files. Exits with 64 and names the first fault, if there is one."""
     from abistore.service.judging.suppressing import listed
 
     found = listed(files, strict=strict_suppressions)

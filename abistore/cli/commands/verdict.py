@@ -50,10 +50,10 @@ def verdict_command(
 ) -> int:
     """Show the verdict about the stored release REFERENCE (libfoo@1.2.0).
 
-    A verdict that today's rules have given before is read back; otherwise it is given now and stored.
+    A verdict that today's rules gave before is read back; otherwise the release is judged now and the verdict stored.
 
-    Where --against is given, the release must have been seen no less than what it is judged against, unless --require
-    says otherwise: else the exit code is 72.
+    With --against, the evidence of the release must show no less than that of the other side, unless --require says
+    otherwise; the exit code is 72 where it shows less.
     """
     from abistore.service.history.verdicts import verdict
     from abistore.service.judging.evidence import requirement

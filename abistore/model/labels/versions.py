@@ -81,7 +81,10 @@ def check_version(version: str, scheme: str) -> None:
     """Raise :class:`UsageError` where a scheme cannot read a label."""
     if reading(version, scheme) is None:
         kind = "version" if scheme == AUTO else f"{scheme} version"
-        raise UsageError(f"{version} is not a {kind}", f"use one, or another scheme: {', '.join((AUTO, *SCHEMES))}")
+        raise UsageError(
+            f"{version} is not a {kind}",
+            f"write it as {kind} does, or use another scheme: {', '.join((AUTO, *SCHEMES))}",
+        )
 
 
 def _since_its_tag(read: Callable[[str], SortKey | None]) -> Callable[[str], SortKey | None]:

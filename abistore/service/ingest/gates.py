@@ -52,7 +52,10 @@ class Gate(msgspec.Struct, frozen=True):
                     f"{what} is empty", "is a variable of the script unset? name something, or leave it out"
                 )
         if self.required.no_less and not self.against:
-            raise UsageError("nothing is old where nothing is judged against", "pass --against, or --require facets")
+            raise UsageError(
+                "--require old needs a release to judge against",
+                "pass --against, or name facets: --require symbol,layout",
+            )
 
 
 OPEN = Gate()

@@ -120,7 +120,7 @@ def ingest(
         check_label(what, getattr(plan, what))
     plan.gate.check()
     if plan.replace_baseline and not plan.replace:
-        raise UsageError("a reason to replace a baseline, without --replace", "pass --replace as well")
+        raise UsageError("--replace-baseline needs --replace", "pass both")
     options = dataclasses.replace(plan.options, progress=progress)
     results = []
     with open_store(database, write=True, create=True) as store:

@@ -98,7 +98,10 @@ class SQLite(Database):
             with self.transaction():
                 yield
                 if self.command("PRAGMA foreign_key_check"):
-                    raise SchemaMismatch(f"{self.where}: rows would refer to nothing", "the store is as before")
+                    raise SchemaMismatch(
+                        f"{self.where}: the upgrade would leave rows that refer to nothing",
+                        "the store is as before; restore a backup",
+                    )
         finally:
             self.command("PRAGMA foreign_keys = ON")
 

@@ -132,14 +132,16 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
         raise SnapshotNotFound(f"{reference}: no snapshot has this digest", "`abistore list` shows the digests")
     digests = sorted({release.digest for release in found})
     if len(digests) > 1:
-        raise SnapshotNotFound(f"{reference}: {len(digests)} digests begin so", f"say more of it: {', '.join(digests)}")
+        raise SnapshotNotFound(
+            f"{reference}: {len(digests)} digests begin with it", f"give more digits: {', '.join(digests)}"
+        )
     selected = [
         release
         for release in found
         if target in {None, release.line.target} and profile in {None, release.line.profile}
     ]
     if not selected:
-        raise SnapshotNotFound(f"{reference}: not stored for {target or profile}", f"it is of {found[-1].line}")
+        raise SnapshotNotFound(f"{reference}: not stored for {target or profile}", f"stored for {found[-1].line}")
     return _newest(database, selected)
 
 

@@ -91,7 +91,7 @@ def find_policy(word: str, today: date) -> Policy:
     path = Path(word)
     if "/" in word or path.suffix or path.is_file():
         return read_policy(path, today)
-    raise PolicyError(f"no policy is called {word!r}, and no file", meant(word, PROFILES, ""))
+    raise PolicyError(f"no policy and no file is called {word!r}", meant(word, PROFILES, ""))
 
 
 def _particular(document: PolicyDocument, path: Path) -> Iterator[Override]:
