@@ -159,7 +159,7 @@ def test_members_of_anonymous_members_are_inner_fields_at_their_absolute_offset(
 def test_a_library_allocates_what_it_hands_out_and_nobody_holds(functions: dict[str, object], expected: bool) -> None:
     layout = {function(name): shape for name, shape in functions.items()}
     side = snapshot({**layout, P: struct(Array(CHAR, 8)), Q: Record("struct", 8, (Field("p", Named(P), 0),))})
-    assert Context(side, side).library_allocates(P) is expected
+    assert Context(side, side).old_consumers.library_allocates(P) is expected
 
 
 def test_every_version_of_a_symbol_is_compared_with_itself() -> None:

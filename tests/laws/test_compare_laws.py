@@ -165,3 +165,16 @@ def test_debug_information_never_hides_what_the_export_table_shows(pair: tuple[S
     assert max((each.impact for each in full.findings), default=0) >= max(
         (each.impact for each in bare.findings), default=0
     )
+
+
+@relaxed
+@given(releases())
+def test_headers_that_show_what_debug_information_shows_add_no_finding(pair: tuple[Snapshot, Snapshot]) -> None:
+    assert compare(*map(_with_headers, pair)).findings == compare(*pair).findings
+
+
+def _with_headers(side: Snapshot) -> Snapshot:
+    """The same library with headers that show what its debug information does."""
+    entries = {**side.entries, "source": side.entries["layout"]}
+    others = tuple(each for each in side.evidence if each.facet != "source")
+    return msgspec.structs.replace(side, entries=entries, evidence=(*others, Evidence("source", "full")))

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from abistore.compare.context import Context
+from abistore.compare.diff.told_by_headers import told_by_headers
 from abistore.compare.diff.unnamed import unnamed
-from abistore.compare.diff.unseen import TYPES, declared_only_by
+from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by
 from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
 from abistore.compare.types.vtables import Tables
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
@@ -26,7 +27,7 @@ class Declarations:
 
     def deltas(self, name: Name) -> Iterator[Delta[Any]]:
         """The deltas of the declaration ``name``."""
-        old, new = self._old.get(name), self._new.get(name)
+        old, new = self._shapes(name)
         if old is not None and new is not None:
             if old != new:
                 yield from self._changed(name, old, new)
@@ -36,6 +37,13 @@ class Declarations:
             yield from self._removed(name, old)
         elif new is not None and not self._came_from(name) and self._context.new_reach.reaches(name):
             yield Added(Subject(name), _main(new))
+
+    def _shapes(self, name: Name) -> tuple[Variants | None, Variants | None]:
+        """What each side shows in this facet, and in no better one."""
+        old, new = self._old.get(name), self._new.get(name)
+        if self._facet == "source" and comparable(self._context, "layout"):
+            return told_by_headers(self._context, name, old, new)
+        return old, new
 
     def _changed(self, name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
         context = self._context

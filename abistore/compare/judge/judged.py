@@ -89,10 +89,11 @@ class Declared:
 
 
 def _judged(found: Mapping[Facet, Sequence[Finding]], missing: Iterable[tuple[Facet, Marks]]) -> Judged:
-    """What headers show that other evidence shows too is found once."""
+    """What headers show that other evidence shows too is found once; what is left says that headers show it."""
     symbol, layout, source = (tuple(found.get(facet, ())) for facet in FACETS)
     known = {*symbol, *layout} if source else ()
-    return Judged(symbol, layout, tuple(each for each in source if each not in known), tuple(missing))
+    by_headers = tuple(msgspec.structs.replace(each, facet="source") for each in source if each not in known)
+    return Judged(symbol, layout, by_headers, tuple(missing))
 
 
 def joined(judged: Iterable[Judged]) -> list[Finding]:
