@@ -10,7 +10,7 @@ from abistore.compare.diff.exports import EXPORTS
 from abistore.compare.diff.unseen import Marks, chosen_at_load_time, observed, unseen
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
-from abistore.compare.judge.judged import Declared, Judged, joined, judge_library, library_deltas, tables
+from abistore.compare.judge.judged import DeclarationJudge, Judged, joined, judge_library, library_deltas, tables
 from abistore.compare.judge.ordered import Ordered
 from abistore.compare.parts import Outcome
 from abistore.compare.policies.terms import Terms
@@ -49,7 +49,7 @@ def compare(
     context = Context(old, new, known)
     meant = suppressions.between(old.version, new.version) if suppressions is not None else None
     terms = terms_of(context, policy, meant)
-    deltas, declared = library_deltas(context), Declared(context)
+    deltas, declared = library_deltas(context), DeclarationJudge(context)
     names = {*deltas.exports, *(name for facet in declared.facets for name in context.differing[facet])}
     judged = {name: declared.judge(name, deltas.exports.get(name, ())) for name in sorted(names)}
     found = joined([judge_library(context, deltas.own), *judged.values()])

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from abistore.compare.consumers.consumers import Consumers
 from abistore.compare.reuse.difference import Differing, differing
-from abistore.compare.side import Side
+from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Equivalence, Sameness
 from abistore.compare.types.kept_mentions import mentions_alike
 from abistore.compare.types.renamed_types import find_renames
-from abistore.compare.types.vtables import Tables
+from abistore.compare.types.vtables import VirtualTables
 from abistore.model.deltas import Changed
-from abistore.model.findings import Side as Card
+from abistore.model.findings import Side
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Library, TypeRef
@@ -33,10 +33,10 @@ class Renames(NamedTuple):
 class Known(NamedTuple):
     """What is known of two snapshots before they are compared: their sides, the names that differ, and their cards."""
 
-    old: Side
-    new: Side
+    old: SideFacts
+    new: SideFacts
     differing: Differing
-    cards: tuple[Card, Card] | None = None
+    cards: tuple[Side, Side] | None = None
     renames: Renames | None = None
 
 
@@ -49,7 +49,7 @@ class Context:
     def __init__(self, old: Snapshot, new: Snapshot, known: Known | None = None) -> None:
         self.old = old
         self.new = new
-        self.old_side, self.new_side = known[:2] if known else (Side(old), Side(new))
+        self.old_side, self.new_side = known[:2] if known else (SideFacts(old), SideFacts(new))
         self.cards = known.cards if known else None
         self._differing = known.differing if known else None
         self._renames = known.renames if known else None
@@ -115,12 +115,12 @@ class Context:
         return self.equivalence.passed(old, new)
 
     @property
-    def old_tables(self) -> Tables:
+    def old_tables(self) -> VirtualTables:
         """The vtables of the old side's classes."""
         return self.old_side.tables
 
     @property
-    def new_tables(self) -> Tables:
+    def new_tables(self) -> VirtualTables:
         """The vtables of the new side's classes."""
         return self.new_side.tables
 

@@ -142,7 +142,7 @@ class NodeMove(Batch, frozen=True):
     """Exports that moved from one version node to another."""
 
 
-class Surface(msgspec.Struct, frozen=True):
+class ExportCounts(msgspec.Struct, frozen=True):
     """The export table as a whole: how many exports, and whether any of them is versioned."""
 
     exports: int

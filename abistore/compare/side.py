@@ -14,14 +14,14 @@ from abistore.compare.reuse.carrying import Once, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
-from abistore.compare.types.vtables import Tables
+from abistore.compare.types.vtables import VirtualTables
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Location, Snapshot, Variants
 
 
-class Side:
+class SideFacts:
     """A snapshot, and answers about it that take a look at all of its declarations. They are kept.
 
     :meth:`after` gives the side of a later release, with the answers that hold there too: what has to be worked out
@@ -31,10 +31,10 @@ class Side:
     def __init__(self, snapshot: Snapshot, files: Mapping[Name, str] | None = None) -> None:
         self.snapshot = snapshot
         self.types = TypeSide(snapshot)
-        self.tables = Tables(self.types)
+        self.tables = VirtualTables(self.types)
         self._graph = Once(lambda: Reach(snapshot))
         self._files = files
-        self._before: tuple[Side, Collection[Name]] | None = None
+        self._before: tuple[SideFacts, Collection[Name]] | None = None
 
     @property
     def files(self) -> Mapping[Name, str]:
@@ -68,25 +68,27 @@ class Side:
         """The programs built against this release."""
         return Guessed(self.exporting, self.types, self._graph, self.files)
 
-    def after(self, snapshot: Snapshot, changed: Collection[Name], files: Mapping[Name, str] | None = None) -> Side:
+    def after(
+        self, snapshot: Snapshot, changed: Collection[Name], files: Mapping[Name, str] | None = None
+    ) -> SideFacts:
         """The side of ``snapshot``, which differs from this one's in what the ``changed`` names are, in any facet.
 
         Where declarations stand may differ too, and so may everything that is no declaration.
         """
         self._settle()
-        later = Side(snapshot, files)
+        later = SideFacts(snapshot, files)
         later._before = self, changed
         later._take_on(self, changed)
         return later
 
-    def watched(self, note: Note, *, located: bool) -> Side:
+    def watched(self, note: Note, *, located: bool) -> SideFacts:
         """The same, which tells ``note`` of everything that is looked at.
 
         Where declarations stand is known where it is to be ``located``, and only by the file.
         """
         entries = {facet: Watched(held, note) for facet, held in self.snapshot.entries.items()}
         places = Watched(Places(self.files), note, "place") if located else {}
-        found = Side(msgspec.structs.replace(self.snapshot, entries=entries, locations=places))
+        found = SideFacts(msgspec.structs.replace(self.snapshot, entries=entries, locations=places))
         found.tables = self.tables.watched(found.types, note)
         found._graph.put(self.reach.watched(lambda name: note(("reach", name))))
         found.undescribed = WatchedNames(self.undescribed).watched(note, "undescribed")
@@ -98,7 +100,7 @@ class Side:
             self._take_on(*self._before)
             self._before = None
 
-    def _take_on(self, before: Side, changed: Collection[Name]) -> None:
+    def _take_on(self, before: SideFacts, changed: Collection[Name]) -> None:
         known = vars(before)
         self.tables.take_on(before.tables, changed)
         if before._graph.known and not self._graph.known:
@@ -111,7 +113,7 @@ class Side:
         if "consumers" in known:
             self.consumers.take_on(before.consumers, changed, lambda: self._resolving(before, changed))
 
-    def _resolving(self, before: Side, changed: Collection[Name]) -> set[Name]:
+    def _resolving(self, before: SideFacts, changed: Collection[Name]) -> set[Name]:
         """The ``changed`` names, and those that look through them when they resolve a type: aliases and templates."""
         found = set(changed)
         pending = [

@@ -207,7 +207,7 @@ class VerdictSummary(msgspec.Struct, frozen=True):
     judged: datetime
 
 
-class StoredFinding(msgspec.Struct, frozen=True):
+class Sighting(msgspec.Struct, frozen=True):
     """A finding of a stored judgement, with its identity there."""
 
     old: Release

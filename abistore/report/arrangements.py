@@ -8,7 +8,7 @@ import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Kind
-from abistore.report.model import Change, Declared, ImpactLabel, Report
+from abistore.report.model import Change, DeclarationChange, ImpactLabel, Report
 from abistore.report.wording import location_of, shortened
 
 TYPES = frozenset({"record", "enum", "alias"})
@@ -21,7 +21,7 @@ HEADINGS = {
 }
 """What stands above the changes of one impact."""
 
-Declarations: TypeAlias = dict[tuple[Kind, str], Declared]
+Declarations: TypeAlias = dict[tuple[Kind, str], DeclarationChange]
 """The declarations of a report by subject and symbol."""
 
 
@@ -34,7 +34,7 @@ class Root(msgspec.Struct, frozen=True):
     impact: Impact
     changes: tuple[Change, ...]
     affected: tuple[str, ...]
-    declared: Declared | None
+    declared: DeclarationChange | None
 
     @property
     def name(self) -> str:
@@ -76,7 +76,7 @@ def roots(report: Report) -> tuple[Root, ...]:
     return tuple(sorted(made, key=lambda root: (-root.impact, root.subject not in TYPES)))
 
 
-def _root(changes: list[Change], declared: Declared | None) -> Root:
+def _root(changes: list[Change], declared: DeclarationChange | None) -> Root:
     first = changes[0]
     lists = {change.affected for change in changes}
     return Root(

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import HEADINGS, Declarations, Root, declarations, groups, impacts, roots
 from abistore.report.heading import by_suppression
-from abistore.report.model import Change, Declared, KindCard, Report
+from abistore.report.model import Change, DeclarationChange, KindCard, Report
 from abistore.report.style import Style
 from abistore.report.wording import (
     affects,
@@ -28,7 +28,7 @@ from abistore.report.wording import (
 Element = TypeVar("Element")
 
 
-class Finding(NamedTuple):
+class FindingBlock(NamedTuple):
     """One finding with its facts. A fact that is not known, or that the rest says already, is empty.
 
     ``values`` are the old and the new value; ``lines`` are what differs between values of several lines.
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
     affects: str
     affected: tuple[str, ...]
     consequences: tuple[str, ...]
-    declared: Declared | None = None
+    declared: DeclarationChange | None = None
     shown_at: str = ""
 
     @property
@@ -63,7 +63,7 @@ class Kind(NamedTuple):
     total: int
     card: KindCard | None
     description: str
-    findings: Iterable[Finding]
+    findings: Iterable[FindingBlock]
     more: int
 
 
@@ -81,9 +81,9 @@ class Declaration(NamedTuple):
 
     root: Root
     affects: str
-    findings: Iterable[Finding]
+    findings: Iterable[FindingBlock]
     more: int
-    declared: Declared | None
+    declared: DeclarationChange | None
 
 
 class ImpactTable(NamedTuple):
@@ -192,11 +192,11 @@ def _by_exports(report: Report, style: Style) -> Iterator[Block]:
 # --- findings -----------------------------------------------------------------------------------------------------
 
 
-def finding(change: Change, *, drawn: bool = False) -> Finding:
+def finding(change: Change, *, drawn: bool = False) -> FindingBlock:
     """A change with its facts. Where its declaration is ``drawn``, values of several lines would repeat that."""
     both = values(change)
     several = any("\n" in value for value in both)
-    return Finding(
+    return FindingBlock(
         change.id,
         change.kind,
         shortened(change.display) or "",
@@ -220,7 +220,7 @@ class _Differences:
         self._style = style
         self._shown: dict[tuple[str, str], str] = {}
 
-    def finding(self, change: Change) -> Finding:
+    def finding(self, change: Change) -> FindingBlock:
         key = (change.subject, change.symbol)
         declared = self._pending.pop(key, None)
         if declared is None or not worth_drawing(declared, self._style):
@@ -229,7 +229,7 @@ class _Differences:
         return finding(change, drawn=True)._replace(declared=declared)
 
 
-def worth_drawing(declared: Declared, style: Style) -> bool:
+def worth_drawing(declared: DeclarationChange, style: Style) -> bool:
     """A type that came or went is told by its name; its members only with detail."""
     text = declared.after if declared.before is None else declared.before if declared.after is None else ""
     return style.detail or "\n" not in (text or "")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from abistore.model.words.counting import counted
-from abistore.report.model import Declared, Member, RecordLayout
+from abistore.report.model import DeclarationChange, Member, RecordLayout
 from abistore.report.wording import shortened
 
 ROW = 64
@@ -33,7 +33,7 @@ class Cell(NamedTuple):
     title: str = ""
 
 
-class Side(NamedTuple):
+class DrawnLayout(NamedTuple):
     """One layout. Members that overlap, as those of a union, are ``bars`` below each other; others share rows."""
 
     label: str
@@ -44,11 +44,11 @@ class Side(NamedTuple):
 class Drawing(NamedTuple):
     """The layouts before and after; ``legend`` has the states that occur, with their meanings."""
 
-    sides: tuple[Side, ...]
+    sides: tuple[DrawnLayout, ...]
     legend: tuple[tuple[str, str], ...]
 
 
-def drawing(declared: Declared) -> Drawing | None:
+def drawing(declared: DeclarationChange) -> Drawing | None:
     """The record's two layouts; ``None`` where they are the same, as where only virtual functions differ."""
     before, after = declared.layout_before, declared.layout_after
     if before == after:
@@ -63,10 +63,10 @@ def drawing(declared: Declared) -> Drawing | None:
     return Drawing(tuple(sides), tuple(each for each in STATES if each[0] in used))
 
 
-def _side(label: str, layout: RecordLayout, states: dict[Member, str]) -> Side:
+def _side(label: str, layout: RecordLayout, states: dict[Member, str]) -> DrawnLayout:
     drawn = [member for member in layout.members if member.length]
     bars = _overlap(drawn)
-    return Side(label, tuple(_bars(layout, states) if bars else _grid(drawn, states)), bars)
+    return DrawnLayout(label, tuple(_bars(layout, states) if bars else _grid(drawn, states)), bars)
 
 
 def _states(layout: RecordLayout | None, other: RecordLayout | None, alone: str) -> dict[Member, str]:

@@ -97,7 +97,7 @@ class RecordLayout(msgspec.Struct, frozen=True):
     members: tuple[Member, ...]
 
 
-class Declared(msgspec.Struct, frozen=True):
+class DeclarationChange(msgspec.Struct, frozen=True):
     """A declaration that changes are about, in C or C++ with offsets; ``None`` where a side has none.
 
     The layouts are there for records.
@@ -158,7 +158,7 @@ class Report(msgspec.Struct, frozen=True):
     churn: Churn | None = None
     fail_on: Literal["breaking", "api_break", "risk", "never"] = "api_break"
     kinds: tuple[KindCard, ...] = ()
-    declarations: tuple[Declared, ...] = ()
+    declarations: tuple[DeclarationChange, ...] = ()
     policy_digest: str = ""
     suppression_digest: str = ""
     unequal_evidence: tuple[Facet, ...] = ()

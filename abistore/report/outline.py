@@ -13,7 +13,7 @@ from abistore.report.heading import evidence_gap
 from abistore.report.model import (
     SCHEMA,
     Change,
-    Declared,
+    DeclarationChange,
     ImpactLabel,
     KindCard,
     Report,
@@ -29,7 +29,7 @@ def outline(
     *,
     churn: Churn | None = None,
     kinds: Iterable[KindCard] = (),
-    declarations: tuple[Declared, ...] = (),
+    declarations: tuple[DeclarationChange, ...] = (),
 ) -> Report:
     """Arrange a comparison for rendering. Of ``kinds``, those that occur are kept."""
     said = (*comparison.findings, *comparison.suppressed, *comparison.advice)

@@ -11,7 +11,7 @@ from abistore.model.cpp_names.qualified import without_arguments
 from abistore.model.cpp_names.spelling import COMMENT_COLUMN
 from abistore.model.words.counting import counted
 from abistore.report.difference import COMMENT, difference
-from abistore.report.model import Change, Declared, Report, Summary, Unchecked
+from abistore.report.model import Change, DeclarationChange, Report, Summary, Unchecked
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
@@ -79,10 +79,10 @@ def value_lines(change: Change) -> list[str]:
     both = values(change)
     if not any("\n" in value for value in both):
         return [" -> ".join(both)] if both else []
-    return differing(Declared(change.symbol, change.subject, change.old_value, change.new_value))
+    return differing(DeclarationChange(change.symbol, change.subject, change.old_value, change.new_value))
 
 
-def differing(declared: Declared) -> list[str]:
+def differing(declared: DeclarationChange) -> list[str]:
     """The lines in which a declaration differs, each behind ``+``, ``-`` or ``!``, and a line around them."""
     return [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)]
 

@@ -57,7 +57,7 @@ class Users(msgspec.Struct, frozen=True):
     by_pointer: tuple[str, ...]
 
 
-class Declared(msgspec.Struct, frozen=True):
+class DeclarationText(msgspec.Struct, frozen=True):
     """One declaration as one facet saw it, spelled in C or C++ with offsets and holes: one text a variant.
 
     ``used`` is ``None`` for what is not a type.
@@ -95,7 +95,7 @@ def card(operand: str, *, database: str | Path | None = None, selection: Selecti
 
 def declarations(
     operand: str, name: str, *, database: str | Path | None = None, selection: Selection | None = None
-) -> tuple[Declared, ...]:
+) -> tuple[DeclarationText, ...]:
     """Every declaration that ``name`` means, in each facet that saw it. Raises :class:`SnapshotNotFound`."""
     with operands(database, selection) as reader:
         snapshot = reader.read(operand).snapshot
@@ -103,11 +103,11 @@ def declarations(
         return _declarations(snapshot, find(snapshot, name))
 
 
-def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[Declared, ...]:
+def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[DeclarationText, ...]:
     shown = displays(snapshot, names)
     reach = Reach(snapshot)
     return tuple(
-        Declared(
+        DeclarationText(
             name=one,
             display=shown[one],
             facet=facet,

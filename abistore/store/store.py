@@ -22,7 +22,7 @@ from abistore.model.history import (
     LogEvent,
     Release,
     Said,
-    StoredFinding,
+    Sighting,
     StoredVerdict,
     StoreStats,
     VerdictSummary,
@@ -227,7 +227,7 @@ class Store:
         """The latest judgements by an engine between releases of a line, by their sequence numbers and ruling."""
         return verdicts.summaries(self.database, line, engine)
 
-    def findings(self, identity: str, most: int) -> tuple[tuple[StoredFinding, ...], int]:
+    def findings(self, identity: str, most: int) -> tuple[tuple[Sighting, ...], int]:
         """The findings, and consequences, whose identity begins with ``identity``, and how many rows hold more.
 
         What was found last comes first. Each comes once, in the judgement that had it first.

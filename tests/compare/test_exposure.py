@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from abistore.compare.side import Side
+from abistore.compare.side import SideFacts
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
@@ -31,7 +31,7 @@ MAKE, USE, OPEN = function("make"), function("use"), function("open")
 
 def allocates(layout: Mapping[Name, AnyShape], name: Name = P) -> bool:
     side = snapshot(layout)
-    return Side(side).consumers.library_allocates(name)
+    return SideFacts(side).consumers.library_allocates(name)
 
 
 def holder(type: TypeRef) -> Record:
@@ -97,21 +97,21 @@ def located(layout: Mapping[Name, AnyShape], files: dict[Name, str]) -> Snapshot
 def test_a_type_is_private_where_consumers_cannot_include_its_file(handle: str, options: str, expected: bool) -> None:
     layout: dict[Name, AnyShape] = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: holder(to(Q)), Q: struct(INT)}
     side = located(layout, {P: handle, S: options, Q: handle, OPEN: options})
-    consumers = Side(side).consumers
+    consumers = SideFacts(side).consumers
     assert (consumers.can_see(P), consumers.can_see(Q)) == (not expected, not expected)
 
 
 def test_a_tag_alone_does_not_tell_that_a_header_is_not_public() -> None:
     layout: dict[Name, AnyShape] = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: struct(INT)}
     unknown = located(layout, {P: "src/handle.h", S: "include/lib.h", OPEN: "src/open.c"})
-    assert Side(unknown).consumers.can_see(P)
+    assert SideFacts(unknown).consumers.can_see(P)
 
 
 def test_what_a_source_file_defines_behind_a_public_pointer_is_private() -> None:
     layout: dict[Name, AnyShape] = {USE: uses(Named(S)), S: holder(to(P)), P: struct(INT)}
     side = located(layout, {S: "lib.h", P: "lib.c"})
-    assert not Side(side).consumers.can_see(P)
-    assert Side(side).consumers.can_see(S)
+    assert not SideFacts(side).consumers.can_see(P)
+    assert SideFacts(side).consumers.can_see(S)
 
 
 @pytest.mark.parametrize(("alias", "expected"), [("lib.h", True), ("lib_internal.h", False)])
@@ -124,7 +124,7 @@ def test_a_header_that_names_what_functions_return_is_one_that_consumers_include
         P: struct(INT),
     }
     side = located(layout, {P: "lib_internal.h", S: "lib.h", handle: alias})
-    assert Side(side).consumers.can_see(P) is not expected
+    assert SideFacts(side).consumers.can_see(P) is not expected
 
 
 def test_what_callers_allocate_is_never_private() -> None:
@@ -135,15 +135,15 @@ def test_what_callers_allocate_is_never_private() -> None:
         P: struct(INT),
     }
     side = located(layout, {P: "src/handle.c", S: "include/lib.h"})
-    assert Side(side).consumers.can_see(P)
+    assert SideFacts(side).consumers.can_see(P)
 
 
 def test_a_header_s_name_says_nothing_about_cpp_where_inline_functions_look_inside() -> None:
     layout: dict[Name, AnyShape] = {OPEN: uses(to(S), result=to(P)), S: struct(INT), P: struct(INT)}
     side = located(layout, {P: "lib_internal.h", S: "lib.h"})
     cpp = msgspec.structs.replace(side, provenance=msgspec.structs.replace(side.provenance, languages=("C++17",)))
-    assert not Side(side).consumers.can_see(P)
-    assert Side(cpp).consumers.can_see(P)
+    assert not SideFacts(side).consumers.can_see(P)
+    assert SideFacts(cpp).consumers.can_see(P)
 
 
 def test_pointers_are_followed_through_qualifiers_and_arrays() -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from abistore.compare.consumers.header_clues import Standings
-from abistore.compare.consumers.public_headers import Surface
+from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import VOID, Alias, AnyShape, Enum, Foreign, Function, Method, Named, Symbol
@@ -24,9 +24,9 @@ def member(owner: Name) -> Function:
     return Function("f", INT, method=Method(owner))
 
 
-def surface_of(snapshot: Snapshot, places: Mapping[Name, Location]) -> Surface:
+def surface_of(snapshot: Snapshot, places: Mapping[Name, Location]) -> PublicHeaders:
     files = {name: place.file for name, place in places.items()}
-    return Surface(Standings(snapshot, files, lambda: Reach(snapshot)))
+    return PublicHeaders(Standings(snapshot, files, lambda: Reach(snapshot)))
 
 
 def hidden(more: Mapping[Name, AnyShape], files: Mapping[Name, str], symbol: Symbol = CODE) -> frozenset[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.types.equivalence import TypeSide
-from abistore.compare.types.vtables import Tables, grows_unseen, is_destructor
+from abistore.compare.types.vtables import VirtualTables, grows_unseen, is_destructor
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
@@ -53,9 +53,9 @@ def library(compiler: str, source: str = SOURCE) -> Path:
     return build_library(source, language="c++", compiler=compiler, flags=("-g", "-O0"))
 
 
-def tables(path: Path) -> Tables:
+def tables(path: Path) -> VirtualTables:
     snapshot = read_file(path, ExtractOptions(library="libcase", layout=True))
-    return Tables(TypeSide(snapshot))
+    return VirtualTables(TypeSide(snapshot))
 
 
 def emitted(path: Path) -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ranges import VersionRange
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.reuse.difference import differing
-from abistore.compare.side import Side
+from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot
 from tests.laws.histories import EXPORTS, FILES, TYPES, history
@@ -62,7 +62,7 @@ def judged_in_turn(
     releases: Sequence[Snapshot], policy: Policy | None, suppressions: Suppressions | None
 ) -> list[Comparison]:
     """The comparisons of the first release with each of the others."""
-    old = Side(releases[0])
+    old = SideFacts(releases[0])
     against, last, found = Against(old, policy=policy, suppressions=suppressions), old, []
     for new in releases[1:]:
         changed = set().union(*differing(last.snapshot, new).values())

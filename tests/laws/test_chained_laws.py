@@ -15,7 +15,7 @@ from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.suppression import Suppressions
 from abistore.compare.reuse.difference import differing
 from abistore.compare.rule import load
-from abistore.compare.side import Side
+from abistore.compare.side import SideFacts
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, cases, kinds
 from tests.laws.chained import Part, history, parts
@@ -50,7 +50,7 @@ def test_every_kind_of_change_is_found_against_an_old_release_as_by_itself(label
 @pytest.mark.parametrize("labels", GROUPS, ids=lambda labels: labels[0])
 def test_every_kind_of_change_is_found_between_neighbours_as_by_itself(labels: list[str]) -> None:
     for releases in both(labels):
-        side = Side(releases[0])
+        side = SideFacts(releases[0])
         for old, new in pairwise(releases):
             names = differing(old, new)
             later = side.after(new, set().union(*names.values()))

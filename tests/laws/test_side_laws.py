@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from abistore.compare.comparison import compare
 from abistore.compare.context import Known
 from abistore.compare.reuse.difference import Differing, differing
-from abistore.compare.side import Side
+from abistore.compare.side import SideFacts
 from abistore.model.names import Name
 from tests.laws.histories import history
 
@@ -25,7 +25,7 @@ def changed(names: Differing) -> set[Name]:
 @given(st.integers(0, 1 << 32))
 def test_neighbours_are_judged_the_same_by_what_is_taken_on(seed: int) -> None:
     releases = history(seed, 8)
-    side = Side(releases[0])
+    side = SideFacts(releases[0])
     for old, new in pairwise(releases):
         names = differing(old, new)
         later = side.after(new, changed(names))
@@ -37,14 +37,14 @@ def test_neighbours_are_judged_the_same_by_what_is_taken_on(seed: int) -> None:
 @given(st.integers(0, 1 << 32))
 def test_what_is_taken_on_answers_every_question_as_what_is_worked_out(seed: int) -> None:
     releases = history(seed, 6)
-    side = Side(releases[0])
+    side = SideFacts(releases[0])
     for old, new in pairwise(releases):
-        assert answers(side) == answers(Side(old))
+        assert answers(side) == answers(SideFacts(old))
         side = side.after(new, changed(differing(old, new)))
-    assert answers(side) == answers(Side(releases[-1]))
+    assert answers(side) == answers(SideFacts(releases[-1]))
 
 
-def answers(side: Side) -> object:
+def answers(side: SideFacts) -> object:
     names = sorted({name for held in side.snapshot.entries.values() for name in held})
     consumers = side.consumers
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.report.model import Declared, Member, RecordLayout, Report
+from abistore.report.model import DeclarationChange, Member, RecordLayout, Report
 from abistore.service.judging.judging import compare
 from tests.build import build_library
 
@@ -37,7 +37,7 @@ def report() -> Report:
     return compare(str(old), str(new))
 
 
-def declared(symbol: str) -> Declared:
+def declared(symbol: str) -> DeclarationChange:
     return next(each for each in report().declarations if each.symbol == symbol)
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.report.document import Declaration, Document, Group, ImpactTable, More, cut, document
-from abistore.report.model import Declared
+from abistore.report.model import DeclarationChange
 from abistore.report.outline import outline
 from abistore.report.style import Mode, Style
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
@@ -67,7 +67,7 @@ def test_what_is_left_out_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 def test_values_of_several_lines_stand_only_where_the_declaration_does_not_show_them() -> None:
     old = "struct s {\n    int a;  // 0\n};"
     found = replace(MOVED, old_value=old, new_value=old.replace("a", "b"), consequences=())
-    shown = Declared("geo::Shape", "record", "struct geo::Shape {\n    int a;\n};", "struct geo::Shape {\n};")
+    shown = DeclarationChange("geo::Shape", "record", "struct geo::Shape {\n    int a;\n};", "struct geo::Shape {\n};")
     for declarations, lines in (((), 4), ((shown,), 0)):
         (group,) = document(outline(comparison(found), declarations=declarations), WHOLE).body
         assert isinstance(group, Group)

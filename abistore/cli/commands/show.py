@@ -22,7 +22,7 @@ from abistore.report.wording import shortened
 if TYPE_CHECKING:
     from abistore.model.shapes import Hardening
     from abistore.model.snapshot import Evidence
-    from abistore.service.declarations import Card, Declared, Users
+    from abistore.service.declarations import Card, DeclarationText, Users
 
 
 @click.command("show")
@@ -134,7 +134,7 @@ def _evidence(evidence: Evidence) -> str:
     return "; ".join(part for part in said if part) + hint
 
 
-def _declared(settings: Settings, declared: Declared) -> str:
+def _declared(settings: Settings, declared: DeclarationText) -> str:
     where = f" at {declared.location}" if declared.location else ""
     head = f"// {declared.name.kind} {declared.display} ({declared.facet}){where}"
     return shortened("\n".join((head, *declared.texts, *_users(settings, declared.used)))) or ""

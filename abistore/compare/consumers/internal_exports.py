@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from abistore.compare.consumers.header_clues import Standings
-from abistore.compare.consumers.public_headers import Surface
+from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.compare.reuse.carrying import take_on
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
@@ -23,13 +23,13 @@ class Internals:
 
     A member function can only be called where its class is defined, and nobody includes a source file. Where no header
     of the library defines a type, nothing is known: the library may be one file made of all. Which headers are not
-    public, :class:`Surface` tells.
+    public, :class:`PublicHeaders` tells.
     """
 
     def __init__(self, standings: Standings) -> None:
         self._standings = standings
         self._files = standings.files
-        self._surface = Surface(standings)
+        self._surface = PublicHeaders(standings)
 
     def take_on(self, before: Internals) -> None:
         """Take what was worked out for a release before that has the same standings and files."""

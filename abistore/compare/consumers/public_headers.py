@@ -14,7 +14,7 @@ MANY = 10
 """So many C++ exports in hidden headers, and none in public ones, tell that the interface is a C one."""
 
 
-class Surface:
+class PublicHeaders:
     """The headers of one side that its public ones do without.
 
     Public are the headers in an ``include`` folder that declare some of what is exported. Headers beside that folder

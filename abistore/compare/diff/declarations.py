@@ -10,7 +10,7 @@ from abistore.compare.diff.told_by_headers import told_by_headers
 from abistore.compare.diff.unnamed import unnamed
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by
 from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
-from abistore.compare.types.vtables import Tables
+from abistore.compare.types.vtables import VirtualTables
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import AnyShape, Declared, Enum, Record
@@ -118,7 +118,7 @@ def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
         yield Changed(Subject(name), Described(None), Described(new))
 
 
-def _tells_of_a_vtable(seen: AnyShape | None, seeing: Tables, hiding: Tables) -> TypeGuard[Record]:
+def _tells_of_a_vtable(seen: AnyShape | None, seeing: VirtualTables, hiding: VirtualTables) -> TypeGuard[Record]:
     """Whether a class has a vtable on the side that leaves it out, and none where its shape is ``seen``."""
     return hiding.hides_only_dynamic and isinstance(seen, Record) and not seeing.is_polymorphic(seen)
 

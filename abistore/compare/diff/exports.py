@@ -15,6 +15,7 @@ from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_
 from abistore.compare.parts import (
     DefaultVersion,
     Dependency,
+    ExportCounts,
     Feature,
     ForeignExports,
     Imports,
@@ -23,7 +24,6 @@ from abistore.compare.parts import (
     InternalExports,
     NodeMove,
     Provider,
-    Surface,
     SymbolVersion,
     UndeclaredExports,
     VersionDefinition,
@@ -41,7 +41,7 @@ BATCH = 3
 """So many exports that move between the same two version nodes are one move."""
 
 
-class Tables:
+class ExportTables:
     """Both export tables by spelling, and the spellings that only one side has."""
 
     def __init__(self, context: Context) -> None:
@@ -76,7 +76,7 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
     """All deltas of the symbol facet."""
     if not context.differing["symbol"]:
         return
-    tables = Tables(context)
+    tables = ExportTables(context)
     yield from _shared(tables)
     yield from _one_sided(tables)
     yield from _imports(context)
@@ -86,7 +86,7 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
 # --- exports that both sides have ---------------------------------------------------------------------------------
 
 
-def _shared(tables: Tables) -> Iterator[Delta[Any]]:
+def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
     moves: dict[tuple[str, str], list[Delta[Any]]] = {}
     before, after = (side.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
     shared = [
@@ -178,7 +178,7 @@ def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Itera
 # --- exports that one side has ------------------------------------------------------------------------------------
 
 
-def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
+def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     context = tables.context
     gone, come = set(tables.removed), set(tables.added)
     for title, hidden in _hidden(tables, gone):
@@ -204,7 +204,7 @@ def _one_sided(tables: Tables) -> Iterator[Delta[Any]]:
     yield from _single(tables, gone, come)
 
 
-def _hidden(tables: Tables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:
+def _hidden(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:
     """Those of ``gone`` that no consumer can name. They say nothing about how those are renamed that consumers can."""
     consumers = tables.context.old_consumers
     names = [(each, tables.old[each]) for each in sorted(gone)]
@@ -223,7 +223,7 @@ COPIES: tuple[tuple[str, Owner, type[ForeignExports] | type[InlineExports]], ...
 )
 
 
-def _single(tables: Tables, gone: set[str], come: set[str]) -> Iterator[Delta[Any]]:
+def _single(tables: ExportTables, gone: set[str], come: set[str]) -> Iterator[Delta[Any]]:
     context = tables.context
     for old, new, shape in patterns.single(context, sorted(gone), sorted(come)):
         gone.discard(old)
@@ -275,11 +275,11 @@ def _imported(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, Import]:
 # --- the library itself -------------------------------------------------------------------------------------------
 
 
-def _library(tables: Tables) -> Iterator[Delta[Any]]:
+def _library(tables: ExportTables) -> Iterator[Delta[Any]]:
     context = tables.context
     old, new = context.old_library, context.new_library
     sides = context.old_side, context.new_side
-    before, after = (Surface(len(side.exports.names), side.exports.versioned) for side in sides)
+    before, after = (ExportCounts(len(side.exports.names), side.exports.versioned) for side in sides)
     if before != after:
         yield Changed(Subject(SELF, "exports"), before, after)
     if old is None or new is None or old == new:

@@ -12,14 +12,13 @@ from abistore.compare.context import Context, Known, Renames
 from abistore.compare.incremental.groups import Groups
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
-from abistore.compare.judge.judged import Declared, Judged, LibraryDeltas, judge_library, library_deltas
+from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
 from abistore.compare.policies.terms import Terms
 from abistore.compare.reuse.difference import Differing
 from abistore.compare.reuse.watching import Key, Readers, Watched
 from abistore.compare.rule import load
-from abistore.compare.side import Places, Side
-from abistore.model.findings import Comparison
-from abistore.model.findings import Side as Card
+from abistore.compare.side import Places, SideFacts
+from abistore.model.findings import Comparison, Side
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import Function
 from abistore.model.snapshot import Entries, Evidence, Provenance, Snapshot
@@ -38,7 +37,9 @@ class Against:
     is kept for as long as nothing of that differs, and so it equals what they would find.
     """
 
-    def __init__(self, old: Side, *, policy: Policy | None = None, suppressions: Suppressions | None = None) -> None:
+    def __init__(
+        self, old: SideFacts, *, policy: Policy | None = None, suppressions: Suppressions | None = None
+    ) -> None:
         self._old = old
         self._policy = policy
         self._suppressions = suppressions
@@ -49,7 +50,7 @@ class Against:
         self._forget()
 
     def _forget(self) -> None:
-        self._last: Side | None = None
+        self._last: SideFacts | None = None
         self._renames = Renames({}, {})
         self._deltas = LibraryDeltas((), {})
         self._library = Judged()
@@ -60,7 +61,7 @@ class Against:
         self._groups = Groups()
 
     def judge(
-        self, new: Side, changed: Collection[Name], differing: Differing, cards: tuple[Card, Card] | None = None
+        self, new: SideFacts, changed: Collection[Name], differing: Differing, cards: tuple[Side, Side] | None = None
     ) -> Comparison:
         """What changed from the old release to ``new``, without the places where it did.
 
@@ -71,7 +72,7 @@ class Against:
         self._begin(new)
         context = Context(self._old.snapshot, new.snapshot, Known(self._old, new, differing, cards))
         deltas, renames = library_deltas(context), Renames(context.renames, context.origins)
-        facets = Declared(context).facets
+        facets = DeclarationJudge(context).facets
         names = deltas.exports.keys() | {name for facet in facets for name in differing[facet]}
         keys = self._keys(new, changed, renames)
         touched = {*changed, *self._readers.of(keys), *self._exported_otherwise(deltas)} if self._last else names
@@ -80,7 +81,7 @@ class Against:
         self._groups.renew(self._found, fresh, keys, self._watching)
         return self._concluded(context, facets)
 
-    def _begin(self, new: Side) -> None:
+    def _begin(self, new: SideFacts) -> None:
         """Forget everything where something differs that is no declaration."""
         meant = self._suppressions
         if meant is not None:
@@ -99,7 +100,7 @@ class Against:
         entries: Entries = {facet: {} for facet in FACETS if facet in snapshot.entries}
         return Snapshot(snapshot.library, None, snapshot.target, entries, evidence, told)
 
-    def _keys(self, new: Side, changed: Collection[Name], renames: Renames) -> set[Key]:
+    def _keys(self, new: SideFacts, changed: Collection[Name], renames: Renames) -> set[Key]:
         """What those would see otherwise who looked at the release before."""
         last = self._last
         if last is None:
@@ -122,7 +123,7 @@ class Against:
         self._readers.forget(name)
         if differs:
             seen: set[Key] = set()
-            judged = Declared(self._watched(seen)).judge(name, self._deltas.exports.get(name, ()))
+            judged = DeclarationJudge(self._watched(seen)).judge(name, self._deltas.exports.get(name, ()))
             self._readers.keep(name, seen)
         if judged == before:
             return False
@@ -164,7 +165,7 @@ class Against:
 CLEAN = Judged()
 
 
-def _owners(side: Side, name: Name) -> Iterator[Name]:
+def _owners(side: SideFacts, name: Name) -> Iterator[Name]:
     """The classes of which ``name`` is a member function."""
     for shape in side.snapshot.variants("layout", name):
         if isinstance(shape, Function) and shape.method is not None:

@@ -62,7 +62,7 @@ def judge_library(context: Context, deltas: Iterable[tuple[Facet, Delta[Any]]]) 
     return _judged(found, ())
 
 
-class Declared:
+class DeclarationJudge:
     """Judges declarations of both sides, each by itself."""
 
     def __init__(self, context: Context) -> None:

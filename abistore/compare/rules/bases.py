@@ -10,7 +10,7 @@ from abistore.compare.classify.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
-from abistore.compare.types.vtables import DEEPEST, Tables
+from abistore.compare.types.vtables import DEEPEST, VirtualTables
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -28,7 +28,7 @@ def listed(record: Record) -> str:
     return ", ".join(f"{each.access} {'virtual ' * each.virtual}{spell(each.type)}" for each in record.bases) or "none"
 
 
-def _subobjects(record: Record, tables: Tables, start: int = 0, depth: int = 0) -> Iterator[Subobject]:
+def _subobjects(record: Record, tables: VirtualTables, start: int = 0, depth: int = 0) -> Iterator[Subobject]:
     """All base classes in an object, direct and indirect. Those within a virtual base have no fixed place."""
     for base in record.bases:
         type, _ = tables.side.bare(base.type)
@@ -39,13 +39,13 @@ def _subobjects(record: Record, tables: Tables, start: int = 0, depth: int = 0) 
             yield from _subobjects(found[1], tables, offset, depth + 1)
 
 
-def _places(record: Record, tables: Tables) -> frozenset[Subobject] | None:
+def _places(record: Record, tables: VirtualTables) -> frozenset[Subobject] | None:
     """Where the base classes of an object lie; ``None`` where it has more of them than any program could hold."""
     found = tuple(islice(_subobjects(record, tables), MOST_SUBOBJECTS + 1))
     return frozenset(found) if len(found) <= MOST_SUBOBJECTS else None
 
 
-def _is_empty(type: TypeRef, tables: Tables) -> bool:
+def _is_empty(type: TypeRef, tables: VirtualTables) -> bool:
     """Whether a base of ``type`` takes no room: neither it nor a base of it has data members or a vtable."""
     seen: set[TypeRef] = set()
     pending = [type]

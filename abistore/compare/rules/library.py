@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import comparable
-from abistore.compare.parts import Dependency, Feature, Outcome, Surface
+from abistore.compare.parts import Dependency, ExportCounts, Feature, Outcome
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
@@ -309,7 +309,7 @@ def x86_isa_baseline_raised(feature: Added[Feature]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def abi_surface_explosion(surface: Changed[Surface]) -> Iterator[Note]:
+def abi_surface_explosion(surface: Changed[ExportCounts]) -> Iterator[Note]:
     """The number of exports jumped or collapsed.
 
     The export policy changed: a version script or ``-fvisibility=hidden`` was lost or introduced. Each new export is a

@@ -8,7 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
 from abistore.compare.parts import (
     DefaultVersion,
-    Surface,
+    ExportCounts,
     SymbolVersion,
     VersionDefinition,
     VersionRequirement,
@@ -98,7 +98,7 @@ def symbol_versioning_added(library: Changed[Library]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def version_script_missing(surface: Changed[Surface], context: Context) -> Iterator[Note]:
+def version_script_missing(surface: Changed[ExportCounts], context: Context) -> Iterator[Note]:
     """All exports of a library with version nodes are unversioned now.
 
     New links against it record no version, so that later releases cannot keep an old behaviour for them.

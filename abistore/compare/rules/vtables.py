@@ -12,7 +12,7 @@ from abistore.compare.context import Context
 from abistore.compare.parts import Described
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
-from abistore.compare.types.vtables import Tables, is_destructor, plainly, same_method, spelled
+from abistore.compare.types.vtables import VirtualTables, is_destructor, plainly, same_method, spelled
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
@@ -31,12 +31,12 @@ def _owner(delta: Delta[VirtualMethod]) -> tuple[Name, Record, Record]:
     return delta.subject.name, delta.within.old, delta.within.new
 
 
-def _fills_inherited(method: VirtualMethod, record: Record, tables: Tables) -> bool:
+def _fills_inherited(method: VirtualMethod, record: Record, tables: VirtualTables) -> bool:
     """Whether ``method`` stands in a slot that the class has from its primary base."""
     return method.slot is not None and method.slot in tables.inherited(record)
 
 
-def _stays(method: VirtualMethod, record: Record, tables: Tables) -> bool:
+def _stays(method: VirtualMethod, record: Record, tables: VirtualTables) -> bool:
     """Whether the other side's vtable has ``method`` in the same slot; any class may declare it there."""
     found = tables.slots(record).get(method.slot) if method.slot is not None else None
     return found is not None and same_method(found, method)

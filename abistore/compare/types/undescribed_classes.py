@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from abistore.compare.types.vtables import Tables
+from abistore.compare.types.vtables import VirtualTables
 from abistore.model.findings import NotChecked
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol
 from abistore.model.names import Facet, Name
@@ -16,7 +16,7 @@ from abistore.model.words.counting import counted
 TABLES = (TYPEINFO, VTABLE)
 
 
-def undescribed_classes(tables: Tables) -> frozenset[Name]:
+def undescribed_classes(tables: VirtualTables) -> frozenset[Name]:
     """The classes of one side that are only declared in the debug information, although headers define them.
 
     Compilers leave the definition of a class with a vtable out where another unit is to emit the vtable, and none may

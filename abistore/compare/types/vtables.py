@@ -20,7 +20,7 @@ DEEPEST = 64
 """Classes that derive through more levels than this are malformed input."""
 
 
-class Tables:
+class VirtualTables:
     """The classes of one side as callers of virtual methods see them."""
 
     def __init__(self, side: TypeSide) -> None:
@@ -120,7 +120,7 @@ class Tables:
                 found.setdefault(owner, {}).setdefault(name, []).append(shape)
         return found
 
-    def take_on(self, before: Tables, changed: Collection[Name]) -> None:
+    def take_on(self, before: VirtualTables, changed: Collection[Name]) -> None:
         """Take the members of classes from the tables of a release before, but for those of the ``changed`` names."""
         if "_methods" not in vars(before) or "_methods" in vars(self):
             return
@@ -133,9 +133,9 @@ class Tables:
                 found[owner] = {**own, name: [*own.get(name, ()), shape]}
         self._methods = found
 
-    def watched(self, side: TypeSide, note: Note) -> Tables:
+    def watched(self, side: TypeSide, note: Note) -> VirtualTables:
         """The same for the types of ``side``, which tells ``note`` of every class whose members it looks at."""
-        found = Tables(side)
+        found = VirtualTables(side)
         found._methods = Watched(self._methods, note, "members")
         return found
 
@@ -170,7 +170,7 @@ def _members(name: Name, variants: Variants) -> Iterator[tuple[Name, Function]]:
             yield shape.method.owner, shape
 
 
-def grows_unseen(owner: Name, old: Tables, new: Tables) -> bool:
+def grows_unseen(owner: Name, old: VirtualTables, new: VirtualTables) -> bool:
     """Whether a class that consumers cannot derive from kept all slots and got further ones at most."""
     before, after = old.side.shape(owner), new.side.shape(owner)
     if not isinstance(before, Record) or not isinstance(after, Record) or old.may_be_derived_from(owner):

@@ -99,7 +99,7 @@ def open_library(file: InputFile, max_bytes: int) -> ElfFile:
 # --- the tables ---------------------------------------------------------------------------------------------------
 
 
-class Tables(msgspec.Struct):
+class SymbolTables(msgspec.Struct):
     """What the binary's own tables say: the symbol facet, the address index, the SONAME."""
 
     entries: dict[Name, Variants]
@@ -107,7 +107,7 @@ class Tables(msgspec.Struct):
     soname: str | None
 
 
-def read_tables(elf: ElfFile) -> Tables:
+def read_tables(elf: ElfFile) -> SymbolTables:
     """The symbol facet of ``elf``. Raises :class:`ExtractError` where it exports nothing that one could link to."""
     dynamic = Dynamic.of(elf)
     if dynamic is None:
@@ -126,7 +126,7 @@ def read_tables(elf: ElfFile) -> Tables:
         gathered.setdefault(name, []).append(shape)
     entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}
     entries[SELF] = (_library(dynamic, versions, file_kind, {name.spelling for name, _ in imports}),)
-    return Tables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME))
+    return SymbolTables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME))
 
 
 def _file_kind(elf: ElfFile, dynamic: Dynamic, exports: bool) -> Literal["shared", "executable"]:
@@ -162,7 +162,7 @@ def _search_path(text: str | None) -> tuple[str, ...]:
 # --- the facets ---------------------------------------------------------------------------------------------------
 
 
-def _binary(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot:
+def _binary(elf: ElfFile, tables: SymbolTables, options: ExtractOptions) -> Snapshot:
     """What file it is, before any facet is read."""
     return Snapshot(
         library=options.library or library_name(Path(tables.soname or elf.path.name).name),
@@ -179,12 +179,12 @@ def _binary(elf: ElfFile, tables: Tables, options: ExtractOptions) -> Snapshot:
     )
 
 
-def _symbols(tables: Tables) -> FacetReading:
+def _symbols(tables: SymbolTables) -> FacetReading:
     count = len(tables.exports.kinds)
     return FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), tables.entries)
 
 
-def _layout(elf: ElfFile, tables: Tables, options: ExtractOptions, target: Target) -> FacetReading:
+def _layout(elf: ElfFile, tables: SymbolTables, options: ExtractOptions, target: Target) -> FacetReading:
     """What the debug information says; where there is none, why."""
     search = find_debug(elf, options)
     alternate = find_alternate(search.file, options) if search.file else None

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from abistore.model.words.counting import counted
-from abistore.report.document import Finding, Group, document
+from abistore.report.document import FindingBlock, Group, document
 from abistore.report.drawing import drawing
 from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, tone, verdict
 from abistore.report.model import Report
@@ -81,7 +81,7 @@ def asset(name: str) -> Markup:
     return Markup(files("abistore.report").joinpath("page", name).read_text(encoding="utf-8"))
 
 
-def value_lines(finding: Finding) -> Sequence[str]:
+def value_lines(finding: FindingBlock) -> Sequence[str]:
     """The values line by line, where they have several lines or are too long to stand side by side."""
     if sum(map(len, finding.values)) <= WIDE:
         return finding.lines

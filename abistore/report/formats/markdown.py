@@ -10,7 +10,7 @@ from abistore.report.document import (
     Block,
     Declaration,
     Document,
-    Finding,
+    FindingBlock,
     Group,
     ImpactTable,
     Kind,
@@ -139,7 +139,7 @@ def _declaration(block: Declaration, style: Style) -> Iterator[str]:
         yield from _differing(differing(block.declared), "")
 
 
-def _facts(finding: Finding, style: Style) -> Iterator[str]:
+def _facts(finding: FindingBlock, style: Style) -> Iterator[str]:
     if finding.values:
         yield f"  - {' → '.join(map(code, finding.values))}"
     if finding.policy:

@@ -11,7 +11,7 @@ from abistore.report.document import (
     Block,
     Declaration,
     Document,
-    Finding,
+    FindingBlock,
     Group,
     ImpactTable,
     Kind,
@@ -21,7 +21,7 @@ from abistore.report.document import (
     finding,
 )
 from abistore.report.heading import advice, ruled_by, stat, tone, verdict
-from abistore.report.model import Change, Declared, Report
+from abistore.report.model import Change, DeclarationChange, Report
 from abistore.report.registry import Format
 from abistore.report.style import Style
 from abistore.report.wording import counts, differing, names, unchecked
@@ -151,7 +151,7 @@ def _declaration(block: Declaration, style: Style) -> Iterator[str]:
         yield from _differing(differing(block.declared), style)
 
 
-def one_finding(change: Change, declared: Declared | None, style: Style) -> Iterator[str]:
+def one_finding(change: Change, declared: DeclarationChange | None, style: Style) -> Iterator[str]:
     """One change on its own."""
     told = finding(change, drawn=declared is not None)
     yield from wrapped(_subject(told, style), "  ", style)
@@ -159,13 +159,13 @@ def one_finding(change: Change, declared: Declared | None, style: Style) -> Iter
     yield from _facts(told._replace(declared=declared), style)
 
 
-def _subject(told: Finding, style: Style) -> str:
+def _subject(told: FindingBlock, style: Style) -> str:
     """What changed and where it is declared; with detail, the finding's identity too."""
     location = f"  ({told.location})" if told.location else ""
     return f"{told.subject}{location}{f'  [{told.id}]' if style.detail else ''}"
 
 
-def _facts(told: Finding, style: Style) -> Iterator[str]:
+def _facts(told: FindingBlock, style: Style) -> Iterator[str]:
     """The values of a finding, who is affected, what follows from it, and its declaration."""
     yield from _values(told.values, style)
     yield from _differing(told.lines, style)

@@ -18,7 +18,7 @@ from abistore.service.judging.judging import churn
 if TYPE_CHECKING:
     from abistore.compare.incremental.against import Against
     from abistore.compare.reuse.difference import Differing
-    from abistore.compare.side import Side
+    from abistore.compare.side import SideFacts
     from abistore.service.judging.ruling import Ruling
     from abistore.store.history.walking import Walk
     from abistore.store.store import Store
@@ -35,13 +35,13 @@ class Consecutive:
         self._store = store
         self._policy = by.policy if by else None
         self._suppressions = by.suppressions if by else None
-        self._base: tuple[Release, Side] | None = None
+        self._base: tuple[Release, SideFacts] | None = None
         self.damaged = False
         self._forget()
 
     def _forget(self) -> None:
         self._walk: Walk = self._store.walk()
-        self._at: tuple[Release, Side] | None = None
+        self._at: tuple[Release, SideFacts] | None = None
         self._changed: frozenset[Name] = frozenset()
         self._from_base: Differing | None = None
         self._forget_baseline()
@@ -84,29 +84,29 @@ class Consecutive:
             return self._failed(error)
         return given_now(base, new, comparison, churn(old.snapshot, after.snapshot, names))
 
-    def _go(self, release: Release) -> Side:
+    def _go(self, release: Release) -> SideFacts:
         """The side of a release; that of the one before stays what it was."""
-        from abistore.compare.side import Side
+        from abistore.compare.side import SideFacts
 
         if self._at is not None and self._at[0] == release:
             return self._at[1]
         step = self._walk.step(release)
         if self._at is None:
-            side = Side(step.snapshot, step.files)
+            side = SideFacts(step.snapshot, step.files)
         else:
             side = self._at[1].after(step.snapshot, step.changed, step.files)
         self._at, self._changed = (release, side), step.changed
         self._since |= step.changed
         return side
 
-    def _go_to_base(self, base: Release) -> Side:
+    def _go_to_base(self, base: Release) -> SideFacts:
         if self._base is None or self._base[0] != base:
             self._base = base, self._go(base)
             self._from_base = None
             self._forget_baseline()
         return self._base[1]
 
-    def _differing_from(self, base: Side, new: Side) -> Differing:
+    def _differing_from(self, base: SideFacts, new: SideFacts) -> Differing:
         """The names in which ``new`` differs from the baseline: others than last time among what changed since."""
         from abistore.compare.reuse.difference import differing, renewed
 

@@ -11,9 +11,9 @@ import msgspec
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.findings import Side
-from abistore.model.history import StoredFinding as Found
+from abistore.model.history import Sighting
 from abistore.report.declarations import declaration_of
-from abistore.report.model import Change, Declared
+from abistore.report.model import Change, DeclarationChange
 from abistore.report.outline import change_of
 from abistore.service.database import open_store
 
@@ -31,7 +31,7 @@ class StoredFinding(msgspec.Struct, frozen=True):
     new: Side
     judged: datetime
     change: Change
-    declared: Declared | None
+    declared: DeclarationChange | None
 
 
 class StoredFindings(msgspec.Struct, frozen=True):
@@ -56,6 +56,6 @@ def findings(identity: str, *, database: str | Path | None = None) -> StoredFind
     return StoredFindings(shown, more)
 
 
-def _shown(store: Store, one: Found) -> StoredFinding:
+def _shown(store: Store, one: Sighting) -> StoredFinding:
     declared = declaration_of(one.finding, *store.load_many([one.old, one.new]))
     return StoredFinding(one.old.side, one.new.side, one.judged, change_of(one.finding, one.identity), declared)

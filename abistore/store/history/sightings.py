@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 
 from abistore.model.findings import Finding, order
-from abistore.model.history import Release, StoredFinding
+from abistore.model.history import Release, Sighting
 from abistore.model.identity import IDENTITY_SIZE, identified
 from abistore.store.database import tables
 from abistore.store.database.database import Database
@@ -22,14 +22,14 @@ from abistore.store.snapshots.memory import Memory
 from abistore.store.snapshots.read import places
 
 
-def sightings(database: Database, called: str, most: int, memory: Memory) -> tuple[tuple[StoredFinding, ...], int]:
+def sightings(database: Database, called: str, most: int, memory: Memory) -> tuple[tuple[Sighting, ...], int]:
     """The findings, and consequences, whose identity begins with ``called``: what was found last comes first.
 
     At most ``most``, and how many rows hold more of them.
     """
     beginning, _, number = called.partition("-")
     rows = findings.called(database, beginning)
-    found: dict[Finding, StoredFinding] = {}
+    found: dict[Finding, Sighting] = {}
     for position, row in enumerate(rows):
         if len(found) >= most:
             return _placed(database, found.values(), memory), len(rows) - position
@@ -40,7 +40,7 @@ def sightings(database: Database, called: str, most: int, memory: Memory) -> tup
     return _placed(database, found.values(), memory), 0
 
 
-def _placed(database: Database, found: Iterable[StoredFinding], memory: Memory) -> tuple[StoredFinding, ...]:
+def _placed(database: Database, found: Iterable[Sighting], memory: Memory) -> tuple[Sighting, ...]:
     """``found`` with where the declarations stand."""
     places_of = cache(lambda side: places(database, side, memory))
     return tuple(
@@ -48,7 +48,7 @@ def _placed(database: Database, found: Iterable[StoredFinding], memory: Memory) 
     )
 
 
-def _sighted(database: Database, row: int) -> Iterator[StoredFinding]:
+def _sighted(database: Database, row: int) -> Iterator[Sighting]:
     """The finding of one row and what follows from it."""
     verdict_, finding_ = tables.verdict.c, tables.finding.c
     statement = (
@@ -67,7 +67,7 @@ def _sighted(database: Database, row: int) -> Iterator[StoredFinding]:
     same = sorted(namesakes.values(), key=order)
     own = [(identity, each) for identity, each in identified(same) if each is namesakes[row]]
     for identity, finding in (*own, *_nested(namesakes[row].consequences)):
-        yield StoredFinding(old, new, datetime.fromisoformat(judged), identity, finding)
+        yield Sighting(old, new, datetime.fromisoformat(judged), identity, finding)
 
 
 def _release(database: Database, identifier: int) -> Release:

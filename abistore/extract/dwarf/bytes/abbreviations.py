@@ -78,7 +78,7 @@ Lead: TypeAlias = tuple[
 NO_RUN: Final = Run(struct.Struct("").unpack_from, 0, (), ())
 
 
-class Field(NamedTuple):
+class VariableForm(NamedTuple):
     """One form of variable size; ``attribute`` is 0 where it is not wanted."""
 
     attribute: int
@@ -123,8 +123,8 @@ class Abbreviation:
         self.next = self._next_interpreted
         self._decoded = self._skipped = 0
         self._lead: Lead | None = None
-        self._plan: list[Run | Field] = []
-        self._skip_plan: list[Run | Field] | None = None
+        self._plan: list[Run | VariableForm] = []
+        self._skip_plan: list[Run | VariableForm] | None = None
         places, size = _places(specifications, format)
         self.name_place = places.get(dw.AT_NAME, -1)
         self.symbol_place = places.get(dw.AT_LINKAGE_NAME if dw.AT_LINKAGE_NAME in self.attributes else dw.AT_NAME, -1)
@@ -184,7 +184,7 @@ class Abbreviation:
                     position = skip(data, position, unit)
         return position, values
 
-    def _prepare(self) -> tuple[Lead, list[Run | Field]]:
+    def _prepare(self) -> tuple[Lead, list[Run | VariableForm]]:
         """How to read what has no bytes together with what comes first, and the steps after that."""
         steps = make_plan(stored(self.specifications, dw.KEPT), self.format)
         first, rest = (steps[0], steps[1:]) if steps and isinstance(steps[0], Run) else (NO_RUN, steps)
@@ -255,19 +255,21 @@ def stored(specifications: tuple[Specification, ...], kept: frozenset[int]) -> t
 
 
 @lru_cache(1 << 12)
-def make_plan(specifications: tuple[tuple[int, int], ...], format: Format) -> list[Run | Field]:
+def make_plan(specifications: tuple[tuple[int, int], ...], format: Format) -> list[Run | VariableForm]:
     """How to decode attributes: alternating runs of fixed forms and single variable ones.
 
     Remembered, because many abbreviations differ only in the values that they hold themselves.
     """
     fixed = fixed_forms(format)
-    plan: list[Run | Field] = []
+    plan: list[Run | VariableForm] = []
     for is_fixed, group in groupby(specifications, key=lambda specification: specification[1] in fixed):
         if is_fixed:
             plan.append(_run(list(group), format))
         else:
             for attribute, form in group:
-                plan.append(Field(attribute, variable_reader(attribute, form), skip_function(form), meaning(form)))
+                plan.append(
+                    VariableForm(attribute, variable_reader(attribute, form), skip_function(form), meaning(form))
+                )
     return plan
 
 

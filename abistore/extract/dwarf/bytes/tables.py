@@ -45,7 +45,7 @@ class Unread(Abbreviation):
         return getattr(self, name)
 
 
-class Declared(dict[bytes, Abbreviation]):
+class SharedAbbreviations(dict[bytes, Abbreviation]):
     """The abbreviations of one format by their bytes: equal declarations are one object, in whatever file they are."""
 
     def __init__(self, format: Format) -> None:
@@ -59,7 +59,7 @@ class Declared(dict[bytes, Abbreviation]):
         return found
 
 
-declared = cache(Declared)
+declared = cache(SharedAbbreviations)
 """The one table of each format."""
 
 _codes: list[bytes] = []

@@ -67,7 +67,7 @@ class Definition(NamedTuple):
     handle: int
 
 
-class Declared:
+class ForwardDeclaration:
     """A record or enum that was seen declared: by which keywords, and one DIE that does."""
 
     __slots__ = ("handle", "sorts")
@@ -98,7 +98,7 @@ class Types:
         self.locations: dict[Name, Location] = {}
         self.aliases: Meanings = {}
         self.pending: list[Definition] = []
-        self.declared: dict[Name, Declared] = {}
+        self.declared: dict[Name, ForwardDeclaration] = {}
         self.foreign: dict[Name, int] = {}
         self._memo: dict[int, TypeRef] = {-1: self.references.special("type of a missing unit")}
         self._owners: dict[int, tuple[Name, Access] | None] = {}
@@ -172,7 +172,7 @@ class Types:
         name = named.name
         if dw.AT_DECLARATION in attributes:
             if name not in self.declared:
-                self.declared[name] = Declared(handle)
+                self.declared[name] = ForwardDeclaration(handle)
             self.declared[name].sorts.add(sort)
         elif is_foreign(spelling, self.runtime):
             self.foreign.setdefault(name, handle)
