@@ -1,4 +1,4 @@
-"""Commands that have commands, and tell which was meant by a word that is none."""
+"""Groups of commands, which suggest the nearest names for a misspelled one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from abistore.errors import UsageError
 
 
 class Group(click.Group):
-    """A group whose misspelled commands are told with the nearest ones."""
+    """A group that answers a misspelled command with the nearest names."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

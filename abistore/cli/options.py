@@ -109,7 +109,7 @@ def _day(ctx: click.Context, parameter: click.Parameter, value: datetime | None)
 
 
 def said_options(command: Decorated) -> Decorated:
-    """Add ``--revision``, ``--url`` and ``--released``: what people say about a release."""
+    """Add ``--revision``, ``--url`` and ``--released``: the day, source revision and CI job of a release."""
     for option in (
         click.option(
             "--released",

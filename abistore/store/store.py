@@ -127,11 +127,11 @@ class Store:
         forgetting.forget(self.database, release, actor, reason)
 
     def supplement(self, release: Release, said: Said, actor: str = "") -> Amendment:
-        """Say about a release what nobody has said yet; what was said otherwise stays."""
+        """Fill the empty facts of a release: day, revision, CI job. A fact with another value stays."""
         return amending.supplement(self.database, release, said, actor)
 
     def amend(self, release: Release, said: Said, *, clear: Sequence[str] = (), actor: str, reason: str) -> Amendment:
-        """Say something else about a release; ``clear`` names what nobody shall have said."""
+        """Correct the facts of a release (day, revision, CI job); ``clear`` names those that become empty."""
         return amending.amend(self.database, release, said, clear=clear, actor=actor, reason=reason)
 
     def no_library(self, library: str, target: str | None = None, profile: str | None = None) -> AbistoreError:

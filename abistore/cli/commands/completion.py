@@ -1,4 +1,4 @@
-"""``completion``: the script that teaches a shell our words."""
+"""``completion``: the script by which a shell completes commands, options and stored releases."""
 
 from __future__ import annotations
 

@@ -117,6 +117,6 @@ def _number(variable: str, otherwise: int, most: int) -> int:
 
 
 def _secrets(url: str) -> tuple[str, ...]:
-    """What an error may quote of ``url`` and nobody may read."""
+    """The passwords and tokens of ``url``, which errors must not show."""
     user = url.partition("://")[2].rpartition("@")[0]
     return (user, user.partition(":")[2])

@@ -13,7 +13,7 @@ from abistore.service.labels import check_label
 
 
 class EditPlan(msgspec.Struct, frozen=True):
-    """What shall be said about a release, what of it nothing any more (``clear``), why, and by whom."""
+    """A correction of a release: the new values, the facts to ``clear``, the reason and the actor."""
 
     said: Said
     clear: tuple[str, ...] = ()

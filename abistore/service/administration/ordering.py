@@ -1,4 +1,4 @@
-"""How the releases of a library are ordered, and what is told of a release that its version does not order."""
+"""The order of a library's releases, and the remark about a release whose version has no place in it."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _lines_searched(store: Store, library: str | None, target: str | None, profi
 
 
 def _unseen(name: str, having: Sequence[LineKey]) -> SnapshotNotFound:
-    """Why nothing is told of ``name``, which lines of another target or profile have."""
+    """The error for a ``name`` that only lines of another target or profile have."""
     message = f"{name}: no release of this target and profile has a declaration of this name"
     return SnapshotNotFound(message, f"stored in {'; '.join(map(str, having[:LISTED]))}")
 

@@ -199,7 +199,7 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
 
 
 def _supplemented(store: Store, known: Ingested, said: Said, plan: IngestPlan) -> Ingested:
-    """A known release, about which the caller may say what nobody has said yet."""
+    """A known release; the caller's day, revision and CI job fill what was empty."""
     release = known.release
     assert release is not None
     done = store.supplement(release, said, plan.actor or user())

@@ -48,7 +48,7 @@ class Lack(NamedTuple):
 
 
 def usual(against: str | None, fail_on: str) -> Requirement:
-    """What is required where nobody says: as much as the old side has, where one is named and something can fail."""
+    """The default requirement: as much as the old side has, where one is named and something can fail."""
     return AS_MUCH if against is not None and fail_on != "never" else NOTHING
 
 

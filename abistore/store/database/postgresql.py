@@ -57,7 +57,7 @@ class PostgreSQL(Database):
         return False
 
     def prepare(self) -> None:
-        """Do nothing: a server keeps its log as it is told."""
+        """Do nothing: the server's configuration decides about its log."""
 
     def hold_schema(self) -> None:
         """Keep other sessions from creating or upgrading the schema until the transaction ends."""
@@ -118,7 +118,7 @@ def _connection(url: URL, where: str) -> Connection:
 
 
 def _secrets(url: URL) -> tuple[str, ...]:
-    """What a driver's message may quote of the URL and nobody may read."""
+    """The passwords and tokens of the URL, which a driver's message may quote and errors must not show."""
     parameters = [(name, value) for name, values in url.normalized_query.items() for value in values]
     hidden = [value for name, value in parameters if masked(f"{name}=x") != f"{name}=x"]
     known = [*hidden, *([url.password] if url.password else [])]

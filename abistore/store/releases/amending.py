@@ -19,7 +19,7 @@ FACTS: tuple[str, ...] = Said.__struct_fields__
 
 
 def supplement(database: Database, release: Release, said: Said, actor: str) -> Amendment:
-    """Say what nobody has said about ``release`` yet; what was said otherwise stays."""
+    """Fill the empty facts of ``release``: day, revision, CI job. A fact with another value stays."""
     given = _given(said)
     if all(getattr(release, fact) == value for fact, value in given.items()):
         return Amendment(release, _said(release))

@@ -143,7 +143,7 @@ def new_library(name: str) -> dict[str, object]:
 
 
 def scheme(database: Database, library: str) -> str:
-    """The version scheme declared for ``library``: ``auto`` where nobody did. Raises :class:`StoreError`."""
+    """The version scheme declared for ``library``: ``auto`` where none was declared. Raises :class:`StoreError`."""
     rows = named(database, _SCHEME, library)
     for chosen, lines, seal in rows:
         if checksum(library, chosen, lines) != seal:
