@@ -13,7 +13,7 @@ import pytest
 
 from abistore.model.findings import Churn, Finding, Impact, RulingKey, Verdict
 from abistore.model.history import LineKey
-from abistore.model.identity import place
+from abistore.model.identity import identity, place
 from abistore.model.names import Name
 from abistore.store import upgrade
 from abistore.store.database.connect import connect
@@ -119,6 +119,10 @@ def test_findings_of_before_are_explained(older: Database, address: str) -> None
             found, _ = store.findings(place(name).hex(), 9)
             assert [one.finding.kind for one in found] == [change["kind"]] * count
             assert {(one.old.version, one.new.version) for one in found} == {("1.0", "1.1")}
+            for one in found:
+                assert one.identity.startswith(identity(one.finding).hex())
+                assert one.finding in {same.finding for same in store.findings(identity(one.finding).hex(), 9)[0]}
+        assert not [said for said in store.check() if "finding" in said or "consequence" in said]
 
 
 def test_a_report_that_cannot_be_read_stays_as_it_is(older: Database, address: str) -> None:
