@@ -1,3 +1,50 @@
-"""abistore remembers the ABI of every release of a C or C++ shared library, and answers from that memory."""
+"""abistore remembers the ABI of every release of a C or C++ shared library, and answers from that memory.
+
+The names in ``__all__`` are the interface for Python programs: ``docs/python.md`` describes them, and the command line
+calls the same functions. All modules and packages below are private, however they are called.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from abistore.interface import *  # noqa: F403
 
 __version__ = "0.1.0"
+
+
+def _named(name: str) -> Any:
+    """A name of the interface, which is imported when one of its names is first asked for."""
+    if name == "__all__" or not name.startswith("__"):
+        interface = import_module("abistore.interface")
+        if name in {"__all__", *interface.__all__}:
+            return getattr(interface, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(("__all__", "__version__", *_named("__all__")))
+
+
+if not TYPE_CHECKING:
+    __getattr__ = _named  # a type checker would take any name for one of the interface
+
+
+class _Interface(ModuleType):
+    """This module, whose ``compare`` stays the verb when Python would set it to the package of that name."""
+
+    @property
+    def compare(self) -> Any:
+        """The verb."""
+        return _named("compare")
+
+    @compare.setter
+    def compare(self, package: ModuleType) -> None:
+        """Leave the verb as it is."""
+
+
+sys.modules[__name__].__class__ = _Interface

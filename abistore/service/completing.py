@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from abistore.model.history import CANDIDATE
-from abistore.service.database import open_store
+from abistore.service.database import Database, using
 from abistore.service.listing import channels_of, releases_of
 
 if TYPE_CHECKING:
@@ -17,36 +16,36 @@ if TYPE_CHECKING:
 LABELS = ("latest", "prev")
 
 
-def libraries(*, database: str | Path | None = None) -> tuple[str, ...]:
+def libraries(*, database: Database = None) -> tuple[str, ...]:
     """The names of all stored libraries, sorted. Raises :class:`StoreError`."""
-    with open_store(database) as store:
+    with using(database) as store:
         return tuple(sorted({key.library for key in store.lines()}))
 
 
-def references(start: str, *, database: str | Path | None = None) -> tuple[str, ...]:
+def references(start: str, *, database: Database = None) -> tuple[str, ...]:
     """Every reference that begins with ``start``, as in ``libfoo@1.2.0``, in release order. Raises :class:`StoreError`.
 
     Only libraries that ``start`` still allows are read.
     """
     library, marked, _ = start.partition("@")
-    with open_store(database) as store:
+    with using(database) as store:
         keys = [key for key in store.lines() if (key.library == library if marked else key.library.startswith(library))]
         found = dict.fromkeys(f"{key.library}@{label}" for key in keys for label in _labels(store, key))
     return tuple(each for each in found if each.startswith(start))
 
 
-def channels(library: str | None = None, *, database: str | Path | None = None) -> tuple[str, ...]:
+def channels(library: str | None = None, *, database: Database = None) -> tuple[str, ...]:
     """The baseline channels of a library (``None``: of all), sorted. Raises :class:`StoreError`."""
-    with open_store(database) as store:
+    with using(database) as store:
         return tuple(sorted({move.channel for move in store.baselines(library)}))
 
 
-def counterparts(library: str | None = None, *, database: str | Path | None = None) -> tuple[str, ...]:
+def counterparts(library: str | None = None, *, database: Database = None) -> tuple[str, ...]:
     """What a release of a library may be judged against; no versions where it is not known. Raises :class:`StoreError`.
 
     As in ``prev``, ``baseline:main``, ``1.2.0``.
     """
-    with open_store(database) as store:
+    with using(database) as store:
         versions = [release.version for release in store.releases(library)] if library else []
         moves = sorted({move.channel for move in store.baselines(library)})
     return tuple(dict.fromkeys(("prev", "baseline", *(f"baseline:{channel}" for channel in moves), *versions)))

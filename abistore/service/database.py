@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import getpass
 import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from abistore.errors import UsageError
 
@@ -16,8 +18,10 @@ BUSY_SECONDS = 60.0
 """How long a locked database is waited for, unless ``ABISTORE_BUSY_SECONDS`` says otherwise."""
 
 
-def locate(database: str | Path | None = None) -> str:
+def locate(database: Database = None) -> str:
     """The database's path or URL: what is given, else ``ABISTORE_DB``, else a file in the user's data folder."""
+    if isinstance(database, Connections):
+        return database.where
     if database:
         return str(database)
     if configured := os.environ.get("ABISTORE_DB"):
@@ -27,8 +31,44 @@ def locate(database: str | Path | None = None) -> str:
     return str(user_data_path("abistore", appauthor=False) / "abistore.db")
 
 
-def open_store(database: str | Path | None = None, *, write: bool = False, create: bool = False) -> Store:
+class Connections:
+    """A store that stays open: one connection that reads, and one that writes where something is to be written.
+
+    Each is opened when it is first needed.
+    """
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self._stack = ExitStack()
+        self._reading: Store | None = None
+        self._writing: Store | None = None
+
+    @contextmanager
+    def lent(self, *, write: bool, create: bool = False) -> Iterator[Store]:
+        """The store, which stays open when the caller is done with it. Raises :class:`StoreError`."""
+        if write:
+            if self._writing is None:
+                self._writing = self._stack.enter_context(using(self.where, write=True, create=create))
+            yield self._writing
+            return
+        if self._reading is None:
+            self._reading = self._stack.enter_context(using(self.where))
+        yield self._reading
+
+    def close(self) -> None:
+        """Release the connections; whoever uses the store again opens new ones."""
+        self._reading = self._writing = None
+        self._stack.close()
+
+
+Database: TypeAlias = str | Path | Connections | None
+"""Where a store is: a path or URL, or one that is open; ``None`` for what :func:`locate` finds."""
+
+
+def using(database: Database = None, *, write: bool = False, create: bool = False) -> AbstractContextManager[Store]:
     """The store, as a context manager. It is created only where ``create`` says so. Raises :class:`StoreError`."""
+    if isinstance(database, Connections):
+        return database.lent(write=write, create=create)
     from abistore.store.store import Store
 
     return Store.open(locate(database), write=write, create=create, busy_seconds=busy_seconds())

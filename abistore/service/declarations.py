@@ -20,6 +20,7 @@ from abistore.model.reach import Reach
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot
 from abistore.report.wording import lengthened
+from abistore.service.database import Database
 from abistore.service.operands import Selection, operands
 from abistore.service.spelled import LINKED, declarations_near, displays
 
@@ -71,7 +72,7 @@ class DeclarationText(msgspec.Struct, frozen=True):
     used: Users | None
 
 
-def card(operand: str, *, database: str | Path | None = None, selection: Selection | None = None) -> Card:
+def card(operand: str | Path, *, database: Database = None, selection: Selection | None = None) -> Card:
     """The card of a stored or captured snapshot."""
     with operands(database, selection) as reader:
         found = reader.read(operand)
@@ -94,7 +95,7 @@ def card(operand: str, *, database: str | Path | None = None, selection: Selecti
 
 
 def declarations(
-    operand: str, name: str, *, database: str | Path | None = None, selection: Selection | None = None
+    operand: str | Path, name: str, *, database: Database = None, selection: Selection | None = None
 ) -> tuple[DeclarationText, ...]:
     """Every declaration that ``name`` means, in each facet that saw it. Raises :class:`SnapshotNotFound`."""
     with operands(database, selection) as reader:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.model.history import LineKey, Release
-from abistore.service.database import line_target, open_store
+from abistore.service.database import Database, line_target, using
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -26,21 +25,21 @@ class ListedLine(msgspec.Struct, frozen=True):
     candidates: int = 0
 
 
-def lines(*, database: str | Path | None = None) -> tuple[ListedLine, ...]:
+def lines(*, database: Database = None) -> tuple[ListedLine, ...]:
     """All lines of the store, sorted; those that have no release, and only candidates, too."""
-    with open_store(database) as store:
+    with using(database) as store:
         return tuple(_listed(store, key) for key in sorted({*store.lines(), *store.lines_of_candidates()}))
 
 
 def releases(
     library: str,
     *,
-    database: str | Path | None = None,
+    database: Database = None,
     target: str | None = None,
     profile: str | None = None,
 ) -> tuple[Release, ...]:
     """A library's releases, line by line, in release order; then its candidates. Raises :class:`SnapshotNotFound`."""
-    with open_store(database) as store:
+    with using(database) as store:
         kept = store.candidates(library, line_target(store, target), profile)
         keys = () if kept and not store.releases(library) else lines_of(store, library, target, profile)
         return (*(release for key in keys for release in releases_of(store, key)), *kept)

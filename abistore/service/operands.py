@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import msgspec
 
 from abistore.errors import InputError, SnapshotNotFound
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
-from abistore.service.database import line_target, open_store
+from abistore.service.database import Database, line_target, using
 from abistore.service.snapshots import PLAIN, ExtractOptions, capture, one_of
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ class Selection(msgspec.Struct, frozen=True):
     options: ExtractOptions = PLAIN
 
 
-def is_reference(text: str) -> bool:
-    """Whether an operand names something stored. A file of that name wins; ``/`` always means a file."""
-    if os_path_exists(text) or "/" in text or text.startswith("."):
+def is_reference(text: str | Path) -> TypeGuard[str]:
+    """Whether an operand names something stored. A file of that name wins; ``/``, or a path, always means a file."""
+    if isinstance(text, Path) or os_path_exists(text) or "/" in text or text.startswith("."):
         return False
     return "@" in text or DIGEST_PREFIX.fullmatch(text) is not None
 
 
-def os_path_exists(text: str) -> bool:
+def os_path_exists(text: str | Path) -> bool:
     """Whether a file has this name; impossible names have none."""
     try:
         return Path(text).exists()
@@ -55,7 +55,7 @@ def os_path_exists(text: str) -> bool:
 class Operands:
     """Reads operands one after the other, and opens the database once, when the first of them is a reference."""
 
-    def __init__(self, stack: ExitStack, database: str | Path | None, selection: Selection) -> None:
+    def __init__(self, stack: ExitStack, database: Database, selection: Selection) -> None:
         self._stack = stack
         self._database = database
         self._selection = selection
@@ -65,29 +65,28 @@ class Operands:
     def store(self) -> Store:
         """The store, opened for reading."""
         if self._store is None:
-            self._store = self._stack.enter_context(open_store(self._database))
+            self._store = self._stack.enter_context(using(self._database))
         return self._store
 
-    def read(self, text: str) -> Operand:
+    def read(self, text: str | Path) -> Operand:
         """The operand called ``text``. Raises :class:`InputError` or :class:`SnapshotNotFound`."""
         if is_reference(text):
             release = self.release(text)
             return Operand(self.store.load(release), release)
         return Operand(self._captured(text))
 
-    def pair(self, old: str, new: str) -> tuple[Operand, Operand]:
+    def pair(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
         """Both sides. A file's target chooses the line of a stored other side that would be ambiguous."""
-        match is_reference(old), is_reference(new):
-            case True, True:
-                releases = self.release(old), self.release(new)
-                before, after = self.store.load_many(releases)
-                return Operand(before, releases[0]), Operand(after, releases[1])
-            case True, False:
-                second = Operand(self._captured(new, beside=old))
-                return self._beside(old, second), second
-            case False, True:
-                first = Operand(self._captured(old, beside=new))
-                return first, self._beside(new, first)
+        if is_reference(old) and is_reference(new):
+            releases = self.release(old), self.release(new)
+            before, after = self.store.load_many(releases)
+            return Operand(before, releases[0]), Operand(after, releases[1])
+        if is_reference(old):
+            second = Operand(self._captured(new, beside=old))
+            return self._beside(old, second), second
+        if is_reference(new):
+            first = Operand(self._captured(old, beside=new))
+            return first, self._beside(new, first)
         return Operand(self._captured(old, 0, 2)), Operand(self._captured(new, 1, 2))
 
     def release(self, text: str, target: str | None = None) -> Release:
@@ -102,9 +101,9 @@ class Operands:
             release = self.release(text)
         return Operand(self.store.load(release), release)
 
-    def _captured(self, text: str, number: int = 0, count: int = 1, *, beside: str = "") -> Snapshot:
+    def _captured(self, text: str | Path, number: int = 0, count: int = 1, *, beside: str = "") -> Snapshot:
         """The snapshot of a file, one of ``count`` that are read; ``beside`` is the reference on the other side."""
-        if not os_path_exists(text) and "/" not in text:
+        if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
         options = one_of(self._selection.options, number, count)
         return capture(Path(text), options=options, target=self._selection.target)
@@ -123,7 +122,7 @@ class Operands:
 
 
 @contextmanager
-def operands(database: str | Path | None = None, selection: Selection | None = None) -> Iterator[Operands]:
+def operands(database: Database = None, selection: Selection | None = None) -> Iterator[Operands]:
     """A reader of operands that closes the database it opened."""
     with ExitStack() as stack:
         yield Operands(stack, database, selection or Selection())

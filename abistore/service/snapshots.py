@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from abistore.errors import Incomparable
 from abistore.extract.bounded import read_bounded
 from abistore.extract.capture import only
@@ -15,20 +17,37 @@ from abistore.limits import limits_for
 from abistore.model.snapshot import Snapshot, Target
 from abistore.service.labels import check_label
 
-__all__ = ["ExtractOptions", "InputFile", "capture", "captured", "check_target", "is_json", "one_of", "written"]
+__all__ = ["Dump", "ExtractOptions", "InputFile", "capture", "captured", "check_target", "dump", "is_json", "one_of"]
 
 
 PLAIN = ExtractOptions()
 """An extraction without special wishes."""
 
 
-def capture(path: Path, *, options: ExtractOptions = PLAIN, target: str | None = None) -> Snapshot:
+class Dump(msgspec.Struct, frozen=True):
+    """A library's snapshot, and the bytes of the JSON file that holds it."""
+
+    snapshot: Snapshot
+    json: bytes
+
+
+def dump(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | None = None) -> Dump:
+    """The snapshot of a library, written as JSON: the same library gives the same bytes.
+
+    Raises what :func:`capture` does, and :class:`Incomparable` where the file is for another platform than ``target``.
+    """
+    snapshot = capture(path, options=options, target=target)
+    check_target(snapshot.target, Path(path), target)
+    return Dump(snapshot, written(snapshot))
+
+
+def capture(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | None = None) -> Snapshot:
     """The snapshot of a library, or the one that a JSON file holds.
 
     ``options.library`` and ``options.version`` win over what the file says. Time and memory are bounded by the file's
     size. Of a file that holds several libraries, ``target`` chooses one. Raises :class:`InputError` and its kinds.
     """
-    with InputFile(path) as file:
+    with InputFile(Path(path)) as file:
         return captured(file, options=options, target=target)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -52,13 +54,13 @@ def stored(database: Path) -> Path:
 
 
 def test_judging_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abistore.compare.comparison.fold", endless)
+    monkeypatch.setattr(import_module("abistore.compare.comparison"), "fold", endless)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo.so.1 against libgeo.so.1 took more than"):
         judge(release("a"), release("a", "b"))
 
 
 def test_judging_stored_releases_ends_and_names_them(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abistore.compare.comparison.fold", endless)
+    monkeypatch.setattr(import_module("abistore.compare.comparison"), "fold", endless)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo 1.3 against libgeo 1.1 took more than"):
         compare("libgeo@1.1", "libgeo@1.3", database=stored)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo 1.3 against libgeo 1.2 took more than"):
@@ -73,7 +75,7 @@ def test_one_pair_that_cannot_be_judged_leaves_a_history_the_others(
     def sometimes(old: Snapshot, new: Snapshot, **by: Any) -> Comparison:
         return endless() if new.version == "1.2" else real(old, new, **by)
 
-    monkeypatch.setattr("abistore.compare.comparison.compare", sometimes)
+    monkeypatch.setattr(import_module("abistore.compare.comparison"), "compare", sometimes)
     (line,) = history("libgeo", database=stored)
     assert [row.verdict is not None for row in line.rows] == [False, True, False, True]
     assert "judging libgeo 1.2 against libgeo 1.1 took more than" in line.rows[2].unjudged
@@ -139,7 +141,8 @@ def test_a_verb_ends_and_tells_what_took_too_long(
     files = {"json": tmp_path / "libgeo.json", "policy": tmp_path / "policy.yml"}
     files["json"].write_bytes(to_json(release("a")))
     files["policy"].write_text("version: 1\n")
-    monkeypatch.setattr(place, endless)
+    module, _, name = place.rpartition(".")
+    monkeypatch.setattr(resolve_name(module), name, endless)
     done = abistore(*(word.format(**files) for word in words))
     assert (done.code, done.err.partition(" took more than")[0]) == (65, f"error: {said}")
 

@@ -20,6 +20,7 @@ BELOW: dict[str, set[str]] = {
     "compare": {"urls", "errors", "model"},
     "report": {"urls", "errors", "limits", "model"},
     "service": {"urls", "errors", "limits", "model", "extract", "store", "compare", "report"},
+    "interface": {"errors", "model", "report", "service"},
     "cli": {"urls", "errors", "limits", "model", "report", "service"},
 }
 """What each layer may import besides itself and the package's version."""

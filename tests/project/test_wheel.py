@@ -7,11 +7,13 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from textwrap import indent
 from zipfile import ZipFile
 
 import pytest
 
 from tests.build import build_library
+from tests.interface.test_python_page import blocks
 
 ROOT = Path(__file__).parents[2]
 
@@ -82,6 +84,22 @@ def test_a_wheel_holds_what_the_page_is_made_of(installed: Path) -> None:
     names = {name.rpartition("/")[2] for name in ZipFile(wheel).namelist() if name.startswith("abistore/report/page/")}
     assert names == {path.name for path in (ROOT / "abistore" / "report" / "page").iterdir()}
     assert {"page.html", "page.css", "page.js"} <= names
+
+
+def test_a_script_that_uses_an_installed_wheel_passes_a_strict_type_checker(installed: Path, tmp_path: Path) -> None:
+    code = "\n".join(
+        f"def example_{number}() -> None:\n{indent(text, '    ')}" for number, text in enumerate(blocks("python"))
+    )
+    wrong = "from abistore import history\n\nfound: int = history('libfoo')\nfound.nothing()\n"
+    for name, text in (("script.py", code), ("wrong.py", wrong)):
+        (tmp_path / name).write_text(text)
+
+    def checked(name: str) -> subprocess.CompletedProcess[str]:
+        call = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed / "python", name]
+        return subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+
+    assert checked("script.py").stdout.startswith("Success"), checked("script.py").stdout
+    assert 'expression has type "tuple[History, ...]"' in checked("wrong.py").stdout
 
 
 def test_the_reserved_program_says_that_it_is_reserved(installed: Path) -> None:

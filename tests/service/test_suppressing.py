@@ -24,7 +24,8 @@ def test_candidates_take_every_break_and_each_is_used(tmp_path: Path, kind: str)
     old, new = snapshot_of(case, "old"), snapshot_of(case, "new")
     comparison = compare(old, new)
     assert comparison.verdict >= Verdict.API_BREAK
-    text, count = suggest(outline(comparison))
+    made = suggest(outline(comparison))
+    text, count = made.yaml, made.count
     path = tmp_path / "candidates.yaml"
     path.write_text(text)
     held = load([str(path)], scheme="auto", today=date(2026, 6, 1), strict=False)

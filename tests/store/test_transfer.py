@@ -38,7 +38,8 @@ def test_releases_are_the_same_after_a_journey(address: str, tmp_path: Path) -> 
         assert done.release is not None
         files.append(tmp_path / f"{len(files)}.json")
         line = done.release.line
-        _, data = export(f"{line.library}@{plan.version}", database=address, target=line.target, profile=line.profile)
+        reference = f"{line.library}@{plan.version}"
+        data = export(reference, database=address, target=line.target, profile=line.profile).json
         files[-1].write_bytes(data)
     assert {one.status for one in import_(files, IngestPlan(), database=other)} == {"stored"}
     assert told(other) == told(address)
@@ -49,7 +50,7 @@ def test_what_was_taken_away_comes_back_with_the_snapshot(address: str, tmp_path
     library, file = build_library(SOURCE), tmp_path / "libcase.json"
     (done,) = ingest([library], PLANS[0], database=address)
     assert done.release is not None
-    file.write_bytes(export("libcase@1.0", database=address)[1])
+    file.write_bytes(export("libcase@1.0", database=address).json)
     with Store.open(address, write=True) as store:
         store.amend(done.release, Said(None, "def"), clear=("url",), actor="", reason="")
     (again,) = import_([file], IngestPlan(), database=address)

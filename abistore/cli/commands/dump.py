@@ -39,12 +39,11 @@ def dump_command(
     The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
     """
     from abistore.cli.progress import progress
-    from abistore.service.snapshots import capture, check_target, written
+    from abistore.service.snapshots import dump
 
     with progress(settings) as advance:
-        snapshot = capture(path, options=extracting.options(library, version, advance), target=target)
-    check_target(snapshot.target, path, target)
-    data = written(snapshot)
+        dumped = dump(path, options=extracting.options(library, version, advance), target=target)
+    snapshot, data = dumped.snapshot, dumped.json
     if output is None or str(output) == "-":
         write_bytes(data + b"\n")
         return

@@ -69,14 +69,14 @@ def suggest_command(
     with progress(settings) as advance:
         selection = Selection(target, profile, extracting.options(progress=advance))
         report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
-    text, count = suggest(report, least=Impact[least.upper()])
+    made = suggest(report, least=Impact[least.upper()])
     if output is not None and str(output) != "-":
-        write_file(output, text.encode())
-        note(settings, f"{output}: {counted(count, 'candidate')}; review each, and write its reason")
+        write_file(output, made.yaml.encode())
+        note(settings, f"{output}: {counted(made.count, 'candidate')}; review each, and write its reason")
         if settings.json:
-            answer(settings, {"output": str(output), "candidates": count}, str)
+            answer(settings, {"output": str(output), "candidates": made.count}, str)
         return
-    answer(settings, {"candidates": count, "suppressions": text}, text.rstrip)
+    answer(settings, {"candidates": made.count, "suppressions": made.yaml}, made.yaml.rstrip)
 
 
 @suppress_command.command("check")
@@ -86,9 +86,9 @@ def suggest_command(
 @pass_settings
 def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
     """Check suppression files. Exits with 64 and names the first fault, if there is one."""
-    from abistore.service.judging.suppressing import listed
+    from abistore.service.judging.suppressing import suppressions
 
-    found = listed(files, strict=strict_suppressions)
+    found = suppressions(files, strict=strict_suppressions)
     counts = {state: sum(one.state == state for one in found) for state in ("holds", "expired", "unexplained")}
     answer(
         settings,
@@ -106,8 +106,8 @@ def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppr
 @pass_settings
 def list_command(settings: Settings, /, *, files: tuple[str, ...]) -> None:
     """List the suppressions in files: what each selects, why, and whether it holds today."""
-    from abistore.service.judging.suppressing import listed
+    from abistore.service.judging.suppressing import suppressions
 
-    found = listed(files)
+    found = suppressions(files)
     rows = [(one.state, one.selects, str(one.expires or ""), one.where, one.label, one.reason) for one in found]
     answer(settings, {"suppressions": found}, lambda: table(HEADS, rows) if rows else "no suppressions")

@@ -25,7 +25,8 @@ def export_command(
     """Write the stored snapshot that REFERENCE names as JSON."""
     from abistore.service.ingest.transfer import export
 
-    release, data = export(reference, database=settings.database, target=target, profile=profile)
+    exported = export(reference, database=settings.database, target=target, profile=profile)
+    release, data = exported.release, exported.json
     if output is None or str(output) == "-":
         write_bytes(data + b"\n")
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.history import AuditRecord, Release, StoreStats, StoreUpgrade
-from abistore.service.database import busy_seconds, line_target, locate, open_store, user
+from abistore.service.database import Database, busy_seconds, line_target, locate, user, using
 from abistore.urls import masked
 
 
@@ -27,7 +27,7 @@ class Vacuumed(msgspec.Struct, frozen=True):
     freed: int
 
 
-def db_init(*, database: str | Path | None = None) -> Initialised:
+def db_init(*, database: Database = None) -> Initialised:
     """Make sure that there is a store. Raises :class:`StoreError`."""
     from abistore.store.opening import initialise
 
@@ -35,7 +35,7 @@ def db_init(*, database: str | Path | None = None) -> Initialised:
     return Initialised(masked(where), initialise(where, busy_seconds()))
 
 
-def db_upgrade(*, database: str | Path | None = None) -> StoreUpgrade:
+def db_upgrade(*, database: Database = None) -> StoreUpgrade:
     """Bring the store to this abistore's schema, with a backup beside it. Raises :class:`SchemaMismatch`."""
     from abistore.store.upgrade import upgrade
 
@@ -43,25 +43,25 @@ def db_upgrade(*, database: str | Path | None = None) -> StoreUpgrade:
 
 
 def db_check(
-    *, quick: bool = False, database: str | Path | None = None, progress: Callable[[str, float], None] | None = None
+    *, quick: bool = False, database: Database = None, progress: Callable[[str, float], None] | None = None
 ) -> tuple[str, ...]:
     """Everything that is wrong with the store, a sentence each; empty where it is sound.
 
     ``quick`` looks at the database's structure, the sums over its rows and the audit only.
     """
-    with open_store(database) as store:
+    with using(database) as store:
         return store.check(quick=quick, progress=progress)
 
 
-def db_stats(*, database: str | Path | None = None) -> StoreStats:
+def db_stats(*, database: Database = None) -> StoreStats:
     """How much the store holds."""
-    with open_store(database) as store:
+    with using(database) as store:
         return store.stats()
 
 
-def db_backup(destination: str | Path, *, database: str | Path | None = None) -> Path:
+def db_backup(destination: str | Path, *, database: Database = None) -> Path:
     """Write a consistent copy of the store to a new file, while others use it. Raises :class:`StoreError`."""
-    with open_store(database) as store:
+    with using(database) as store:
         return store.backup(destination)
 
 
@@ -70,25 +70,25 @@ def db_forget(
     *,
     actor: str = "",
     reason: str = "",
-    database: str | Path | None = None,
+    database: Database = None,
     target: str | None = None,
     profile: str | None = None,
 ) -> Release:
     """Take a stored release back. Raises :class:`SnapshotNotFound`, :class:`UsageError` where it is a baseline."""
-    with open_store(database, write=True) as store:
+    with using(database, write=True) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         store.forget(release, actor or user(), reason)
     return release
 
 
-def db_vacuum(*, database: str | Path | None = None) -> Vacuumed:
+def db_vacuum(*, database: Database = None) -> Vacuumed:
     """Give free space back to the disk; a server keeps what it may need again, and may have grown."""
-    with open_store(database, write=True) as store:
+    with using(database, write=True) as store:
         before, after = store.vacuum()
     return Vacuumed(before, after, max(0, before - after))
 
 
-def db_audit(*, limit: int = 100, database: str | Path | None = None) -> tuple[AuditRecord, ...]:
+def db_audit(*, limit: int = 100, database: Database = None) -> tuple[AuditRecord, ...]:
     """The last ``limit`` mutations, newest first."""
-    with open_store(database) as store:
+    with using(database) as store:
         return store.audit(limit)

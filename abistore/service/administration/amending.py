@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import Amendment, Said
-from abistore.service.database import line_target, open_store, user
+from abistore.service.database import Database, line_target, user, using
 from abistore.service.labels import check_label
 
 
@@ -23,7 +21,7 @@ class EditPlan(msgspec.Struct, frozen=True):
     profile: str | None = None
 
 
-def release_edit(reference: str, plan: EditPlan, *, database: str | Path | None = None) -> Amendment:
+def release_edit(reference: str, plan: EditPlan, *, database: Database = None) -> Amendment:
     """Say something else about a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError`."""
     said = {"released": plan.said.released, "revision": plan.said.revision, "url": plan.said.url}
     given = [fact for fact, value in said.items() if value is not None]
@@ -36,6 +34,6 @@ def release_edit(reference: str, plan: EditPlan, *, database: str | Path | None 
             raise UsageError(f"the {fact} is empty", f"is a variable of the script unset? --clear {fact} takes it away")
     for what, text in (("revision", plan.said.revision), ("url", plan.said.url), ("actor", plan.actor)):
         check_label(what, text)
-    with open_store(database, write=True) as store:
+    with using(database, write=True) as store:
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
         return store.amend(release, plan.said, clear=plan.clear, actor=plan.actor or user(), reason=plan.reason)

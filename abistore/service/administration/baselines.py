@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey
-from abistore.service.database import line_target, open_store, user
+from abistore.service.database import Database, line_target, user, using
 from abistore.service.listing import lines_of, releases_of
 
 
@@ -33,9 +31,9 @@ class BaselinePlan(msgspec.Struct, frozen=True):
 PLAIN = BaselinePlan()
 
 
-def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: str | Path | None = None) -> BaselineChange:
+def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> BaselineChange:
     """Point a channel at a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError` for what is none."""
-    with open_store(database, write=True) as store, store.transaction():
+    with using(database, write=True) as store, store.transaction():
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
         if release not in releases_of(store, release.line):
             what = "a candidate" if release.candidate else "replaced or taken back"
@@ -46,28 +44,28 @@ def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: str | 
 
 
 def clear_baseline(
-    library: str, plan: BaselinePlan = PLAIN, *, database: str | Path | None = None
+    library: str, plan: BaselinePlan = PLAIN, *, database: Database = None
 ) -> tuple[BaselineChange, ...]:
     """Clear a channel in every line of a library that is meant. Raises :class:`SnapshotNotFound`."""
-    with open_store(database, write=True) as store:
+    with using(database, write=True) as store:
         keys = lines_of(store, library, plan.target, plan.profile)
         for key in keys:
             store.set_baseline(key, plan.channel, None, plan.actor or user(), plan.reason)
     return tuple(BaselineChange(key, plan.channel, None) for key in keys)
 
 
-def baselines(library: str | None = None, *, database: str | Path | None = None) -> tuple[BaselineMove, ...]:
+def baselines(library: str | None = None, *, database: Database = None) -> tuple[BaselineMove, ...]:
     """Where every channel points now, with who moved it there. Raises :class:`SnapshotNotFound`."""
-    with open_store(database) as store:
+    with using(database) as store:
         if library is not None:
             lines_of(store, library, None, None)
         return store.baselines(library)
 
 
 def baseline_history(
-    library: str, *, channel: str | None = None, database: str | Path | None = None
+    library: str, *, channel: str | None = None, database: Database = None
 ) -> tuple[BaselineMove, ...]:
     """Every move of a library's channels, oldest first. Raises :class:`SnapshotNotFound`."""
-    with open_store(database) as store:
+    with using(database) as store:
         lines_of(store, library, None, None)
         return store.baseline_history(library, channel)

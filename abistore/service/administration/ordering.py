@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.model.history import LineOrder, Release
 from abistore.model.labels.versions import AUTO, Standing, position, series
-from abistore.service.database import open_store, user
+from abistore.service.database import Database, user, using
 from abistore.service.listing import lines_of, releases_of
 
 if TYPE_CHECKING:
@@ -24,12 +23,12 @@ class SchemeCard(msgspec.Struct, frozen=True):
     lines: tuple[LineOrder, ...]
 
 
-def db_scheme(library: str, scheme: str | None = None, *, database: str | Path | None = None) -> SchemeCard:
+def db_scheme(library: str, scheme: str | None = None, *, database: Database = None) -> SchemeCard:
     """How a library's versions are ordered; declared anew where ``scheme`` is given.
 
     Raises :class:`SnapshotNotFound` for an unknown library, :class:`UsageError` where the scheme cannot read a version.
     """
-    with open_store(database, write=scheme is not None) as store:
+    with using(database, write=scheme is not None) as store:
         lines_of(store, library, None, None)
         orders = store.orders(library) if scheme is None else store.set_scheme(library, scheme, user())
         return SchemeCard(library, store.scheme(library), orders)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,7 +14,7 @@ from abistore.model.history import Sighting
 from abistore.report.declarations import declaration_of
 from abistore.report.model import Change, DeclarationChange
 from abistore.report.outline import change_of
-from abistore.service.database import open_store
+from abistore.service.database import Database, using
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -41,12 +40,12 @@ class StoredFindings(msgspec.Struct, frozen=True):
     more: int
 
 
-def findings(identity: str, *, database: str | Path | None = None) -> StoredFindings:
+def findings(identity: str, *, database: Database = None) -> StoredFindings:
     """The findings whose identity begins with ``identity``, each in the comparison that had it first.
 
     Raises :class:`SnapshotNotFound` where no stored comparison has one.
     """
-    with open_store(database) as store, limits_for(0, "looking for the finding"):
+    with using(database) as store, limits_for(0, "looking for the finding"):
         found, more = store.findings(identity, SHOWN)
         shown = tuple(_shown(store, one) for one in found)
     if not shown:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
@@ -13,7 +12,7 @@ from abistore.model.engine import ENGINE
 from abistore.model.findings import Churn, RulingFile, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.report.heading import evidence_gap
-from abistore.service.database import open_store
+from abistore.service.database import Database, using
 from abistore.service.history.consecutive import Consecutive
 from abistore.service.history.verdicts import Keeper
 from abistore.service.judging.ruling import DEFAULT, Ruling, key_of
@@ -68,14 +67,14 @@ def history(
     library: str,
     *,
     channel: str = DEFAULT_CHANNEL,
-    database: str | Path | None = None,
+    database: Database = None,
     target: str | None = None,
     profile: str | None = None,
     progress: Progress | None = None,
     by: Ruling | None = None,
 ) -> tuple[History, ...]:
     """Every line of a library with its verdicts; those that were never given are given now and stored."""
-    with open_store(database) as store, Keeper(database) as keeper, with_cycle_collection():
+    with using(database) as store, Keeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
         return tuple(_history(store, key, channel, Judging(store, by, keeper, progress)) for key in keys)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -16,7 +15,7 @@ from abistore.model.history import LineKey, LogEvent
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified
 from abistore.report.wording import lengthened
-from abistore.service.database import line_target, open_store
+from abistore.service.database import Database, line_target, using
 from abistore.service.listing import lines_of
 from abistore.service.spelled import declarations_near, display
 
@@ -51,7 +50,7 @@ def log(
     name: str,
     *,
     library: str | None = None,
-    database: str | Path | None = None,
+    database: Database = None,
     target: str | None = None,
     profile: str | None = None,
 ) -> tuple[LogEntry, ...]:
@@ -59,7 +58,7 @@ def log(
 
     ``name`` is a linker name or a qualified source name. Raises :class:`SnapshotNotFound` where no library has it.
     """
-    with open_store(database) as store, limits_for(len(store.lines()) << 20, f"looking for {_brief(name)}"):
+    with using(database) as store, limits_for(len(store.lines()) << 20, f"looking for {_brief(name)}"):
         keys = _lines_searched(store, library, target, profile)
         found = store.logs(lengthened(name), library)
         events = [event for key in keys for event in found.get(key, ())]

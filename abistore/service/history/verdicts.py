@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from abistore.model.engine import ENGINE
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release, StoredVerdict
 from abistore.report.model import Report
-from abistore.service.database import line_target, open_store
+from abistore.service.database import Database, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import Requirement, usual
 from abistore.service.judging.judging import FailOn, churn, concluded, gated, report
@@ -39,7 +38,7 @@ def verdict(
     reference: str,
     *,
     against: str | None = None,
-    database: str | Path | None = None,
+    database: Database = None,
     target: str | None = None,
     profile: str | None = None,
     fail_on: FailOn = "api_break",
@@ -51,7 +50,7 @@ def verdict(
     Judged now and stored where it was not before. Where ``against`` is given, the release must have been seen no less
     than that, unless ``require`` says otherwise. Raises :class:`SnapshotNotFound`.
     """
-    with open_store(database) as store:
+    with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         judgement = judged(store, other, release, by=by)
@@ -75,12 +74,12 @@ def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn
     return StoredVerdict(old, new, comparison, churned, datetime.now(UTC))
 
 
-def remember(database: str | Path | None, judgements: Sequence[Judgement]) -> bool:
+def remember(database: Database, judgements: Sequence[Judgement]) -> bool:
     """Store the judgements that were made now; false where the database cannot be written, which is no failure."""
     if all(judgement.remembered for judgement in judgements):
         return True
     try:
-        with open_store(database, write=True) as store:
+        with using(database, write=True) as store:
             save(store, judgements)
     except StoreError:
         return False
@@ -99,7 +98,7 @@ class Keeper:
     Where the database cannot be written, none is stored; that is no failure.
     """
 
-    def __init__(self, database: str | Path | None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
         self._pending: list[StoredVerdict] = []
         self._since = monotonic()
@@ -129,7 +128,7 @@ class Keeper:
             return
         try:
             if self._store is None:
-                self._store = self._stack.enter_context(open_store(self._database, write=True))
+                self._store = self._stack.enter_context(using(self._database, write=True))
             self._store.save_verdicts(pending)
         except StoreError:
             self._refused = True

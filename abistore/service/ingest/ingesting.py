@@ -20,7 +20,7 @@ from abistore.model.names import SELF
 from abistore.model.shapes import Library
 from abistore.model.snapshot import Exported, Snapshot
 from abistore.service.administration.ordering import standing_note
-from abistore.service.database import open_store, user
+from abistore.service.database import Database, user, using
 from abistore.service.ingest.admitting import admit
 from abistore.service.ingest.gates import OPEN, Admitted, Arrival, Gate
 from abistore.service.labels import check_label
@@ -72,6 +72,9 @@ class IngestPlan(msgspec.Struct, frozen=True):
     gate: Gate = OPEN
 
 
+AS_IT_SAYS = IngestPlan()
+"""Every file is stored as what it says that it is."""
+
 Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused", "failed"]
 
 
@@ -104,10 +107,10 @@ class Ingested(msgspec.Struct, frozen=True):
 
 
 def ingest(
-    paths: Sequence[Path],
-    plan: IngestPlan,
+    paths: str | Path | Sequence[str | Path],
+    plan: IngestPlan = AS_IT_SAYS,
     *,
-    database: str | Path | None = None,
+    database: Database = None,
     progress: Progress | None = None,
 ) -> tuple[Ingested, ...]:
     """Store each file as a release of its library; a file that fails leaves the others stored.
@@ -122,8 +125,9 @@ def ingest(
     if plan.replace_baseline and not plan.replace:
         raise UsageError("--replace-baseline needs --replace", "pass both")
     options = dataclasses.replace(plan.options, progress=progress)
+    paths = files_of(paths)
     results = []
-    with open_store(database, write=True, create=True) as store:
+    with using(database, write=True, create=True) as store:
         for number, path in enumerate(_in_release_order(paths, plan)):
             if progress:
                 progress(path.name, number / len(paths))
@@ -133,6 +137,11 @@ def ingest(
                 result = _ingest_safely(store, path, one)
             results.append(_placed(store, result))
     return tuple(results)
+
+
+def files_of(paths: str | Path | Sequence[str | Path]) -> Sequence[Path]:
+    """The files that a caller names: one, or several."""
+    return [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
 
 
 def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]:

@@ -13,24 +13,32 @@ import msgspec
 from abistore.errors import InputError
 from abistore.model.history import DEFAULT_PROFILE, Release
 from abistore.model.snapshot import Exported
-from abistore.service.database import line_target, open_store
-from abistore.service.ingest.ingesting import Ingested, IngestPlan, Progress, ingest
+from abistore.service.database import Database, line_target, using
+from abistore.service.ingest.ingesting import AS_IT_SAYS, Ingested, IngestPlan, Progress, files_of, ingest
 from abistore.service.snapshots import InputFile, is_json, written
 
 STANDARD_INPUT = Path("-")
 
 
+class ExportedRelease(msgspec.Struct, frozen=True):
+    """A stored release, and the bytes of the JSON file that holds its snapshot."""
+
+    release: Release
+    json: bytes
+
+
 def export(
     reference: str,
     *,
-    database: str | Path | None = None,
+    database: Database = None,
     target: str | None = None,
     profile: str | None = None,
-) -> tuple[Release, bytes]:
-    """A stored release and its JSON snapshot, with what the store says about it. Raises :class:`SnapshotNotFound`."""
-    with open_store(database) as store:
+) -> ExportedRelease:
+    """A stored release as a JSON snapshot, with what the store says about it. Raises :class:`SnapshotNotFound`."""
+    with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        return release, written(msgspec.structs.replace(store.load(release), exported=_exported(release)))
+        snapshot = msgspec.structs.replace(store.load(release), exported=_exported(release))
+        return ExportedRelease(release, written(snapshot))
 
 
 def _exported(release: Release) -> Exported | None:
@@ -41,16 +49,17 @@ def _exported(release: Release) -> Exported | None:
 
 
 def import_(
-    paths: Sequence[Path],
-    plan: IngestPlan,
+    paths: str | Path | Sequence[str | Path],
+    plan: IngestPlan = AS_IT_SAYS,
     *,
-    database: str | Path | None = None,
+    database: Database = None,
     progress: Progress | None = None,
 ) -> tuple[Ingested, ...]:
     """Store JSON snapshots as releases, under the version that each carries unless ``plan`` gives one.
 
     ``-`` is what standard input holds.
     """
+    paths = files_of(paths)
     with _files(paths, plan.options.max_bytes) as files:
         results = _import(tuple(files), plan, database, progress)
     return tuple(
@@ -76,7 +85,7 @@ def _files(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
 
 
 def _import(
-    paths: Sequence[Path], plan: IngestPlan, database: str | Path | None, progress: Progress | None
+    paths: Sequence[Path], plan: IngestPlan, database: Database, progress: Progress | None
 ) -> tuple[Ingested, ...]:
     refused = tuple(refusal for path in paths if (refusal := _refusal(path)))
     accepted = [path for path in paths if str(path) not in {refusal.path for refusal in refused}]

@@ -13,6 +13,7 @@ from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report, verdict_of
 from abistore.report.outline import outline
+from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, Requirement, lacking
 from abistore.service.judging.kinship import strangers
 from abistore.service.judging.ruling import Ruling
@@ -35,10 +36,10 @@ RISK_EXIT_CODE = 2
 
 
 def compare(
-    old: str,
-    new: str,
+    old: str | Path,
+    new: str | Path,
     *,
-    database: str | Path | None = None,
+    database: Database = None,
     selection: Selection | None = None,
     fail_on: FailOn = "api_break",
     require: Requirement | None = None,

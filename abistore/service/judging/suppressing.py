@@ -32,7 +32,7 @@ COMMENT = 160
 """Characters of one name or value in a comment."""
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListedSuppression(msgspec.Struct, frozen=True):
     """One suppression: where it stands, what it selects, and whether it holds today."""
 
     where: str
@@ -64,8 +64,15 @@ class PolicyCard(msgspec.Struct, frozen=True):
     overrides: tuple[Decided, ...]
 
 
-def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> tuple[str, int]:
-    """A YAML file of narrow suppressions for the changes that weigh at least ``least``, and how many there are.
+class Suggestion(msgspec.Struct, frozen=True):
+    """A YAML file of suppressions for a person to review, and how many there are."""
+
+    yaml: str
+    count: int
+
+
+def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> Suggestion:
+    """A YAML file of narrow suppressions for the changes that weigh at least ``least``.
 
     One is for one declaration; what follows for others has its own. The reasons are empty: a person has to write them.
     """
@@ -75,7 +82,8 @@ def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> tuple[str, i
             by_declaration.setdefault((change.subject, change.symbol), []).append(change)
     head = HEAD.format(old=_comment(str(report.old)), new=_comment(str(report.new)), policy=_comment(report.policy))
     entries = [_entry(changes) for changes in by_declaration.values()]
-    return head + ("suppressions:\n" + "".join(entries) if entries else "suppressions: []\n"), len(entries)
+    listed = "suppressions:\n" + "".join(entries) if entries else "suppressions: []\n"
+    return Suggestion(head + listed, len(entries))
 
 
 def _entry(changes: Sequence[Change]) -> str:
@@ -107,7 +115,9 @@ def _comment(text: str) -> str:
     return in_line(text, COMMENT)
 
 
-def listed(words: Sequence[str], *, strict: bool = False, today: date | None = None) -> tuple[Listed, ...]:
+def suppressions(
+    words: Sequence[str], *, strict: bool = False, today: date | None = None
+) -> tuple[ListedSuppression, ...]:
     """Every entry of suppression files. Raises :class:`PolicyError`, in strict mode as a comparison does."""
     from abistore.compare.policies.formats.reading import load
 
@@ -119,11 +129,11 @@ def listed(words: Sequence[str], *, strict: bool = False, today: date | None = N
     )
 
 
-def _listed(entry: Suppression, *, expired: bool) -> Listed:
+def _listed(entry: Suppression, *, expired: bool) -> ListedSuppression:
     state: Literal["holds", "expired", "unexplained"] = (
         "expired" if expired else "holds" if entry.reason else "unexplained"
     )
-    return Listed(entry.where, entry.label, _said(entry.conditions), entry.reason, entry.expires, state)
+    return ListedSuppression(entry.where, entry.label, _said(entry.conditions), entry.reason, entry.expires, state)
 
 
 def policy_card(name: str, *, today: date | None = None) -> PolicyCard:

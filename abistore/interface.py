@@ -1,0 +1,201 @@
+"""What ``import abistore`` offers: the verbs, what they take and give, and the errors that they raise."""
+
+from __future__ import annotations
+
+from abistore.errors import (
+    AbistoreError,
+    DamagedStore,
+    EvidenceMissing,
+    ExtractError,
+    Incomparable,
+    InputError,
+    LimitExceeded,
+    OutputError,
+    PolicyError,
+    SchemaMismatch,
+    SnapshotError,
+    SnapshotNotFound,
+    StoreBusy,
+    StoreError,
+    UnknownFormat,
+    UsageError,
+    VersionTaken,
+)
+from abistore.model.findings import Churn, Impact, Side, Verdict
+from abistore.model.history import (
+    Amendment,
+    AuditRecord,
+    BaselineMove,
+    LineKey,
+    LineOrder,
+    Release,
+    Said,
+    StoreStats,
+    StoreUpgrade,
+)
+from abistore.model.names import Name
+from abistore.model.snapshot import Evidence, Location, Snapshot, Target
+from abistore.report import render
+from abistore.report.model import Change, KindCard, Report, Summary
+from abistore.report.style import Style
+from abistore.service.administration.administration import (
+    Initialised,
+    Vacuumed,
+    db_audit,
+    db_backup,
+    db_check,
+    db_forget,
+    db_init,
+    db_stats,
+    db_upgrade,
+    db_vacuum,
+)
+from abistore.service.administration.amending import EditPlan, release_edit
+from abistore.service.administration.baselines import (
+    BaselineChange,
+    BaselinePlan,
+    baseline_history,
+    baselines,
+    clear_baseline,
+    set_baseline,
+)
+from abistore.service.administration.ordering import SchemeCard, db_scheme
+from abistore.service.catalogue import Explained, changes, explain
+from abistore.service.declarations import Card, DeclarationText, Stored, Users, card, declarations
+from abistore.service.history.findings import StoredFinding, StoredFindings, findings
+from abistore.service.history.history import History, HistoryRow, history
+from abistore.service.history.log import LogEntry, log
+from abistore.service.history.verdicts import Judgement, verdict
+from abistore.service.ingest.gates import Gate
+from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
+from abistore.service.ingest.transfer import ExportedRelease, export, import_
+from abistore.service.judging.evidence import Requirement, requirement
+from abistore.service.judging.filtering import show_only
+from abistore.service.judging.judging import compare
+from abistore.service.judging.ruling import Ruling, ruling
+from abistore.service.judging.suppressing import (
+    ListedSuppression,
+    PolicyCard,
+    Suggestion,
+    policy_card,
+    suggest,
+    suppressions,
+)
+from abistore.service.kinds import ChangeKind
+from abistore.service.listing import ListedLine, lines, releases
+from abistore.service.open_store import OpenStore, open_store
+from abistore.service.operands import Selection
+from abistore.service.snapshots import Dump, ExtractOptions, capture, dump
+
+__all__ = [
+    "AbistoreError",
+    "Amendment",
+    "AuditRecord",
+    "BaselineChange",
+    "BaselineMove",
+    "BaselinePlan",
+    "Card",
+    "Change",
+    "ChangeKind",
+    "Churn",
+    "DamagedStore",
+    "DeclarationText",
+    "Dump",
+    "EditPlan",
+    "Evidence",
+    "EvidenceMissing",
+    "Explained",
+    "ExportedRelease",
+    "ExtractError",
+    "ExtractOptions",
+    "Gate",
+    "History",
+    "HistoryRow",
+    "Impact",
+    "Incomparable",
+    "IngestPlan",
+    "Ingested",
+    "Initialised",
+    "InputError",
+    "Judgement",
+    "KindCard",
+    "LimitExceeded",
+    "LineKey",
+    "LineOrder",
+    "ListedLine",
+    "ListedSuppression",
+    "Location",
+    "LogEntry",
+    "Name",
+    "OpenStore",
+    "OutputError",
+    "PolicyCard",
+    "PolicyError",
+    "Release",
+    "Report",
+    "Requirement",
+    "Ruling",
+    "Said",
+    "SchemaMismatch",
+    "SchemeCard",
+    "Selection",
+    "Side",
+    "Snapshot",
+    "SnapshotError",
+    "SnapshotNotFound",
+    "StoreBusy",
+    "StoreError",
+    "StoreStats",
+    "StoreUpgrade",
+    "Stored",
+    "StoredFinding",
+    "StoredFindings",
+    "Style",
+    "Suggestion",
+    "Summary",
+    "Target",
+    "UnknownFormat",
+    "UsageError",
+    "Users",
+    "Vacuumed",
+    "Verdict",
+    "VersionTaken",
+    "baseline_history",
+    "baselines",
+    "capture",
+    "card",
+    "changes",
+    "clear_baseline",
+    "compare",
+    "db_audit",
+    "db_backup",
+    "db_check",
+    "db_forget",
+    "db_init",
+    "db_scheme",
+    "db_stats",
+    "db_upgrade",
+    "db_vacuum",
+    "declarations",
+    "dump",
+    "explain",
+    "export",
+    "findings",
+    "history",
+    "import_",
+    "ingest",
+    "lines",
+    "log",
+    "open_store",
+    "policy_card",
+    "release_edit",
+    "releases",
+    "render",
+    "requirement",
+    "ruling",
+    "set_baseline",
+    "show_only",
+    "suggest",
+    "suppressions",
+    "verdict",
+]

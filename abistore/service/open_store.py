@@ -1,0 +1,98 @@
+"""A store that is opened once and serves many calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from abistore.service.administration.baselines import baseline_history, baselines, clear_baseline, set_baseline
+from abistore.service.database import Connections, busy_seconds, locate
+from abistore.service.declarations import card, declarations
+from abistore.service.history.findings import findings
+from abistore.service.history.history import history
+from abistore.service.history.log import log
+from abistore.service.history.verdicts import verdict
+from abistore.service.ingest.ingesting import ingest
+from abistore.service.ingest.transfer import export, import_
+from abistore.service.judging.judging import compare
+from abistore.service.listing import lines, releases
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Verb(Generic[P, R]):
+    """A verb as a method: the function itself, with the open store as its ``database``."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    @overload
+    def __get__(self, store: None, owner: type[OpenStore]) -> _Verb[P, R]: ...
+
+    @overload
+    def __get__(self, store: OpenStore, owner: type[OpenStore]) -> Callable[P, R]: ...
+
+    def __get__(self, store: OpenStore | None, owner: type[OpenStore]) -> _Verb[P, R] | Callable[P, R]:
+        if store is None:
+            return self
+        function: Callable[..., R] = self._function
+
+        @wraps(function)
+        def call(*positional: Any, **named: Any) -> R:
+            return function(*positional, **named, database=store)
+
+        return call
+
+
+class OpenStore(Connections):
+    """A store that is open until :meth:`close`, or the end of a ``with`` block. Use it in one thread.
+
+    Its methods are the functions of the same names, without ``database``. Any other function that takes a
+    ``database`` takes the open store as well.
+    """
+
+    ingest = _Verb(ingest)
+    import_ = _Verb(import_)
+    export = _Verb(export)
+    compare = _Verb(compare)
+    verdict = _Verb(verdict)
+    history = _Verb(history)
+    log = _Verb(log)
+    findings = _Verb(findings)
+    lines = _Verb(lines)
+    releases = _Verb(releases)
+    card = _Verb(card)
+    declarations = _Verb(declarations)
+    baselines = _Verb(baselines)
+    baseline_history = _Verb(baseline_history)
+    set_baseline = _Verb(set_baseline)
+    clear_baseline = _Verb(clear_baseline)
+
+    def __enter__(self) -> OpenStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(database: str | Path | None = None, *, create: bool = False) -> OpenStore:
+    """Open the store at a path or URL, for many calls: ``with abistore.open_store("abi.db") as store: ...``.
+
+    Without one: what ``ABISTORE_DB`` names, else a file in the user's data folder. ``create`` makes it where there is
+    none. Raises :class:`StoreError` where there is no store, :class:`SchemaMismatch` for one of another schema.
+    """
+    where = locate(database)
+    if create:
+        from abistore.store.opening import initialise
+
+        initialise(where, busy_seconds())
+    store = OpenStore(where)
+    with store.lent(write=False):
+        return store
