@@ -11,7 +11,7 @@ from abistore.compare.diff.unseen import Marks, chosen_at_load_time, observed, u
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
 from abistore.compare.judge.judged import DeclarationJudge, Judged, joined, judge_library, library_deltas, tables
-from abistore.compare.judge.ordered import Ordered
+from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.parts import Outcome
 from abistore.compare.policies.terms import Terms
 from abistore.compare.rule import load
@@ -67,10 +67,10 @@ def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
 
 
 class Rest(NamedTuple):
-    """Findings, and suppressed ones, of which all others are independent; worst first."""
+    """Findings that no other finding depends on, and the suppressed ones among them; both worst first."""
 
-    findings: Ordered
-    suppressed: Ordered
+    findings: SortedFindings
+    suppressed: SortedFindings
 
 
 def concluded(
@@ -86,7 +86,7 @@ def concluded(
 
     ``worst`` is the worst of all findings before ``terms`` were applied, and what was suppressed is in these.
     """
-    rest = rest or Rest(Ordered(), Ordered())
+    rest = rest or Rest(SortedFindings(), SortedFindings())
     more = terms.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
     findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
     cards = context.cards or (_side(context.old), _side(context.new))

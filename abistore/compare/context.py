@@ -67,17 +67,17 @@ class Context:
 
     @property
     def old_reach(self) -> Reach:
-        """Which names the old side's exports reach."""
+        """The types that the old side's exports reach."""
         return self.old_side.reach
 
     @property
     def new_reach(self) -> Reach:
-        """Which names the new side's exports reach."""
+        """The types that the new side's exports reach."""
         return self.new_side.reach
 
     @cached_property
     def equivalence(self) -> Equivalence:
-        """Whether a type of the old side is one of the new side."""
+        """Compares types of the old side with types of the new side."""
         found = Equivalence(self.old_side.types, self.new_side.types)
         found.renames = self._renames.targets if self._renames else find_renames(found, self.differing["layout"])
         return found
@@ -103,7 +103,7 @@ class Context:
 
     @cached_property
     def origins(self) -> Mapping[Name, Name]:
-        """The old names of these, by the new ones."""
+        """The old names of renamed types, by their new names."""
         return self._renames.origins if self._renames else {new: old for old, new in self.renames.items()}
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
@@ -160,13 +160,13 @@ class Context:
 
     @cached_property
     def old_library(self) -> Library | None:
-        """The old file's own facts."""
+        """What the old file says of itself: SONAME, needed libraries, hardening."""
         shape = self.old_shape(SELF, "symbol")
         return shape if isinstance(shape, Library) else None
 
     @cached_property
     def new_library(self) -> Library | None:
-        """The new file's own facts."""
+        """What the new file says of itself: SONAME, needed libraries, hardening."""
         shape = self.new_shape(SELF, "symbol")
         return shape if isinstance(shape, Library) else None
 

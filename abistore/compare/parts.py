@@ -33,13 +33,13 @@ class InnerField(msgspec.Struct, frozen=True):
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Fields of a record that together take what other fields take on the other side, by place."""
+    """Fields that together take the storage of other fields on the other side: ``int x, y`` for ``point p``."""
 
     fields: tuple[Field, ...]
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """What a tag or alias name stands for, where the two sides do not even agree on that."""
+    """A name that stands for different kinds of types: a struct before, an alias now."""
 
     name: Name
     shape: AnyShape
@@ -75,7 +75,7 @@ class Described(msgspec.Struct, frozen=True):
 
 
 class Unexplained(msgspec.Struct, frozen=True):
-    """A declaration that differs in what no rule looks at."""
+    """A declaration with a difference that no rule explains."""
 
     shape: AnyShape
 
@@ -150,7 +150,7 @@ class ExportCounts(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a comparison found so far, for advice that follows from it."""
+    """The worst impact found so far. Advice follows from it: whether to bump the SONAME."""
 
     soname: str | None
     worst: Impact | None
@@ -188,14 +188,14 @@ class InternalExport(msgspec.Struct, frozen=True):
 
 
 class UndeclaredExports(msgspec.Struct, frozen=True):
-    """Exports that only headers declare that are not public, and these headers; both sorted."""
+    """Exports that only private headers declare, and these headers; both sorted."""
 
     symbols: tuple[str, ...]
     headers: tuple[str, ...]
 
 
 class UndeclaredExport(msgspec.Struct, frozen=True):
-    """An export that only ``header`` declares, which is not public."""
+    """An export that only the private header ``header`` declares."""
 
     name: Name
     shape: AnyShape
@@ -203,7 +203,7 @@ class UndeclaredExport(msgspec.Struct, frozen=True):
 
 
 class Instantiation(msgspec.Struct, frozen=True):
-    """A weak symbol of a template instantiation of which nothing is left."""
+    """A weak symbol of a template instantiation that is gone as a whole."""
 
     symbol: Symbol
 

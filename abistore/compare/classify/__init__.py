@@ -1,1 +1,1 @@
-"""What kind of difference it is: exactly one for each place, so that one rule reports it."""
+"""The kind of each difference. Each place of a declaration has exactly one kind, so that one rule reports it."""

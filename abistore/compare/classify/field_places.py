@@ -1,4 +1,4 @@
-"""Where a new field lies among what its record had before: in free storage, at the end, or in the way of others."""
+"""Where a new field lies in its record: in free storage, at the end, or before others."""
 
 from __future__ import annotations
 

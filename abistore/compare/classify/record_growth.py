@@ -17,7 +17,7 @@ GUARD = (
 
 
 def grows_safely(record: Changed[Record], context: Context) -> bool:
-    """Whether consumers never depend on the record's size: the library allocates it one by one, or is told the size."""
+    """Whether no consumer depends on the size: the library allocates each object, or callers tell it their size."""
     name = record.subject.name
     if context.old_consumers.library_allocates(name):
         return not context.old_consumers.gets_arrays(name)

@@ -1,4 +1,4 @@
-"""Types that differ in nothing but the names of types, which have findings of their own."""
+"""Types that differ only in the names of renamed types: the renames have findings of their own."""
 
 from __future__ import annotations
 

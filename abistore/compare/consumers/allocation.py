@@ -21,7 +21,7 @@ NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
 
 
 class Allocation:
-    """What one side's exports tell about the hands that its types are in.
+    """Who allocates the types of one release, and who sees into them, as its exports show.
 
     ``files`` tells where declarations stand; headers of a library that is ``plain`` C may say of themselves that they
     are internal.
@@ -184,8 +184,7 @@ class Allocation:
         return frozenset(self._unseen(hidden) | hidden)
 
     def _hidden(self, files: Mapping[Name, str]) -> set[Name]:
-        """The records that headers define that are not public, and those that the library allocates and files define
-        that consumers do not include.
+        """Records defined in private headers, and records that the library allocates and private files define.
 
         A header with an alias or enum of which functions are said to take or return something is one that consumers
         include. A tag tells nothing: any header may declare it ahead.

@@ -73,7 +73,7 @@ class Standings:
         return self.names.take_on(before.names, changed) & self.parts.take_on(before.parts, changed)
 
     def mentioned(self, name: Name) -> Iterator[Name]:
-        """What ``name`` mentions, in all its variants."""
+        """The declarations that ``name`` mentions, in any of its variants."""
         return (other for part in self.parts[name] for other, _ in part.mentions)
 
 

@@ -38,7 +38,7 @@ class Internals:
 
     @cached_property
     def concealed(self) -> frozenset[Name]:
-        """The types that headers define which are not public."""
+        """Types defined in private headers."""
         surface = self._surface
         located = ((name, file) for name, file in self._files.items() if file in surface.unneeded)
         return frozenset(
@@ -85,7 +85,7 @@ class Internals:
         return [_compiled_for(export)] if export.spelling.startswith(OF_CLASS) else self._standings.names[export].owners
 
     def _may_be_concealed(self, owner: Name | None) -> bool:
-        """What its own place tells: most classes can be told from those of :attr:`classes` without knowing these."""
+        """Whether the class may be one of :attr:`classes`. Its own file rules out most, without these."""
         if owner is None:
             return False
         return may_be_private(self._files.get(owner, "")) or any(part.foreign for part in self._standings.parts[owner])

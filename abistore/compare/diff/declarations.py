@@ -124,12 +124,12 @@ def _tells_of_a_vtable(seen: AnyShape | None, seeing: VirtualTables, hiding: Vir
 
 
 def _main(variants: Variants) -> AnyShape:
-    """What a name stands for; what headers add to that comes beside it."""
+    """The shape that describes the declaration; what only header text tells stands beside it."""
     return next((shape for shape in variants if not isinstance(shape, Declared)), variants[0])
 
 
 def _text(variants: Variants) -> Declared | None:
-    """What headers add."""
+    """What only header text tells."""
     return next((shape for shape in variants if isinstance(shape, Declared)), None)
 
 

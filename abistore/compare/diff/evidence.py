@@ -1,4 +1,4 @@
-"""What the two sides' evidence and toolchains have to do with each other, as deltas."""
+"""Deltas of the evidence and of the toolchains: less debug information, other compiler options."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> I
 
 
 def _likeness(old: str, new: str) -> float:
-    """The part of two names that their common beginning and end make up."""
+    """How alike two names are: the share of their common beginning and end."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     return 2 * (head + tail) / (len(old) + len(new))
@@ -295,7 +295,7 @@ def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[o
 
 
 def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Pairs of a removed and an added export that are alone with their key."""
+    """Pairs of one removed and one added export with the same key, where no other export has it."""
     old, new = _grouped(gone, key), _grouped(come, key)
     return [
         (old[each][0], new[each][0])

@@ -1,4 +1,4 @@
-"""What of a facet could not be compared because one side, or both, did not see it."""
+"""What could not be compared, because one side or both did not see it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _exported_only(context: Context, facet: Facet, place: Place, names: tuple[Na
 
 
 class Marks(NamedTuple):
-    """What of a name that differs one side did not see.
+    """What one side did not see of a declaration that differs.
 
     One side may only export what the other describes, or only declare a type that the other defines.
     """

@@ -82,7 +82,7 @@ class Against:
         return self._concluded(context, facets)
 
     def _begin(self, new: SideFacts) -> None:
-        """Forget everything where something differs that is no declaration."""
+        """Forget all findings if the releases differ in more than declarations: toolchain, evidence, suppressions."""
         meant = self._suppressions
         if meant is not None:
             meant = meant.between(self._old.snapshot.version, new.snapshot.version)
@@ -101,7 +101,7 @@ class Against:
         return Snapshot(snapshot.library, None, snapshot.target, entries, evidence, told)
 
     def _keys(self, new: SideFacts, changed: Collection[Name], renames: Renames) -> set[Key]:
-        """What those would see otherwise who looked at the release before."""
+        """What differs from the last release for rules that looked at it."""
         last = self._last
         if last is None:
             return set()
@@ -173,5 +173,5 @@ def _owners(side: SideFacts, name: Name) -> Iterator[Name]:
 
 
 def _unequal(old: Mapping[Name, object], new: Mapping[Name, object]) -> Iterator[Name]:
-    """The names for which two tables have something else."""
+    """The names that two tables map to different values."""
     return (name for name in old.keys() | new.keys() if old.get(name) != new.get(name))

@@ -1,4 +1,4 @@
-"""Findings that have to do with each other: what is folded and suppressed together, by the names it is about."""
+"""Groups of findings that depend on each other: each group is folded and suppressed as a whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from abistore.compare.context import Context
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import Judged, joined
-from abistore.compare.judge.ordered import Ordered
+from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.policies.suppression import Suppression
 from abistore.compare.policies.terms import Terms
 from abistore.compare.reuse.watching import Key, Readers
@@ -23,7 +23,7 @@ from abistore.model.names import Name
 
 
 class Group(NamedTuple):
-    """What is found in the end about some declarations, on which no other findings depend.
+    """The findings about some declarations, which no finding outside the group depends on.
 
     ``worst`` is the worst impact before any terms. ``asked`` are the names of which the findings mattered.
     """
@@ -53,7 +53,7 @@ class Groups:
         self._asking = Readers[int]()
         self._looking = Readers[int]()
         self._classes: dict[str, set[Name]] = {}
-        self.findings, self.suppressed = Ordered(), Ordered()
+        self.findings, self.suppressed = SortedFindings(), SortedFindings()
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())

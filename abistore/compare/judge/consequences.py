@@ -57,7 +57,7 @@ def _with(cause: Finding, effects: Iterable[Finding]) -> Finding:
 
 
 class _Parents:
-    """Which finding each finding follows from."""
+    """Finds the cause of each finding."""
 
     def __init__(
         self, findings: Sequence[Finding], rules: Mapping[str, Rule], context: Context, asked: set[Name]
@@ -243,7 +243,7 @@ class _Parents:
 
 
 def _mentioning(name: Name, side: TypeSide, reach: Reach) -> set[Name]:
-    """What the debug information says to mention ``name``, or an alias or array of it that has a name."""
+    """The declarations that mention ``name``, or an alias or array of it that has a name."""
     found, aliases, pending = set[Name](), set[Name](), [name]
     for each in pending:
         for user in reach.users(each):

@@ -1,4 +1,4 @@
-"""Findings in the order of reports, as some of them come and go."""
+"""Findings in the order of reports. Adding or removing one does not sort the others again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from abistore.model.findings import Finding, order
 
 
-class Ordered:
-    """Findings, worst first. One that comes or goes costs no look at the others."""
+class SortedFindings:
+    """Findings, worst first. Adding or removing one leaves the others in place."""
 
     def __init__(self) -> None:
         self._keys: list[tuple[object, ...]] = []
@@ -38,7 +38,7 @@ class Ordered:
         """These and some others, in order."""
         if not self._findings:
             return tuple(sorted(more, key=order))
-        found = Ordered()
+        found = SortedFindings()
         found._keys, found._findings = [*self._keys], [*self._findings]
         for each in more:
             found.add(each)
