@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.model import engine
+from abistore.model.judging import engine
 from tests.cases import RULES, cases
 
 FILE = Path(engine.__file__)

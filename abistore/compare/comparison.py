@@ -19,8 +19,8 @@ from abistore.compare.types.undescribed_classes import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Subject
 from abistore.model.digest import snapshot_digest
-from abistore.model.engine import ENGINE
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, order
+from abistore.model.judging.engine import ENGINE
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import DECLARING
 from abistore.model.snapshot import Snapshot

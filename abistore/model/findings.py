@@ -161,8 +161,8 @@ class Comparison(msgspec.Struct, frozen=True):
 
     ``advice`` follows from the findings as a whole: it is not one of them and has no part in the verdict.
 
-    ``engine`` is the number of the judging (:mod:`abistore.model.engine`), so that a stored verdict can be told from
-    one that newer rules would give. ``policy_digest`` and ``suppression_digest`` tell what the policy and the
+    ``engine`` is the number of the judging (:mod:`abistore.model.judging.engine`), so that a stored verdict can be told
+    from one that newer rules would give. ``policy_digest`` and ``suppression_digest`` tell what the policy and the
     suppressions said; empty for a profile, and for none. ``policy_file`` and ``suppression_files`` are what they were
     read from.
     """

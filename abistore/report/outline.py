@@ -7,7 +7,7 @@ from typing import cast
 
 from abistore.model.cpp_names.demangle import demangle_all
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, unequal_evidence
-from abistore.model.identity import identified, place
+from abistore.model.judging.identity import identified, place
 from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.model import (

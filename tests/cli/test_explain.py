@@ -11,7 +11,7 @@ from abistore.compare.rule import load
 from abistore.compare.rules import CASES
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import StoredVerdict
-from abistore.model.identity import identity
+from abistore.model.judging.identity import identity
 from abistore.model.names import Name
 from abistore.service import examples
 from abistore.store.store import Store

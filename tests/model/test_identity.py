@@ -11,7 +11,7 @@ from abistore.compare.comparison import compare
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison, Finding, Impact
-from abistore.model.identity import identified, identity, place
+from abistore.model.judging.identity import identified, identity, place
 from abistore.model.names import Name
 from tests.build import build_library
 

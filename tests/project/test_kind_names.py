@@ -15,7 +15,7 @@ from abistore.compare.policies.formats.reading import load as read_suppressions
 from abistore.compare.policies.vocabulary import resolve_kind
 from abistore.compare.rule import load
 from abistore.model.findings import Finding, Impact, named_now, order
-from abistore.model.identity import identity
+from abistore.model.judging.identity import identity
 from abistore.model.kinds import FORMER_NAMES, SUBJECTS, VERBS, first_name, former_names, name_now, parse
 from abistore.model.names import Name
 from abistore.service.catalogue import explain

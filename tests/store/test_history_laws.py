@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.model.engine import ENGINE
 from abistore.model.history import IngestRequest, Release
+from abistore.model.judging.engine import ENGINE
 from abistore.model.snapshot import Snapshot
 from abistore.service.administration.baselines import set_baseline
 from abistore.service.history.history import history

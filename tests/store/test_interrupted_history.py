@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from abistore.model.engine import ENGINE
 from abistore.model.history import IngestRequest
+from abistore.model.judging.engine import ENGINE
 from abistore.service.administration.baselines import set_baseline
 from abistore.store.store import Store
 from benchmarks.releases import made

@@ -13,7 +13,7 @@ import pytest
 
 from abistore.model.findings import Churn, Finding, Impact, RulingKey, Verdict
 from abistore.model.history import LineKey
-from abistore.model.identity import identity, place
+from abistore.model.judging.identity import identity, place
 from abistore.model.names import Name
 from abistore.store import upgrade
 from abistore.store.database.connect import connect

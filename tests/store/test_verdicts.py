@@ -19,7 +19,7 @@ from abistore.model.findings import (
     Verdict,
 )
 from abistore.model.history import IngestRequest, LineKey, StoredVerdict
-from abistore.model.identity import identified, identity, place
+from abistore.model.judging.identity import identified, identity, place
 from abistore.model.snapshot import Location
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, X86, function, record, snapshot

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.model.cycles import with_cycle_collection
-from abistore.model.engine import ENGINE
 from abistore.model.findings import Churn, RulingFile, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
+from abistore.model.judging.engine import ENGINE
 from abistore.report.heading import evidence_gap
 from abistore.service.database import Database, using
 from abistore.service.history.consecutive import Consecutive

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.errors import StoreError
-from abistore.model.engine import ENGINE
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release, StoredVerdict
+from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
 from abistore.service.database import Database, line_target, using
 from abistore.service.judging.counterparts import counterpart

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, case, func, select
 from abistore.errors import StoreError
 from abistore.model.digest import digest
 from abistore.model.findings import Finding, named_now
-from abistore.model.identity import IDENTITY_SIZE, identity
+from abistore.model.judging.identity import IDENTITY_SIZE, identity
 from abistore.model.names import Name
 from abistore.model.snapshot import Location
 from abistore.store.database import tables

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from abistore.model.findings import Finding, order
 from abistore.model.history import Release, Sighting
-from abistore.model.identity import IDENTITY_SIZE, identified
+from abistore.model.judging.identity import IDENTITY_SIZE, identified
 from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged

@@ -1,0 +1,1 @@
+"""What findings are called, and how long a verdict about them stays valid."""
