@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from examples.obtain import Missing
+
+ROOT = Path(__file__).parent
+
+FAST = ("model", "report", "interface", "compare", "service", "store", "cli", "extract", "project")
+"""The folders with tests that give an answer in seconds: those of their modules that build and start nothing."""
+
+NEEDS = re.compile(
+    r"tests\.(build|releases|cases|wild|torture|extract\.\w+|laws|endless|effort)|subprocess|examples|damage|postgres"
+    r"|address|old: Path|new: Path|stored: Call|hypothesis|threading|THOUSAND|generate"
+)
+"""What makes a test module slow: compilers, processes, servers, sources of releases, drawn examples, large inputs."""
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
@@ -26,6 +39,20 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-cases", action="store_true", help="rewrite the findings blocks of the rules' cases")
+
+
+@cache
+def is_fast(path: Path) -> bool:
+    """Whether a module's tests need neither a compiler nor a server, and do little."""
+    folder = path.relative_to(ROOT).parts[0]
+    return folder in FAST and not NEEDS.search(path.read_text())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `pytest -m fast` runs."""
+    for item in items:
+        if is_fast(item.path):
+            item.add_marker("fast")
 
 
 @pytest.hookimpl(wrapper=True)
