@@ -116,12 +116,18 @@ def without_parameters(text: str) -> str:
     return text[: last[0]] if last and last[0] and text[: last[1]].endswith(")") else text
 
 
-def without_arguments(name: str) -> str:
-    """``geo::Box<...>::get`` of ``geo::Box<geo::Point<int>>::get``."""
+def without_arguments(name: str, *, within: bool = True) -> str:
+    """``geo::Box<...>::add(geo::Point<...>)`` of ``geo::Box<geo::Point<int>>::add(geo::Point<int>)``.
+
+    Those of parameters too, unless ``within`` is false, and no deeper.
+    """
     parts, place = [], 0
     for token, begin, end in outside(name):
         if token == "<":
             parts += [name[place:begin], "<...>"]
+            place = end
+        elif token == "(" and within:
+            parts += [name[place : begin + 1], without_arguments(name[begin + 1 : end], within=False)]
             place = end
     return "".join([*parts, name[place:]])
 
