@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def hit(worker: Worker, number: int) -> ExtractOptions:
 
 
 @pytest.fixture
-def worker():  # type: ignore[no-untyped-def]
+def worker() -> Iterator[Worker]:
     made = Worker(Bounds(silence=20))
     yield made
     made.kill()
@@ -185,7 +186,7 @@ def test_a_path_relative_to_the_folder_of_the_caller_is_read(
     assert read_by(worker, Path("libcase.so")).provenance.file == "libother.so"
 
 
-def in_thread(call):  # type: ignore[no-untyped-def]
+def in_thread(call: Callable[[], object]) -> object:
     results: list[object] = []
 
     def run() -> None:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from abistore.errors import AbistoreError
@@ -31,8 +32,7 @@ _LONG, _MUCH = 1e8, 1 << 50
 
 def serve(descriptor: int) -> None:
     """Answers the requests that come over the socket ``descriptor``."""
-    from abistore.extract.dwarf import layout as _layout  # noqa: F401 - loaded while nobody waits
-
+    import_module("abistore.extract.dwarf.layout")  # while nobody waits
     with socket.socket(fileno=descriptor) as channel:
         while (received := receive_request(channel)) is not None:
             request, file = received

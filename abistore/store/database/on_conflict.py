@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ClauseElement, Insert, Table, insert
-from sqlalchemy.ext.compiler import compiles
+from sqlalchemy import ClauseElement, Insert, Table, insert, text
 from sqlalchemy.sql import SyntaxExtension
 
 
 class _DoNothing(SyntaxExtension, ClauseElement):
-    inherit_cache = True
-    _traverse_internals = []  # noqa: RUF012 (so SQLAlchemy declares it)
-
     def apply_to_insert(self, insert_stmt: Insert) -> None:
         """Stand behind the values."""
-        insert_stmt.apply_syntax_extension_point(self.append_replacing_same_type, "post_values")
-
-
-@compiles(_DoNothing)
-def _spelled(element: _DoNothing, compiler: object, **options: object) -> str:
-    return "ON CONFLICT DO NOTHING"
+        insert_stmt.apply_syntax_extension_point(lambda _: [text("ON CONFLICT DO NOTHING")], "post_values")
 
 
 def insert_new(table: Table) -> Insert:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Unpacking: TypeAlias = Callable[[bytes, int], tuple[int, ...]]
 
 TYPE_UNITS = frozenset({dw.UT_TYPE, dw.UT_SPLIT_TYPE})
-SPLIT_UNITS = frozenset({dw.UT_SPLIT_COMPILE, dw.UT_SPLIT_TYPE})
 WIDE_LENGTH = 0xFFFFFFFF
 """The escape that announces 64-bit DWARF."""
 
