@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import resource
 import statistics
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-MEMORY_LIMIT = 16 << 30
-"""Address space of a measured command, in bytes: a peer that needs more fails, and the machine lives on."""
+ONE_RUN = Path(__file__).with_name("one_run.py")
 
 
 @dataclass(frozen=True)
@@ -30,19 +29,12 @@ class Cost:
 
 def measure(command: Sequence[str | Path], limit: int, environment: Mapping[str, str] | None = None) -> Cost:
     """Run ``command`` silently; it is stopped after ``limit`` processor seconds."""
-
-    def bound() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-
-    words = [str(word) for word in command]
     variables = {**os.environ, **(environment or {})}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed tool has its bytecode
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(words, stdin=quiet, stdout=quiet, stderr=quiet, env=variables, preexec_fn=bound)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, process.returncode)
+    words = [sys.executable, "-I", "-S", ONE_RUN, str(limit), *map(str, command)]
+    told = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
+    seconds, peak, status = told.split()
+    return Cost(float(seconds), int(peak), int(status))
 
 
 @dataclass(frozen=True)
