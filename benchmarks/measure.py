@@ -87,11 +87,21 @@ def interleaved(
 
 
 def machine() -> str:
-    """The processor, its number of cores, memory and operating system, for the table's heading."""
+    """The processor, its number of cores and pace, memory and operating system, for the table's heading."""
     model = next(line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name"))
     memory = int(next(line.split()[1] for line in _lines("/proc/meminfo") if line.startswith("MemTotal")))
     system = next(line.split("=")[1].strip('"') for line in _lines("/etc/os-release") if line.startswith("PRETTY_NAME"))
-    return f"{model}, {os.cpu_count()} cores, {memory / (1 << 20):.0f} GiB, {system}"
+    return (
+        f"{model}, {os.cpu_count()} cores, {memory / (1 << 20):.0f} GiB, {system}; a million additions: {pace():.3f} s"
+    )
+
+
+def pace() -> float:
+    """CPU seconds that Python takes for a million additions: a core that others share takes several times as long."""
+    adding = "t = time.process_time(); sum(n + n for n in range(10**6)); print(time.process_time() - t)"
+    command = [sys.executable, "-c", f"import time; {adding}"]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(5)]
+    return statistics.median(float(run.stdout) for run in runs)
 
 
 def _lines(path: str) -> list[str]:
