@@ -29,18 +29,18 @@ from abistore.model.history import (
     LineKey,
     LineOrder,
     Release,
-    Said,
+    ReleaseFacts,
     StoreStats,
     StoreUpgrade,
 )
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Location, Snapshot, Target
 from abistore.report import render
-from abistore.report.model import Change, KindCard, Report, Summary
+from abistore.report.model import KindCard, Report, ReportedFinding, Summary
 from abistore.report.style import Style
 from abistore.service.administration.administration import (
-    Initialised,
-    Vacuumed,
+    InitialisedStore,
+    VacuumedStore,
     db_audit,
     db_backup,
     db_check,
@@ -60,8 +60,8 @@ from abistore.service.administration.baselines import (
     set_baseline,
 )
 from abistore.service.administration.ordering import SchemeCard, db_scheme
-from abistore.service.catalogue import Explained, changes, explain
-from abistore.service.declarations import Card, DeclarationText, Stored, Users, card, declarations
+from abistore.service.catalogue import ExplainedKind, changes, explain
+from abistore.service.declarations import DeclarationText, SnapshotCard, StoredFacts, TypeUsers, card, declarations
 from abistore.service.history.findings import StoredFinding, StoredFindings, findings
 from abistore.service.history.history import History, HistoryRow, history
 from abistore.service.history.log import LogEntry, log
@@ -69,7 +69,7 @@ from abistore.service.history.verdicts import Judgement, verdict
 from abistore.service.ingest.gates import Gate
 from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
 from abistore.service.ingest.transfer import ExportedRelease, export, import_
-from abistore.service.judging.evidence import Requirement, requirement
+from abistore.service.judging.evidence import EvidenceRequirement, requirement
 from abistore.service.judging.filtering import show_only
 from abistore.service.judging.judging import compare
 from abistore.service.judging.ruling import Ruling, ruling
@@ -94,8 +94,6 @@ __all__ = [
     "BaselineChange",
     "BaselineMove",
     "BaselinePlan",
-    "Card",
-    "Change",
     "ChangeKind",
     "Churn",
     "DamagedStore",
@@ -104,7 +102,8 @@ __all__ = [
     "EditPlan",
     "Evidence",
     "EvidenceMissing",
-    "Explained",
+    "EvidenceRequirement",
+    "ExplainedKind",
     "ExportedRelease",
     "ExtractError",
     "ExtractOptions",
@@ -115,7 +114,7 @@ __all__ = [
     "Incomparable",
     "IngestPlan",
     "Ingested",
-    "Initialised",
+    "InitialisedStore",
     "InputError",
     "Judgement",
     "KindCard",
@@ -132,32 +131,33 @@ __all__ = [
     "PolicyCard",
     "PolicyError",
     "Release",
+    "ReleaseFacts",
     "Report",
-    "Requirement",
+    "ReportedFinding",
     "Ruling",
-    "Said",
     "SchemaMismatch",
     "SchemeCard",
     "Selection",
     "Side",
     "Snapshot",
+    "SnapshotCard",
     "SnapshotError",
     "SnapshotNotFound",
     "StoreBusy",
     "StoreError",
     "StoreStats",
     "StoreUpgrade",
-    "Stored",
+    "StoredFacts",
     "StoredFinding",
     "StoredFindings",
     "Style",
     "Suggestion",
     "Summary",
     "Target",
+    "TypeUsers",
     "UnknownFormat",
     "UsageError",
-    "Users",
-    "Vacuumed",
+    "VacuumedStore",
     "Verdict",
     "VersionTaken",
     "baseline_history",

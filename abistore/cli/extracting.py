@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from abistore.service.snapshots import ExtractOptions
 
 
-class Extracting(NamedTuple):
+class ExtractingOptions(NamedTuple):
     """What the options say about reading files."""
 
     debug_dirs: tuple[Path, ...]
@@ -44,7 +44,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def wrapped(*positional: Any, **named: Any) -> Any:
-        extracting = Extracting(
+        extracting = ExtractingOptions(
             named.pop("debug_dir"),
             named.pop("debuginfod"),
             named.pop("symbols_only"),

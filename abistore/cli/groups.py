@@ -7,7 +7,7 @@ import click
 from abistore.errors import UsageError
 
 
-class Group(click.Group):
+class SuggestingGroup(click.Group):
     """A group that answers a misspelled command with the nearest names."""
 
     def resolve_command(

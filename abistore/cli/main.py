@@ -15,8 +15,8 @@ from typing import NoReturn
 import click
 
 from abistore import __version__
-from abistore.cli.groups import Group
-from abistore.cli.options import Settings, output_options, store_option
+from abistore.cli.groups import SuggestingGroup
+from abistore.cli.options import SharedSettings, output_options, store_option
 from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
@@ -58,7 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 runs, and its line in the overview."""
 
 
-class LazyGroup(Group):
+class LazyGroup(SuggestingGroup):
     """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -82,7 +82,7 @@ class LazyGroup(Group):
 def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Answer ``--version``."""
     if value and not ctx.resilient_parsing:
-        as_json = ctx.ensure_object(Settings).json
+        as_json = ctx.ensure_object(SharedSettings).json
         click.echo(f'{{"status":"ok","version":"{__version__}"}}' if as_json else f"abistore {__version__}")
         ctx.exit()
 
@@ -143,7 +143,7 @@ def call(arguments: Sequence[str]) -> object:
 
     Not ``cli.main``, which exits by itself: with 1 when the reader of our output has left.
     """
-    settings = Settings(json=wants_json(arguments))
+    settings = SharedSettings(json=wants_json(arguments))
     with cli.make_context("abistore", list(arguments), obj=settings) as context:
         return cli.invoke(context)
 

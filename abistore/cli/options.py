@@ -18,7 +18,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 @dataclass(slots=True)
-class Settings:
+class SharedSettings:
     """What the shared options say. ``verbosity``: -1 quiet, 0 normal, 1 and more for detail."""
 
     json: bool = False
@@ -30,15 +30,15 @@ class Settings:
 FILE = click.Path(path_type=Path, readable=False)
 """A file's name, whatever is there: the service says what is wrong with it."""
 
-pass_settings = click.make_pass_decorator(Settings, ensure=True)
+pass_settings = click.make_pass_decorator(SharedSettings, ensure=True)
 
 
 def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-    ctx.ensure_object(Settings).json |= value
+    ctx.ensure_object(SharedSettings).json |= value
 
 
 def _set_database(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    settings = ctx.ensure_object(Settings)
+    settings = ctx.ensure_object(SharedSettings)
     written = parameter.name is not None and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
     if value and (written or settings.database is None):
         settings.database = value
@@ -46,16 +46,16 @@ def _set_database(ctx: click.Context, parameter: click.Parameter, value: str | N
 
 def _set_quiet(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        ctx.ensure_object(Settings).verbosity = -1
+        ctx.ensure_object(SharedSettings).verbosity = -1
 
 
 def _set_color(ctx: click.Context, parameter: click.Parameter, value: Literal["always", "never"] | None) -> None:
     if value:
-        ctx.ensure_object(Settings).color = value
+        ctx.ensure_object(SharedSettings).color = value
 
 
 def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> None:
-    ctx.ensure_object(Settings).verbosity += value
+    ctx.ensure_object(SharedSettings).verbosity += value
 
 
 def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from abistore.cli.options import Settings
+from abistore.cli.options import SharedSettings
 from abistore.errors import LONGEST, AbistoreError, OutputError
 from abistore.model.words.characters import bounded, in_line, json_text, visible
 
@@ -47,7 +47,7 @@ def say_error(message: str, hint: str) -> None:
         click.echo(f"hint: {in_line(hint, LONGEST)}", err=True)
 
 
-def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
+def answer(settings: SharedSettings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
     """Print a result: ``value`` with ``--json``, otherwise ``text()``; either is made within limits."""
     from abistore.limits import limits_for
 
@@ -64,7 +64,7 @@ def answer(settings: Settings, value: Mapping[str, Any], text: Callable[[], str]
         say(rendered, color=colour_wanted(settings))
 
 
-def note(settings: Settings, text: str) -> None:
+def note(settings: SharedSettings, text: str) -> None:
     """Tell something beside the answer, on standard error; silent with ``-q`` and ``--json``."""
     if not settings.json and settings.verbosity >= 0:
         say(text, err=True)
@@ -99,7 +99,7 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def colour_wanted(settings: Settings) -> bool:
+def colour_wanted(settings: SharedSettings) -> bool:
     """Whether text is coloured: what ``--color`` says, then the environment, then whether this is a terminal.
 
     ``NO_COLOR`` (no-color.org) wins over ``FORCE_COLOR`` (force-color.org), as it does in Python itself, and both over

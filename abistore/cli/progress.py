@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from abistore.cli.options import Settings
+from abistore.cli.options import SharedSettings
 from abistore.model.words.characters import in_line
 
 PATIENCE = 1.0
@@ -28,7 +28,7 @@ def _label(what: str | None) -> str | None:
     return in_line(what, WIDEST) if what else what
 
 
-class Bar:
+class ProgressBar:
     """A bar that appears when the work turns out to be long."""
 
     def __init__(self, stack: ExitStack) -> None:
@@ -51,12 +51,12 @@ class Bar:
 
 
 @contextmanager
-def progress(settings: Settings) -> Iterator[Advance | None]:
+def progress(settings: SharedSettings) -> Iterator[Advance | None]:
     """What to tell about the work; ``None`` where nobody watches."""
     if settings.json or settings.verbosity < 0 or not sys.stderr.isatty():
         yield None
         return
     with ExitStack() as stack:
-        bar = Bar(stack)
+        bar = ProgressBar(stack)
         yield bar.advance
         bar.finish()

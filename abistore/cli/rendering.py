@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from abistore.cli.options import FILE, Settings
+from abistore.cli.options import FILE, SharedSettings
 from abistore.cli.output import colour_wanted, say, say_error, width, write_file
 from abistore.report import render
 from abistore.report.registry import format_of_file, formats
@@ -92,14 +92,14 @@ def require_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def style_of(settings: Settings, full: bool) -> Style:
+def style_of(settings: SharedSettings, full: bool) -> Style:
     """How reports look on this output."""
     detail = settings.verbosity > 0
     style = Style(colour=colour_wanted(settings), width=width(), detail=detail)
     return style._replace(limit=None) if full else style
 
 
-def show_report(settings: Settings, report: Report, rendering: Rendering) -> int:
+def show_report(settings: SharedSettings, report: Report, rendering: Rendering) -> int:
     """Print the report, or write it to a file and print its one line, and what it lacks; return its exit code."""
     _show(settings, report, rendering)
     if report.error and not settings.json:
@@ -107,7 +107,7 @@ def show_report(settings: Settings, report: Report, rendering: Rendering) -> int
     return report.exit_code
 
 
-def _show(settings: Settings, report: Report, rendering: Rendering) -> None:
+def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> None:
     style = style_of(settings, rendering.full)._replace(mode=rendering.mode, docs=rendering.docs)
     if rendering.output is None:
         _print(settings, report, rendering, style)
@@ -127,7 +127,7 @@ def tells_notes(rendering: Rendering) -> bool:
     return rendering.output is None and sys.stdout.isatty() and rendering.mode != "stat"
 
 
-def _print(settings: Settings, report: Report, rendering: Rendering, style: Style) -> None:
+def _print(settings: SharedSettings, report: Report, rendering: Rendering, style: Style) -> None:
     if settings.verbosity < 0 and not settings.json and rendering.format == "text":
         from abistore.report.formats.text import headline
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import Settings, file_words
+from abistore.cli.options import SharedSettings, file_words
 from abistore.errors import AbistoreError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _library(ctx: click.Context) -> str | None:
 
 
 def _database(ctx: click.Context) -> str | None:
-    settings = ctx.find_object(Settings)
+    settings = ctx.find_object(SharedSettings)
     return settings.database if settings is not None else None
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from abistore.compare.context import Context, Known
+from abistore.compare.context import Context, KnownDifferences
 from abistore.compare.diff.exports import EXPORTS
-from abistore.compare.diff.unseen import Marks, chosen_at_load_time, observed, unseen
+from abistore.compare.diff.unseen import UnseenMarks, chosen_at_load_time, observed, unseen
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
 from abistore.compare.judge.judged import DeclarationJudge, Judged, joined, judge_library, library_deltas, tables
 from abistore.compare.judge.sorted_findings import SortedFindings
-from abistore.compare.parts import Outcome
+from abistore.compare.parts import WorstImpact
 from abistore.compare.policies.terms import Terms
 from abistore.compare.rule import load
 from abistore.compare.types.undescribed_classes import not_described
@@ -36,7 +36,7 @@ def compare(
     *,
     policy: Policy | None = None,
     suppressions: Suppressions | None = None,
-    known: Known | None = None,
+    known: KnownDifferences | None = None,
 ) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
 
@@ -66,7 +66,7 @@ def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
         )
 
 
-class Rest(NamedTuple):
+class IndependentFindings(NamedTuple):
     """Findings that no other finding depends on, and the suppressed ones among them; both worst first."""
 
     findings: SortedFindings
@@ -80,13 +80,13 @@ def concluded(
     worst: Impact | None,
     skipped: Iterable[NotChecked],
     *,
-    rest: Rest | None = None,
+    rest: IndependentFindings | None = None,
 ) -> Comparison:
     """The comparison that has these findings, and the ``rest``, with what follows from them as a whole.
 
     ``worst`` is the worst of all findings before ``terms`` were applied, and what was suppressed is in these.
     """
-    rest = rest or Rest(SortedFindings(), SortedFindings())
+    rest = rest or IndependentFindings(SortedFindings(), SortedFindings())
     more = terms.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
     findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
     cards = context.cards or (_side(context.old), _side(context.new))
@@ -131,7 +131,7 @@ def not_checked(context: Context, facets: Collection[Facet], judged: Mapping[Nam
         yield from unseen(context, facet, _marks(facet, judged))
 
 
-def _marks(facet: Facet, judged: Mapping[Name, Judged]) -> Iterator[tuple[Name, Marks]]:
+def _marks(facet: Facet, judged: Mapping[Name, Judged]) -> Iterator[tuple[Name, UnseenMarks]]:
     return ((name, found) for name, each in judged.items() for own, found in each.marks if own == facet)
 
 
@@ -149,7 +149,7 @@ def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
     old, new = context.old_library, context.new_library
     if old is None or new is None:
         return []
-    delta = Changed(Subject(SELF), Outcome(old.soname, worst), Outcome(new.soname, worst))
+    delta = Changed(Subject(SELF), WorstImpact(old.soname, worst), WorstImpact(new.soname, worst))
     return list(findings_of(delta, tables()["symbol"], context))
 
 

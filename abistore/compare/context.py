@@ -30,7 +30,7 @@ class Renames(NamedTuple):
     origins: Mapping[Name, Name]
 
 
-class Known(NamedTuple):
+class KnownDifferences(NamedTuple):
     """What is known of two snapshots before they are compared: their sides, the names that differ, and their cards."""
 
     old: SideFacts
@@ -46,7 +46,7 @@ class Context:
     Everything that takes types takes the old side's first; a name is looked up on the side that the method names.
     """
 
-    def __init__(self, old: Snapshot, new: Snapshot, known: Known | None = None) -> None:
+    def __init__(self, old: Snapshot, new: Snapshot, known: KnownDifferences | None = None) -> None:
         self.old = old
         self.new = new
         self.old_side, self.new_side = known[:2] if known else (SideFacts(old), SideFacts(new))

@@ -32,13 +32,13 @@ class InnerField(msgspec.Struct, frozen=True):
     alternative: bool = False
 
 
-class Group(msgspec.Struct, frozen=True):
+class FieldGroup(msgspec.Struct, frozen=True):
     """Fields that together take the storage of other fields on the other side: ``int x, y`` for ``point p``."""
 
     fields: tuple[Field, ...]
 
 
-class Definition(msgspec.Struct, frozen=True):
+class DefinitionKind(msgspec.Struct, frozen=True):
     """A name that stands for different kinds of types: a struct before, an alias now."""
 
     name: Name
@@ -65,7 +65,7 @@ class PrivateType(msgspec.Struct, frozen=True):
     shape: AnyShape
 
 
-class Described(msgspec.Struct, frozen=True):
+class DescribedClass(msgspec.Struct, frozen=True):
     """A class that the debug information of GCC describes on one side only: it leaves out none but those with vtables.
 
     ``shape`` is ``None`` where it does not.
@@ -149,7 +149,7 @@ class ExportCounts(msgspec.Struct, frozen=True):
     versioned: int
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class WorstImpact(msgspec.Struct, frozen=True):
     """The worst impact found so far. Advice follows from it: whether to bump the SONAME."""
 
     soname: str | None

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import msgspec
 
-from abistore.compare.consumers.consumers import Consumers, Exporting
+from abistore.compare.consumers.consumers import Consumers, ReleaseExports
 from abistore.compare.consumers.export_table import ExportTable
-from abistore.compare.consumers.guessed import Guessed
-from abistore.compare.reuse.carrying import Once, take_on
+from abistore.compare.consumers.guessed import GuessedConsumers
+from abistore.compare.reuse.carrying import LazyValue, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
@@ -32,7 +32,7 @@ class SideFacts:
         self.snapshot = snapshot
         self.types = TypeSide(snapshot)
         self.tables = VirtualTables(self.types)
-        self._graph = Once(lambda: Reach(snapshot))
+        self._graph = LazyValue(lambda: Reach(snapshot))
         self._files = files
         self._before: tuple[SideFacts, Collection[Name]] | None = None
 
@@ -59,14 +59,14 @@ class SideFacts:
         return undescribed_classes(self.tables)
 
     @property
-    def exporting(self) -> Exporting:
+    def exporting(self) -> ReleaseExports:
         """The snapshot with its export table."""
-        return Exporting(self.snapshot, self.exports)
+        return ReleaseExports(self.snapshot, self.exports)
 
     @cached_property
     def consumers(self) -> Consumers:
         """The programs built against this release."""
-        return Guessed(self.exporting, self.types, self._graph, self.files)
+        return GuessedConsumers(self.exporting, self.types, self._graph, self.files)
 
     def after(
         self, snapshot: Snapshot, changed: Collection[Name], files: Mapping[Name, str] | None = None

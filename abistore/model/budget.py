@@ -63,7 +63,7 @@ LEAF: Final[Size] = (1, 1)
 Entries: TypeAlias = Mapping[Name, Sequence[AnyShape]]
 
 
-class Budget:
+class TypeBudget:
     """Replaces types of more than ``most`` parts. Objects are known by their identity, and kept while this lives.
 
     ``refused`` is how many were replaced; what mentions one of them is that much smaller.
@@ -181,13 +181,13 @@ def fitted(entries: Entries) -> tuple[Entries, int]:
     """
     most, refused = MOST_PARTS, 0
     while True:
-        budget = Budget(most)
+        budget = TypeBudget(most)
         every = [shape for shapes in entries.values() for shape in shapes]
         written = sum(budget.own(shape) + len(mentioned(shape)) for shape in every)
         if sum(map(budget.parts, every)) <= SPARE_PARTS + PARTS_PER_MENTION * written or most <= 4:
             return entries, refused
         most //= 2
-        budget = Budget(most)
+        budget = TypeBudget(most)
         entries = {name: tuple(map(budget.shape, shapes)) for name, shapes in entries.items()}
         refused = max(refused, budget.refused)
 

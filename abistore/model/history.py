@@ -111,7 +111,7 @@ class IngestOutcome(msgspec.Struct, frozen=True):
     shapes_written: int
 
 
-class Said(msgspec.Struct, frozen=True):
+class ReleaseFacts(msgspec.Struct, frozen=True):
     """What people say about a release, which no binary tells: its day, its source revision, the CI job that built it.
 
     ``None`` where nobody did.
@@ -133,7 +133,7 @@ class Amendment(msgspec.Struct, frozen=True):
     """
 
     release: Release
-    before: Said
+    before: ReleaseFacts
     changed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
 

@@ -8,7 +8,7 @@ import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Kind
-from abistore.report.model import Change, DeclarationChange, ImpactLabel, Report
+from abistore.report.model import ComparedDeclaration, ImpactLabel, Report, ReportedFinding
 from abistore.report.wording import location_of, shortened
 
 TYPES = frozenset({"record", "enum", "alias"})
@@ -21,20 +21,20 @@ HEADINGS = {
 }
 """What stands above the changes of one impact."""
 
-Declarations: TypeAlias = dict[tuple[Kind, str], DeclarationChange]
+Declarations: TypeAlias = dict[tuple[Kind, str], ComparedDeclaration]
 """The declarations of a report by subject and symbol."""
 
 
-class Root(msgspec.Struct, frozen=True):
+class ChangedDeclaration(msgspec.Struct, frozen=True):
     """One declaration and all its changes; ``affected`` are the exports through which consumers meet any of them."""
 
     symbol: str
     subject: Kind
     display: str
     impact: Impact
-    changes: tuple[Change, ...]
+    changes: tuple[ReportedFinding, ...]
     affected: tuple[str, ...]
-    declared: DeclarationChange | None
+    declared: ComparedDeclaration | None
 
     @property
     def name(self) -> str:
@@ -52,10 +52,10 @@ class Root(msgspec.Struct, frozen=True):
         return next(filter(None, map(location_of, self.changes)), None)
 
 
-def groups(report: Report) -> dict[ImpactLabel, dict[str, list[Change]]]:
+def groups(report: Report) -> dict[ImpactLabel, dict[str, list[ReportedFinding]]]:
     """The changes by impact, worst first, and by kind in report order."""
     worst_first: list[ImpactLabel] = ["breaking", "api_break", "risk", "compatible", "notice"]
-    found: dict[ImpactLabel, dict[str, list[Change]]] = {impact: {} for impact in worst_first}
+    found: dict[ImpactLabel, dict[str, list[ReportedFinding]]] = {impact: {} for impact in worst_first}
     for change in report.changes:
         found.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
     return {impact: kinds for impact, kinds in found.items() if kinds}
@@ -66,9 +66,9 @@ def declarations(report: Report) -> Declarations:
     return {(declared.subject, declared.symbol): declared for declared in report.declarations}
 
 
-def roots(report: Report) -> tuple[Root, ...]:
+def roots(report: Report) -> tuple[ChangedDeclaration, ...]:
     """The declarations that changed: worst first; among equals types first, then in report order."""
-    by_name: dict[tuple[Kind, str], list[Change]] = {}
+    by_name: dict[tuple[Kind, str], list[ReportedFinding]] = {}
     for change in report.changes:
         by_name.setdefault((change.subject, change.symbol), []).append(change)
     known = declarations(report)
@@ -76,10 +76,10 @@ def roots(report: Report) -> tuple[Root, ...]:
     return tuple(sorted(made, key=lambda root: (-root.impact, root.subject not in TYPES)))
 
 
-def _root(changes: list[Change], declared: DeclarationChange | None) -> Root:
+def _root(changes: list[ReportedFinding], declared: ComparedDeclaration | None) -> ChangedDeclaration:
     first = changes[0]
     lists = {change.affected for change in changes}
-    return Root(
+    return ChangedDeclaration(
         first.symbol,
         first.subject,
         first.display,
@@ -90,7 +90,7 @@ def _root(changes: list[Change], declared: DeclarationChange | None) -> Root:
     )
 
 
-def impacts(report: Report) -> tuple[Root, ...]:
+def impacts(report: Report) -> tuple[ChangedDeclaration, ...]:
     """The declarations through which exports are affected: worst first, then those with the most exports."""
     reaching = (root for root in roots(report) if root.affected)
     return tuple(sorted(reaching, key=lambda root: (-root.impact, -len(root.affected), root.display, root.symbol)))

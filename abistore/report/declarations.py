@@ -10,7 +10,7 @@ from abistore.model.layout import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Field, Record
 from abistore.model.snapshot import Snapshot, Variants
-from abistore.report.model import DeclarationChange, Member, RecordLayout, every
+from abistore.report.model import ComparedDeclaration, Member, RecordLayout, every
 
 EMPTY = 8
 """Bits that an empty class has as an object of its own."""
@@ -19,24 +19,24 @@ DRAWN = 2_000
 """Records with more members are not drawn."""
 
 
-def declared(comparison: Comparison, old: Snapshot, new: Snapshot) -> tuple[DeclarationChange, ...]:
+def declared(comparison: Comparison, old: Snapshot, new: Snapshot) -> tuple[ComparedDeclaration, ...]:
     """The declarations that the findings are about, sorted, where they say more than the findings themselves."""
     return _declared(every(comparison.findings), old, new)
 
 
-def declaration_of(finding: Finding, old: Snapshot, new: Snapshot) -> DeclarationChange | None:
+def declaration_of(finding: Finding, old: Snapshot, new: Snapshot) -> ComparedDeclaration | None:
     """The declaration that one finding is about; ``None`` where it says no more than the finding."""
     return next(iter(_declared((finding,), old, new)), None)
 
 
-def _declared(findings: Iterable[Finding], old: Snapshot, new: Snapshot) -> tuple[DeclarationChange, ...]:
+def _declared(findings: Iterable[Finding], old: Snapshot, new: Snapshot) -> tuple[ComparedDeclaration, ...]:
     before, after = _Side(old), _Side(new)
     said: dict[Name, set[tuple[str | None, str | None]]] = {}
     for finding in findings:
         if finding.name.kind not in {"library", "import"}:
             said.setdefault(finding.name, set()).add((finding.old_value, finding.new_value))
     made = (
-        DeclarationChange(
+        ComparedDeclaration(
             name.spelling, name.kind, before.text(name), after.text(name), before.layout(name), after.layout(name)
         )
         for name in sorted(said)

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from abistore.report.model import DeclarationChange
+from abistore.report.model import ComparedDeclaration
 
 Sign: TypeAlias = Literal["-", "+", "!", " ", "…"]
 Line: TypeAlias = tuple[Sign, str]
@@ -20,7 +20,7 @@ MOST = 4_000_000
 """Matching takes lines times lines; above this, the whole text counts as replaced."""
 
 
-def difference(declared: DeclarationChange) -> list[Line]:
+def difference(declared: ComparedDeclaration) -> list[Line]:
     """The lines that differ, those around them, and ``…`` for what was left out between.
 
     A line that differs in its place only is one with ``!``, which tells both places.

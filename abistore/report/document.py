@@ -9,9 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from abistore.model.words.counting import counted
-from abistore.report.arrangements import HEADINGS, Declarations, Root, declarations, groups, impacts, roots
+from abistore.report.arrangements import (
+    HEADINGS,
+    ChangedDeclaration,
+    Declarations,
+    declarations,
+    groups,
+    impacts,
+    roots,
+)
 from abistore.report.heading import by_suppression
-from abistore.report.model import Change, DeclarationChange, KindCard, Report
+from abistore.report.model import ComparedDeclaration, KindCard, Report, ReportedFinding
 from abistore.report.style import Style
 from abistore.report.wording import (
     affects,
@@ -47,7 +55,7 @@ class FindingBlock(NamedTuple):
     affects: str
     affected: tuple[str, ...]
     consequences: tuple[str, ...]
-    declared: DeclarationChange | None = None
+    declared: ComparedDeclaration | None = None
     shown_at: str = ""
 
     @property
@@ -56,7 +64,7 @@ class FindingBlock(NamedTuple):
         return f"{self.name}: {self.part}" if self.part else self.name
 
 
-class Kind(NamedTuple):
+class KindBlock(NamedTuple):
     """The findings of one kind. ``description`` is what all of them say; ``more`` are left out."""
 
     kind: str
@@ -67,40 +75,40 @@ class Kind(NamedTuple):
     more: int
 
 
-class Group(NamedTuple):
+class ImpactBlock(NamedTuple):
     """The findings of one impact, by kind."""
 
     impact: str
     title: str
     total: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[KindBlock, ...]
 
 
-class Declaration(NamedTuple):
+class DeclarationBlock(NamedTuple):
     """A declaration that changed, with all its findings; ``more`` are left out."""
 
-    root: Root
+    root: ChangedDeclaration
     affects: str
     findings: Iterable[FindingBlock]
     more: int
-    declared: DeclarationChange | None
+    declared: ComparedDeclaration | None
 
 
 class ImpactTable(NamedTuple):
     """The declarations through which exports are affected, worst first; ``more`` are left out."""
 
-    rows: tuple[Root, ...]
+    rows: tuple[ChangedDeclaration, ...]
     more: int
     total: str
 
 
-class More(NamedTuple):
+class OmittedBlock(NamedTuple):
     """What is left out at the end of a list: ``12 more declarations``."""
 
     text: str
 
 
-class Suppressed(NamedTuple):
+class SuppressionBlock(NamedTuple):
     """What one suppression took out, as kind and subject; ``more`` are left out."""
 
     by: str
@@ -108,21 +116,21 @@ class Suppressed(NamedTuple):
     more: int
 
 
-Block: TypeAlias = Group | Declaration | ImpactTable | More
+Block: TypeAlias = ImpactBlock | DeclarationBlock | ImpactTable | OmittedBlock
 
 
-class Document(NamedTuple):
+class ReportDocument(NamedTuple):
     """A report and its blocks. ``body`` depends on the mode, and is made while it is read."""
 
     report: Report
     body: Iterable[Block]
-    suppressed: tuple[Suppressed, ...]
+    suppressed: tuple[SuppressionBlock, ...]
 
 
-def document(report: Report, style: Style) -> Document:
+def document(report: Report, style: Style) -> ReportDocument:
     """The report in the style's mode and within its limits."""
     body = {"leaf": _by_declaration, "impact": _by_exports}.get(style.mode, _by_impact)
-    return Document(
+    return ReportDocument(
         report,
         body(report, style),
         tuple(_suppressed(by, taken, style) for by, taken in by_suppression(report.suppressed).items()),
@@ -142,13 +150,13 @@ def _by_impact(report: Report, style: Style) -> Iterator[Block]:
     shown = _Differences(declarations(report), style)
     for impact, kinds in groups(report).items():
         made = tuple(_kind(changes, cards.get(kind), shown, style) for kind, changes in kinds.items())
-        yield Group(impact, HEADINGS[impact], sum(kind.total for kind in made), made)
+        yield ImpactBlock(impact, HEADINGS[impact], sum(kind.total for kind in made), made)
 
 
-def _kind(changes: Sequence[Change], card: KindCard | None, shown: _Differences, style: Style) -> Kind:
+def _kind(changes: Sequence[ReportedFinding], card: KindCard | None, shown: _Differences, style: Style) -> KindBlock:
     descriptions = {change.description for change in changes}
     first, more = cut(changes, style.limit)
-    return Kind(
+    return KindBlock(
         changes[0].kind,
         len(changes),
         card,
@@ -162,14 +170,14 @@ def _by_declaration(report: Report, style: Style) -> Iterator[Block]:
     first, more = cut(roots(report), style.limit)
     yield from (_declaration(root, style) for root in first)
     if more:
-        yield More(counted(more, "more declaration"))
+        yield OmittedBlock(counted(more, "more declaration"))
 
 
-def _declaration(root: Root, style: Style) -> Declaration:
+def _declaration(root: ChangedDeclaration, style: Style) -> DeclarationBlock:
     alone = by_itself(root.symbol, root.display, root.affected)
     drawn = root.declared is not None and worth_drawing(root.declared, style)
     first, more = cut(root.changes, style.limit)
-    return Declaration(
+    return DeclarationBlock(
         root,
         "" if alone else f"affects {counted(len(root.affected), 'export')}",
         (finding(change, drawn=drawn)._replace(affects="") for change in first),
@@ -192,7 +200,7 @@ def _by_exports(report: Report, style: Style) -> Iterator[Block]:
 # --- findings -----------------------------------------------------------------------------------------------------
 
 
-def finding(change: Change, *, drawn: bool = False) -> FindingBlock:
+def finding(change: ReportedFinding, *, drawn: bool = False) -> FindingBlock:
     """A change with its facts. Where its declaration is ``drawn``, values of several lines would repeat that."""
     both = values(change)
     several = any("\n" in value for value in both)
@@ -220,7 +228,7 @@ class _Differences:
         self._style = style
         self._shown: dict[tuple[str, str], str] = {}
 
-    def finding(self, change: Change) -> FindingBlock:
+    def finding(self, change: ReportedFinding) -> FindingBlock:
         key = (change.subject, change.symbol)
         declared = self._pending.pop(key, None)
         if declared is None or not worth_drawing(declared, self._style):
@@ -229,12 +237,12 @@ class _Differences:
         return finding(change, drawn=True)._replace(declared=declared)
 
 
-def worth_drawing(declared: DeclarationChange, style: Style) -> bool:
+def worth_drawing(declared: ComparedDeclaration, style: Style) -> bool:
     """A type that came or went is told by its name; its members only with detail."""
     text = declared.after if declared.before is None else declared.before if declared.after is None else ""
     return style.detail or "\n" not in (text or "")
 
 
-def _suppressed(by: str, taken: Sequence[Change], style: Style) -> Suppressed:
+def _suppressed(by: str, taken: Sequence[ReportedFinding], style: Style) -> SuppressionBlock:
     first, more = cut(taken, style.limit)
-    return Suppressed(by, tuple((change.kind, subject(change)) for change in first), more)
+    return SuppressionBlock(by, tuple((change.kind, subject(change)) for change in first), more)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from abistore.model.words.counting import counted
-from abistore.report.model import DeclarationChange, Member, RecordLayout
+from abistore.report.model import ComparedDeclaration, Member, RecordLayout
 from abistore.report.wording import shortened
 
 ROW = 64
@@ -48,7 +48,7 @@ class Drawing(NamedTuple):
     legend: tuple[tuple[str, str], ...]
 
 
-def drawing(declared: DeclarationChange) -> Drawing | None:
+def drawing(declared: ComparedDeclaration) -> Drawing | None:
     """The record's two layouts; ``None`` where they are the same, as where only virtual functions differ."""
     before, after = declared.layout_before, declared.layout_after
     if before == after:

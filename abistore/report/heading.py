@@ -8,7 +8,7 @@ from abistore.model.findings import RulingFile, evidence_rank, unequal_evidence
 from abistore.model.names import Facet
 from abistore.model.snapshot import Evidence
 from abistore.model.words.counting import counted
-from abistore.report.model import Change, Report
+from abistore.report.model import Report, ReportedFinding
 from abistore.report.wording import counts
 
 CHECKED = "in what could be checked"
@@ -104,7 +104,7 @@ def ruled_by(report: Report) -> str:
     return ruling(report.policy, report.policy_file, report.suppression_files)
 
 
-def advice(report: Report) -> Iterable[tuple[Change, str]]:
+def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
     """Each piece of advice with its text: what was found, and how to mend it."""
     fixes = {card.kind: card.fix for card in report.kinds}
     for each in report.advice:
@@ -114,15 +114,15 @@ def advice(report: Report) -> Iterable[tuple[Change, str]]:
         yield each, f"{found}: {fix}" if fix else found
 
 
-def by_suppression(changes: Iterable[Change]) -> dict[str, list[Change]]:
+def by_suppression(changes: Iterable[ReportedFinding]) -> dict[str, list[ReportedFinding]]:
     """The suppressed changes by their suppression, in report order."""
-    found: dict[str, list[Change]] = {}
+    found: dict[str, list[ReportedFinding]] = {}
     for change in changes:
         found.setdefault(suppression(change), []).append(change)
     return found
 
 
-def suppression(change: Change) -> str:
+def suppression(change: ReportedFinding) -> str:
     """The suppression that applied to a change, its reason, and its last day."""
     until = f" (until {change.suppression_expires})" if change.suppression_expires else ""
     return f"{change.suppressed_by or 'a suppression'}: {change.suppression_reason or NO_REASON}{until}"

@@ -30,7 +30,7 @@ class Summary(msgspec.Struct, frozen=True):
     total_changes: int
 
 
-class Change(msgspec.Struct, frozen=True):
+class ReportedFinding(msgspec.Struct, frozen=True):
     """One finding.
 
     ``id`` names the same change in every comparison that finds it, and begins with ``place``: the kind, the
@@ -56,7 +56,7 @@ class Change(msgspec.Struct, frozen=True):
     source_location: str | None
     affected: tuple[str, ...]
     affected_count: int
-    consequences: tuple[Change, ...]
+    consequences: tuple[ReportedFinding, ...]
     default_impact: ImpactLabel | None = None
     reason: str = ""
     suppressed_by: str = ""
@@ -97,7 +97,7 @@ class RecordLayout(msgspec.Struct, frozen=True):
     members: tuple[Member, ...]
 
 
-class DeclarationChange(msgspec.Struct, frozen=True):
+class ComparedDeclaration(msgspec.Struct, frozen=True):
     """A declaration that changes are about, in C or C++ with offsets; ``None`` where a side has none.
 
     The layouts are there for records.
@@ -111,7 +111,7 @@ class DeclarationChange(msgspec.Struct, frozen=True):
     layout_after: RecordLayout | None = None
 
 
-Told = TypeVar("Told", Finding, Change)
+Told = TypeVar("Told", Finding, ReportedFinding)
 
 
 class Unchecked(msgspec.Struct, frozen=True):
@@ -146,9 +146,9 @@ class Report(msgspec.Struct, frozen=True):
     verdict: VerdictName
     exit_code: int
     summary: Summary
-    changes: tuple[Change, ...]
+    changes: tuple[ReportedFinding, ...]
     suppressed_count: int
-    suppressed: tuple[Change, ...]
+    suppressed: tuple[ReportedFinding, ...]
     not_checked: tuple[Unchecked, ...]
     notes: tuple[str, ...]
     old: Side
@@ -158,11 +158,11 @@ class Report(msgspec.Struct, frozen=True):
     churn: Churn | None = None
     fail_on: Literal["breaking", "api_break", "risk", "never"] = "api_break"
     kinds: tuple[KindCard, ...] = ()
-    declarations: tuple[DeclarationChange, ...] = ()
+    declarations: tuple[ComparedDeclaration, ...] = ()
     policy_digest: str = ""
     suppression_digest: str = ""
     unequal_evidence: tuple[Facet, ...] = ()
-    advice: tuple[Change, ...] = ()
+    advice: tuple[ReportedFinding, ...] = ()
     policy_file: RulingFile | None = None
     suppression_files: tuple[RulingFile, ...] = ()
     evidence_gap: str = ""
@@ -183,6 +183,6 @@ def verdict_of(report: Report) -> Verdict:
     return Verdict[report.verdict]
 
 
-def fails(report: Report, change: Change) -> bool:
+def fails(report: Report, change: ReportedFinding) -> bool:
     """Whether a change of this impact fails the comparison, by its ``fail_on``."""
     return report.fail_on != "never" and Impact[change.impact.upper()] >= Impact[report.fail_on.upper()]

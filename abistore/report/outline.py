@@ -12,11 +12,11 @@ from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.model import (
     SCHEMA,
-    Change,
-    DeclarationChange,
+    ComparedDeclaration,
     ImpactLabel,
     KindCard,
     Report,
+    ReportedFinding,
     Summary,
     Unchecked,
     VerdictName,
@@ -29,7 +29,7 @@ def outline(
     *,
     churn: Churn | None = None,
     kinds: Iterable[KindCard] = (),
-    declarations: tuple[DeclarationChange, ...] = (),
+    declarations: tuple[ComparedDeclaration, ...] = (),
 ) -> Report:
     """Arrange a comparison for rendering. Of ``kinds``, those that occur are kept."""
     said = (*comparison.findings, *comparison.suppressed, *comparison.advice)
@@ -81,17 +81,17 @@ def _summary(comparison: Comparison) -> Summary:
     )
 
 
-def change_of(finding: Finding, identity: str) -> Change:
+def change_of(finding: Finding, identity: str) -> ReportedFinding:
     """A single finding arranged for rendering."""
     return _change(finding, identity, demangle_all(sorted(set(_linker_names((finding,))))))
 
 
-def _changes(findings: Iterable[Finding], displays: dict[str, str]) -> tuple[Change, ...]:
+def _changes(findings: Iterable[Finding], displays: dict[str, str]) -> tuple[ReportedFinding, ...]:
     return tuple(_change(finding, identity, displays) for identity, finding in identified(findings))
 
 
-def _change(finding: Finding, identity: str, displays: dict[str, str]) -> Change:
-    return Change(
+def _change(finding: Finding, identity: str, displays: dict[str, str]) -> ReportedFinding:
+    return ReportedFinding(
         id=identity,
         place=place(finding).hex(),
         kind=finding.kind,

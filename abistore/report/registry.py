@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from abistore.report.style import Style
 
 
-class Format(NamedTuple):
+class ReportFormat(NamedTuple):
     """What a module of ``formats/`` defines as ``FORMAT``.
 
     ``suffix`` belongs to file names: ``-o abi.html`` asks for HTML. ``has_modes`` says that ``--mode`` applies.
@@ -36,11 +36,11 @@ def formats() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in iter_modules(package.__path__)))
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str) -> ReportFormat:
     """The format of this name. Raises :class:`UsageError`."""
     if name not in formats():
         raise UsageError(f"no report format is called {name}", f"one of: {', '.join(formats())}")
-    found: Format = import_module(f"{package.__name__}.{name}").FORMAT
+    found: ReportFormat = import_module(f"{package.__name__}.{name}").FORMAT
     return found
 
 

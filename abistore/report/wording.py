@@ -11,7 +11,7 @@ from abistore.model.cpp_names.qualified import without_arguments
 from abistore.model.cpp_names.spelling import COMMENT_COLUMN
 from abistore.model.words.counting import counted
 from abistore.report.difference import COMMENT, difference
-from abistore.report.model import Change, DeclarationChange, Report, Summary, Unchecked
+from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, Summary, Unchecked
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
@@ -49,13 +49,13 @@ def named(symbol: str) -> str:
     return shortened(demangle(symbol)) or ""
 
 
-def subject(change: Change) -> str:
+def subject(change: ReportedFinding) -> str:
     """What changed, as a programmer calls it."""
     name = shortened(change.display) or ""
     return f"{name}: {change.part}" if change.part else name
 
 
-def values(change: Change) -> tuple[str, ...]:
+def values(change: ReportedFinding) -> tuple[str, ...]:
     """The old and the new value: one where both are the same, none where the finding says them already.
 
     Of a declaration that came or went, what its name does not say: ``enum class``. Of several, which the affected
@@ -74,20 +74,20 @@ def values(change: Change) -> tuple[str, ...]:
     return tuple(value if value is not None else "(none)" for value in map(shortened, both))
 
 
-def value_lines(change: Change) -> list[str]:
+def value_lines(change: ReportedFinding) -> list[str]:
     """The values in one line, and declarations of several lines by the lines in which they differ."""
     both = values(change)
     if not any("\n" in value for value in both):
         return [" -> ".join(both)] if both else []
-    return differing(DeclarationChange(change.symbol, change.subject, change.old_value, change.new_value))
+    return differing(ComparedDeclaration(change.symbol, change.subject, change.old_value, change.new_value))
 
 
-def differing(declared: DeclarationChange) -> list[str]:
+def differing(declared: ComparedDeclaration) -> list[str]:
     """The lines in which a declaration differs, each behind ``+``, ``-`` or ``!``, and a line around them."""
     return [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)]
 
 
-def _lists_affected(change: Change, value: str) -> bool:
+def _lists_affected(change: ReportedFinding, value: str) -> bool:
     return not change.symbol and bool(change.affected) and value.startswith(demangle(change.affected[0]))
 
 
@@ -98,7 +98,7 @@ def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
     return len(affected) <= MOST_SYMBOLS and {demangle(each) for each in affected} == {display}
 
 
-def affects(change: Change) -> str:
+def affects(change: ReportedFinding) -> str:
     """How many exports the change affects; empty where it affects none but the changed one."""
     alone = by_itself(change.symbol, change.display, change.affected)
     return "" if alone else f"affects {counted(change.affected_count, 'export')}"
@@ -139,13 +139,13 @@ def names(symbols: Sequence[str], most: int | None, width: int | None = None, ma
     return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
-def location_of(change: Change) -> str:
+def location_of(change: ReportedFinding) -> str:
     """Where the declaration stands: its file, and the line where that is known; empty where nothing is."""
     where = place(change)
     return "" if where is None else where[0] if where[1] <= 0 else f"{where[0]}:{where[1]}"
 
 
-def place(change: Change) -> tuple[str, int] | None:
+def place(change: ReportedFinding) -> tuple[str, int] | None:
     """The file and line of the declaration; the line is 0 where only the file is known."""
     if change.source_location is None:
         return None
@@ -153,12 +153,12 @@ def place(change: Change) -> tuple[str, int] | None:
     return file, int(line)
 
 
-def ruled(change: Change) -> str:
+def ruled(change: ReportedFinding) -> str:
     """What a policy said about the change; empty where it said nothing."""
     return f"{change.default_impact} by default: {change.reason}" if change.default_impact else ""
 
 
-def told(change: Change) -> list[str]:
+def told(change: ReportedFinding) -> list[str]:
     """The change in lines of plain text, for formats that show it as one text."""
     lines = [text for text in (change.description, *value_lines(change), ruled(change)) if text]
     if affects(change):
@@ -166,14 +166,14 @@ def told(change: Change) -> list[str]:
     return [*lines, *(f"causes {text}" for text in consequences(change))]
 
 
-def consequences(change: Change) -> tuple[str, ...]:
+def consequences(change: ReportedFinding) -> tuple[str, ...]:
     """The consequences of a change, each once and in one line; its own repetition for another symbol is left out."""
     told = dict.fromkeys(map(consequence, change.consequences))
     told.pop(consequence(change), None)
     return tuple(told)
 
 
-def consequence(change: Change) -> str:
+def consequence(change: ReportedFinding) -> str:
     """A change in one line."""
     said = " -> ".join(" ".join(value.split()) for value in values(change))
     return f"{change.kind}: {subject(change)} {said}".rstrip()

@@ -12,7 +12,7 @@ from abistore.service.examples import case, counts
 from abistore.service.kinds import ChangeKind, kinds
 
 
-class Explained(ChangeKind, frozen=True):
+class ExplainedKind(ChangeKind, frozen=True):
     """One kind of change with its case: releases that show it, and near-misses that do not; both in Markdown."""
 
     example: str
@@ -57,13 +57,13 @@ def established() -> Iterator[EstablishedName]:
         yield EstablishedName(one.name, one.kinds, cases, near_misses, one.reason)
 
 
-def explain(kind: str) -> Explained:
+def explain(kind: str) -> ExplainedKind:
     """One kind with its case, by its name or an alias. Raises :class:`UsageError` with the nearest names."""
     wanted = kind.replace("-", "_")
     every = changes()
     for one in every:
         if wanted == one.kind or wanted in one.aliases:
             example, near_misses = case(one.kind)
-            return Explained(**msgspec.structs.asdict(one), example=example, near_misses=near_misses)
+            return ExplainedKind(**msgspec.structs.asdict(one), example=example, near_misses=near_misses)
     hint = did_you_mean(near(wanted, [one.kind for one in every]), "see `abistore changes`")
     raise UsageError(f"no kind of change is called {kind}", hint)

@@ -25,7 +25,7 @@ from abistore.service.operands import Selection, operands
 from abistore.service.spelled import LINKED, declarations_near, displays
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredFacts(msgspec.Struct, frozen=True):
     """What the store adds to a snapshot."""
 
     profile: str
@@ -36,7 +36,7 @@ class Stored(msgspec.Struct, frozen=True):
     url: str | None
 
 
-class Card(msgspec.Struct, frozen=True):
+class SnapshotCard(msgspec.Struct, frozen=True):
     """A snapshot at a glance. ``counts`` are distinct names by kind; ``exports`` are functions and variables."""
 
     library: str
@@ -48,10 +48,10 @@ class Card(msgspec.Struct, frozen=True):
     facts: Library | None
     evidence: tuple[Evidence, ...]
     provenance: Provenance
-    stored: Stored | None
+    stored: StoredFacts | None
 
 
-class Users(msgspec.Struct, frozen=True):
+class TypeUsers(msgspec.Struct, frozen=True):
     """The exports, by their linker names, whose callers depend on a type's layout, and those that only point to it."""
 
     by_value: tuple[str, ...]
@@ -69,10 +69,10 @@ class DeclarationText(msgspec.Struct, frozen=True):
     facet: Facet
     location: Location | None
     texts: tuple[str, ...]
-    used: Users | None
+    used: TypeUsers | None
 
 
-def card(operand: str | Path, *, database: Database = None, selection: Selection | None = None) -> Card:
+def card(operand: str | Path, *, database: Database = None, selection: Selection | None = None) -> SnapshotCard:
     """The card of a stored or captured snapshot."""
     with operands(database, selection) as reader:
         found = reader.read(operand)
@@ -80,7 +80,7 @@ def card(operand: str | Path, *, database: Database = None, selection: Selection
     kinds = Counter(name.kind for name in {name for entries in snapshot.entries.values() for name in entries})
     exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
     facts = next((shape for shape in snapshot.variants("symbol", SELF) if isinstance(shape, Library)), None)
-    return Card(
+    return SnapshotCard(
         library=snapshot.library,
         version=snapshot.version,
         digest=found.release.digest if found.release else snapshot_digest(snapshot).hex(),
@@ -122,10 +122,10 @@ def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[Declarat
     )
 
 
-def _users(reach: Reach, name: Name) -> Users:
+def _users(reach: Reach, name: Name) -> TypeUsers:
     by_value = reach.exports_reaching(name, by_value=True)
     others = set(reach.exports_reaching(name)) - set(by_value)
-    return Users(tuple(one.spelling for one in by_value), tuple(one.spelling for one in sorted(others)))
+    return TypeUsers(tuple(one.spelling for one in by_value), tuple(one.spelling for one in sorted(others)))
 
 
 def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
@@ -148,8 +148,8 @@ def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
     )
 
 
-def _stored(release: Release) -> Stored:
-    return Stored(
+def _stored(release: Release) -> StoredFacts:
+    return StoredFacts(
         release.line.profile,
         release.sequence,
         release.ingested,

@@ -21,7 +21,7 @@ from abistore.model.history import (
     LineOrder,
     LogEvent,
     Release,
-    Said,
+    ReleaseFacts,
     Sighting,
     StoredVerdict,
     StoreStats,
@@ -32,13 +32,13 @@ from abistore.store import checking, maintenance
 from abistore.store.database import audit, copying
 from abistore.store.database.database import Database
 from abistore.store.history import sightings, timeline, verdicts
-from abistore.store.history.findings import Written
-from abistore.store.history.walking import Walk
+from abistore.store.history.findings import WrittenFindings
+from abistore.store.history.walking import LineWalk
 from abistore.store.opening import open_store
 from abistore.store.releases import amending, baselines, cards, forgetting, holding, lines, releases, resolve, schemes
 from abistore.store.snapshots import naming, read, write
-from abistore.store.snapshots.memory import Memory
-from abistore.store.snapshots.write import Place
+from abistore.store.snapshots.memory import RowMemory
+from abistore.store.snapshots.write import LabelHolder
 
 
 class Store:
@@ -46,8 +46,8 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._memory = Memory()
-        self._written = Written()
+        self._memory = RowMemory()
+        self._written = WrittenFindings()
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, write: bool, create: bool = True, busy_seconds: float = 60) -> Store:
@@ -90,7 +90,7 @@ class Store:
         with limits_for(snapshot.weight, f"storing {request.library or snapshot.library} {request.version}"):
             return write.ingest(self.database, snapshot, request)
 
-    def place(self, snapshot: Snapshot, request: IngestRequest) -> Place:
+    def place(self, snapshot: Snapshot, request: IngestRequest) -> LabelHolder:
         """What :meth:`ingest` would find under the label of ``request`` now, raising what it would raise."""
         return write.place(self.database, snapshot, request)
 
@@ -126,11 +126,13 @@ class Store:
         """Take a release out of its line; see :func:`abistore.store.releases.forgetting.forget`."""
         forgetting.forget(self.database, release, actor, reason)
 
-    def supplement(self, release: Release, said: Said, actor: str = "") -> Amendment:
+    def supplement(self, release: Release, said: ReleaseFacts, actor: str = "") -> Amendment:
         """Fill the empty facts of a release: day, revision, CI job. A fact with another value stays."""
         return amending.supplement(self.database, release, said, actor)
 
-    def amend(self, release: Release, said: Said, *, clear: Sequence[str] = (), actor: str, reason: str) -> Amendment:
+    def amend(
+        self, release: Release, said: ReleaseFacts, *, clear: Sequence[str] = (), actor: str, reason: str
+    ) -> Amendment:
         """Correct the facts of a release (day, revision, CI job); ``clear`` names those that become empty."""
         return amending.amend(self.database, release, said, clear=clear, actor=actor, reason=reason)
 
@@ -162,9 +164,9 @@ class Store:
         """The snapshots of several releases; equal shapes are the same object, decoded once."""
         return read.load_many(self.database, wanted, self._memory)
 
-    def walk(self) -> Walk:
+    def walk(self) -> LineWalk:
         """What goes through the releases of one line, each at the cost of what differs from the one before."""
-        return Walk(self.database)
+        return LineWalk(self.database)
 
     def resolve(self, reference: str, *, target: str | None = None, profile: str | None = None) -> Release:
         """The one release that a reference names: see :func:`abistore.store.releases.resolve.resolve`.

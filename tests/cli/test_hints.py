@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from abistore.cli.commands.db import freed
-from abistore.service.administration.administration import Vacuumed
+from abistore.service.administration.administration import VacuumedStore
 from tests.cli.conftest import Call
 
 
@@ -69,7 +69,7 @@ def test_where_only_some_is_described_the_rest_is_to_be_built_with_it(abistore: 
     ],
 )
 def test_a_vacuum_tells_what_the_disk_has_back(before: int, after: int, said: str) -> None:
-    assert freed(Vacuumed(before, after, max(0, before - after))) == said
+    assert freed(VacuumedStore(before, after, max(0, before - after))) == said
 
 
 def test_a_vacuum_without_anything_to_free_says_so(stored: Call) -> None:

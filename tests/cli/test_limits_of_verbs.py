@@ -18,7 +18,7 @@ from abistore.model.history import IngestRequest
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import to_json
 from abistore.report import render
-from abistore.report.registry import Format
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.service.history.history import history
 from abistore.service.history.log import log
@@ -150,6 +150,6 @@ def test_a_verb_ends_and_tells_what_took_too_long(
 @pytest.mark.parametrize("format", ["html", "text", "sarif"])
 def test_writing_a_report_ends(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = judge(release("a"), release("a", "b"))
-    monkeypatch.setattr(f"abistore.report.formats.{format}.FORMAT", Format(endless))
+    monkeypatch.setattr(f"abistore.report.formats.{format}.FORMAT", ReportFormat(endless))
     with pytest.raises(LimitExceeded, match=f"^writing the report as {format} took more than"):
         render(report, format, Style())

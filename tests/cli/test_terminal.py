@@ -14,7 +14,7 @@ import pytest
 
 from abistore.cli import progress as bar
 from abistore.cli.main import run
-from abistore.cli.options import Settings
+from abistore.cli.options import SharedSettings
 from abistore.model.history import IngestRequest
 from abistore.store.store import Store
 from benchmarks.releases import made
@@ -98,7 +98,7 @@ def test_long_work_shows_a_bar_and_short_work_none(monkeypatch: pytest.MonkeyPat
         terminal = Terminal()
         monkeypatch.setattr(sys, "stderr", terminal)
         monkeypatch.setattr(bar, "PATIENCE", patience)
-        with bar.progress(Settings()) as advance:
+        with bar.progress(SharedSettings()) as advance:
             assert advance is not None
             advance("libone.so", 0.25)
             assert "None" not in terminal.getvalue()
@@ -110,8 +110,8 @@ def test_long_work_shows_a_bar_and_short_work_none(monkeypatch: pytest.MonkeyPat
     assert re.search(r"50%.*libtwo\.so", long)
 
 
-@pytest.mark.parametrize("settings", [Settings(json=True), Settings(verbosity=-1)])
-def test_nobody_watches_a_quiet_call(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+@pytest.mark.parametrize("settings", [SharedSettings(json=True), SharedSettings(verbosity=-1)])
+def test_nobody_watches_a_quiet_call(monkeypatch: pytest.MonkeyPatch, settings: SharedSettings) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     with bar.progress(settings) as advance:
         assert advance is None

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.classify.enumerators import Values, is_bound, is_experimental, is_release_number, is_reserved
+from abistore.compare.classify.enumerators import (
+    EnumeratorValues,
+    is_bound,
+    is_experimental,
+    is_release_number,
+    is_reserved,
+)
 from abistore.model.shapes import Enum, Enumerator
 
 
-def enum(**values: int) -> Values:
-    return Values(Enum(4, tuple(Enumerator(name, value) for name, value in values.items())))
+def enum(**values: int) -> EnumeratorValues:
+    return EnumeratorValues(Enum(4, tuple(Enumerator(name, value) for name, value in values.items())))
 
 
-def moved(name: str, old: Values, new: Values) -> tuple[Enumerator, Enumerator, Values, Values]:
+def moved(
+    name: str, old: EnumeratorValues, new: EnumeratorValues
+) -> tuple[Enumerator, Enumerator, EnumeratorValues, EnumeratorValues]:
     return Enumerator(name, old.by_name[name]), Enumerator(name, new.by_name[name]), old, new
 
 

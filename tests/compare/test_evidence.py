@@ -7,10 +7,10 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
-from abistore.compare.diff.declarations import Declarations
+from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.exports import export_deltas
 from abistore.compare.diff.unseen import comparable
-from abistore.compare.parts import Definition, InnerField, TagName, Variant
+from abistore.compare.parts import DefinitionKind, InnerField, TagName, Variant
 from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Verdict
@@ -27,7 +27,7 @@ def seen(old: Snapshot, new: Snapshot) -> list[Delta[object]]:
     context = Context(old, new)
     found = [*export_deltas(context)]
     if comparable(context, "layout"):
-        declarations = Declarations(context, "layout")
+        declarations = FacetDeclarations(context, "layout")
         found += [delta for name in sorted(context.differing["layout"]) for delta in declarations.deltas(name)]
     return [each for each in found if each.subject.name.kind in ("record", "enum", "alias", "function")]
 
@@ -93,14 +93,14 @@ def test_a_spelling_that_means_another_kind_of_thing_is_one_change() -> None:
     enum = Name("enum", "P")
     old = snapshot({USE: uses(to(P)), P: struct(INT)})
     new = snapshot({USE: uses(to(enum)), enum: Opaque("enum")})
-    assert [type(each.old) for each in seen(old, new) if each.subject.name == P] == [Definition]
+    assert [type(each.old) for each in seen(old, new) if each.subject.name == P] == [DefinitionKind]
 
 
 def test_a_record_that_is_only_declared_now_is_another_definition() -> None:
     old, new = (snapshot({USE: uses(to(P)), P: each}) for each in (struct(INT), Opaque("struct")))
     (delta,) = seen(old, new)
     assert isinstance(delta, Changed)
-    assert (type(delta.old), type(delta.new)) == (Definition, Definition)
+    assert (type(delta.old), type(delta.new)) == (DefinitionKind, DefinitionKind)
 
 
 def test_shapes_that_both_sides_have_do_not_differ_whatever_else_the_name_means() -> None:

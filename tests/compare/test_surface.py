@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from abistore.compare.consumers.header_clues import Standings
+from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.model.names import Name
 from abistore.model.reach import Reach
@@ -26,7 +26,7 @@ def member(owner: Name) -> Function:
 
 def surface_of(snapshot: Snapshot, places: Mapping[Name, Location]) -> PublicHeaders:
     files = {name: place.file for name, place in places.items()}
-    return PublicHeaders(Standings(snapshot, files, lambda: Reach(snapshot)))
+    return PublicHeaders(HeaderClues(snapshot, files, lambda: Reach(snapshot)))
 
 
 def hidden(more: Mapping[Name, AnyShape], files: Mapping[Name, str], symbol: Symbol = CODE) -> frozenset[str]:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, Abbreviation
-from abistore.extract.dwarf.bytes.faults import Malformed
-from abistore.extract.dwarf.bytes.forms import Format
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
+from abistore.extract.dwarf.bytes.forms import UnitFormat
 from abistore.extract.dwarf.bytes.tables import read_table
 
-FORMAT = Format(True, 4, 8, 4)
+FORMAT = UnitFormat(True, 4, 8, 4)
 Declared = tuple[int, bool, list[tuple[int, int, int]]]
 
 numbers = st.integers(1, 0x4000)
@@ -74,11 +74,11 @@ def test_equal_declarations_are_one_object_in_whatever_table_they_are() -> None:
 @pytest.mark.parametrize("size", range(1, 9))
 def test_a_table_that_is_cut_off_is_malformed(size: int) -> None:
     data = encoded([(dw.TAG_MEMBER, False, [(dw.AT_NAME, dw.FORM_STRP, 1), (dw.AT_TYPE, dw.FORM_REF4, 1)])])
-    with pytest.raises((Malformed, IndexError)):
+    with pytest.raises((MalformedDwarf, IndexError)):
         read_table(data[:size], 0, FORMAT)
 
 
 def test_an_entry_that_uses_no_declared_code_is_malformed() -> None:
     undeclared = read_table(encoded([(dw.TAG_MEMBER, False, [])], first=5), 0, FORMAT)[2]
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedDwarf):
         undeclared.decode(b"", 0, None)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.dynamic import Dynamic
+from abistore.extract.elf.dynamic import DynamicSection
 from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.reader import read_tables
 from abistore.extract.input_file import InputFile
@@ -192,7 +192,7 @@ def test_data_copied_from_another_library_is_no_export_of_an_executable(tmp_path
 def test_a_static_file_has_no_dynamic_section(tmp_path: Path) -> None:
     (tmp_path / "case.c").write_text("void _start(void) { for (;;); }")
     run("gcc", "-static", "-nostdlib", tmp_path / "case.c", "-o", tmp_path / "case")
-    assert Dynamic.of(ElfFile(tmp_path / "case")) is None
+    assert DynamicSection.of(ElfFile(tmp_path / "case")) is None
 
 
 def test_a_name_that_is_not_utf_8_is_spelled_in_escapes(tmp_path: Path) -> None:

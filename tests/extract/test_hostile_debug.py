@@ -9,7 +9,7 @@ import pytest
 
 from abistore.errors import InputError
 from abistore.extract.capture import read
-from abistore.extract.elf.container import ElfFile, Section
+from abistore.extract.elf.container import ElfFile, ElfSection
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -55,11 +55,11 @@ def built(form: str) -> Path:
     return build_library(SOURCE, language="c++", compiler="clang++" if form == "clang" else "g++", flags=FORMS[form])
 
 
-def sections_of(library: Path) -> list[Section]:
+def sections_of(library: Path) -> list[ElfSection]:
     return [section for section in ElfFile(library).sections if section.name.startswith((".debug_", ".zdebug_"))]
 
 
-def place(section: Section) -> range:
+def place(section: ElfSection) -> range:
     return range(section.offset, section.offset + section.size)
 
 

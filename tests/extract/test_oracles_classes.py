@@ -11,9 +11,9 @@ import pytest
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.entries.walk import children
-from abistore.extract.dwarf.shapes.instances import Instances
+from abistore.extract.dwarf.shapes.instances import TemplateInstances
 from abistore.extract.dwarf.shapes.records import read_record
-from abistore.extract.dwarf.shapes.types import Types
+from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Named
@@ -33,7 +33,7 @@ ARGUMENT_LIST = "typedef __va_list_tag __va_list_tag"
 def every_record(path: Path) -> Shapes:
     """Every record that any unit defines, whether an export reaches it or not."""
     info = DebugInfo(ElfFile(path), alternate=None, options=ExtractOptions(), addresses={}, tls_offsets={})
-    types = Types(info, Instances, machine="x86_64", runtime=True)
+    types = TypeReferences(info, TemplateInstances, machine="x86_64", runtime=True)
     found: dict[str, set[tuple[int, Bases]]] = defaultdict(set)
     for handle in _definitions(info):
         mention = types.reference(handle)

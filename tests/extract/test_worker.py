@@ -16,7 +16,7 @@ from abistore.extract.capture import read
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.extract.worker.pool import Workers, shared
-from abistore.extract.worker.worker import Bounds, Worker
+from abistore.extract.worker.worker import ReadLimits, Worker
 from abistore.model.snapshot import Snapshot
 from abistore.service.snapshots import capture
 from tests.build import build_library
@@ -47,7 +47,7 @@ def hit(worker: Worker, number: int) -> ExtractOptions:
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
-    made = Worker(Bounds(silence=20))
+    made = Worker(ReadLimits(silence=20))
     yield made
     made.kill()
 
@@ -84,13 +84,13 @@ def test_errors_have_the_codes_and_hints_that_they_have_here(worker: Worker, lib
 
 
 def test_a_file_that_takes_too_much_time_ends_and_the_worker_stays(library: Path) -> None:
-    worker = Worker(Bounds(seconds=0.001))
+    worker = Worker(ReadLimits(seconds=0.001))
     try:
         with pytest.raises(LimitExceeded, match="seconds of processor time"):
             for _ in range(100):  # some reading may end within the first tick of the kernel's clock
                 read_by(worker, library)
         before = worker.pid
-        worker.bounds = Bounds()
+        worker.bounds = ReadLimits()
         assert read_by(worker, library).library == "libcase"
         assert worker.pid == before
     finally:
@@ -98,7 +98,7 @@ def test_a_file_that_takes_too_much_time_ends_and_the_worker_stays(library: Path
 
 
 def test_a_file_that_takes_too_much_memory_ends_and_the_worker_stays(library: Path, tmp_path: Path) -> None:
-    worker = Worker(Bounds(memory=16 << 20))
+    worker = Worker(ReadLimits(memory=16 << 20))
     big = tmp_path / "big.json"
     big.write_bytes(b"{" + bytes(64 << 20))
     try:
@@ -130,10 +130,10 @@ def test_a_process_that_dies_is_an_error_and_is_replaced(
 
 
 def test_a_process_that_hangs_is_killed_and_replaced(worker: Worker, library: Path) -> None:
-    worker.bounds = Bounds(silence=0.2)
+    worker.bounds = ReadLimits(silence=0.2)
     with pytest.raises(LimitExceeded, match="no sign of life"):
         read_by(worker, library, hit(worker, signal.SIGSTOP))
-    worker.bounds = Bounds()
+    worker.bounds = ReadLimits()
     assert read_by(worker, library).library == "libcase"
 
 
@@ -146,7 +146,7 @@ def test_a_process_that_died_between_two_files_is_replaced(worker: Worker, libra
 
 
 def test_a_process_that_grew_reads_no_further_file(library: Path) -> None:
-    worker = Worker(Bounds(keep=1))
+    worker = Worker(ReadLimits(keep=1))
     read_by(worker, library)
     assert worker.pid is None
     assert read_by(worker, library).library == "libcase"
@@ -208,7 +208,7 @@ def test_a_thread_has_its_files_read_by_a_worker(library: Path, tmp_path: Path) 
 
 
 def test_limits_hold_in_a_thread(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = Workers(1, Bounds(seconds=0.001))
+    workers = Workers(1, ReadLimits(seconds=0.001))
     monkeypatch.setattr("abistore.extract.worker.pool._shared", workers)
 
     def many() -> None:

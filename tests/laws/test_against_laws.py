@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
-from abistore.compare.incremental.against import Against
+from abistore.compare.incremental.against import JudgedAgainst
 from abistore.compare.policies.conditions import Condition, LocatedIn, SymbolIs, TypeIs
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.policy import Policy
@@ -63,7 +63,7 @@ def judged_in_turn(
 ) -> list[Comparison]:
     """The comparisons of the first release with each of the others."""
     old = SideFacts(releases[0])
-    against, last, found = Against(old, policy=policy, suppressions=suppressions), old, []
+    against, last, found = JudgedAgainst(old, policy=policy, suppressions=suppressions), old, []
     for new in releases[1:]:
         changed = set().union(*differing(last.snapshot, new).values())
         last = last.after(new, changed)

@@ -7,7 +7,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.extract.elf.supplement import Supplement, read_supplement
+from abistore.extract.elf.supplement import SupplementaryLink, read_supplement
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import number_closure
 from abistore.model.cpp_names.spelling import spell
@@ -43,7 +43,7 @@ def test_a_supplementary_link_is_read_as_it_was_written(is_supplementary, name, 
     length, rest = len(checksum) & 0x7F, len(checksum) >> 7
     size = bytes([length | 0x80, rest]) if rest else bytes([length])
     data = struct.pack(order + "HB", 5, is_supplementary) + name.encode() + b"\0" + size + checksum
-    assert read_supplement(data, order) == Supplement(is_supplementary, name, checksum.hex())
+    assert read_supplement(data, order) == SupplementaryLink(is_supplementary, name, checksum.hex())
 
 
 @given(st.binary(max_size=40) | st.binary(max_size=40).map(b"\5\0".__add__))

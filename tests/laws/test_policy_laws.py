@@ -25,7 +25,7 @@ from abistore.compare.policies.conditions import (
     Weighty,
 )
 from abistore.compare.policies.expressions import Expression
-from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.facts import FindingFacts
 from abistore.compare.policies.policy import Override, Policy
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.policies.vocabulary import CATEGORIES
@@ -137,7 +137,7 @@ def test_what_an_entry_is_not_about_stays_unless_it_follows_from_what_it_is_abou
     direct = set()
     followers = []
     for finding in every(judged.suppressed):
-        facts = Facts(finding, rules[finding.kind], context)
+        facts = FindingFacts(finding, rules[finding.kind], context)
         if any(entry.matches(facts) for entry in accepted.entries):
             direct.add((finding.kind, finding.name))
         else:
@@ -152,7 +152,7 @@ def test_what_an_entry_is_not_about_stays_unless_it_follows_from_what_it_is_abou
         assert companions or (facts.rule.effect and own & names) or is_accepted_piece_by_piece(facts, accepted)
 
 
-def is_accepted_piece_by_piece(facts: Facts, accepted: Suppressions) -> bool:
+def is_accepted_piece_by_piece(facts: FindingFacts, accepted: Suppressions) -> bool:
     """Whether one finding about many exports has an entry for each of them."""
     exports = facts.finding.affected if facts.finding.name == SELF else ()
     each = [replace(facts, finding=msgspec.structs.replace(facts.finding, name=name)) for name in exports]

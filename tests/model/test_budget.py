@@ -11,7 +11,7 @@ import pytest
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
-from abistore.model.budget import MOST_DEPTH, MOST_PARTS, PARTS_PER_MENTION, SPARE_PARTS, TOO_LARGE, Budget, fitted
+from abistore.model.budget import MOST_DEPTH, MOST_PARTS, PARTS_PER_MENTION, SPARE_PARTS, TOO_LARGE, TypeBudget, fitted
 from abistore.model.names import Name
 from abistore.model.shapes import (
     AnyShape,
@@ -128,11 +128,11 @@ def test_small_types_that_many_declarations_spell_out_are_too_large_together() -
     type: TypeRef = INT
     for _ in range(11):
         type = Inline(Record("struct", 8, (Field("a", type, 0), Field("b", type, 32))))
-    assert Budget().within(type) is type
+    assert TypeBudget().within(type) is type
     entries = {Name("function", f"f{n}"): (Function(f"f{n}", INT, (type,)),) for n in range(1_000)}
     found, refused = fitted(entries)
     assert refused
-    budget = Budget()
+    budget = TypeBudget()
     assert (
         sum(budget.parts(shape) for shapes in found.values() for shape in shapes)
         <= SPARE_PARTS + 3_000 * PARTS_PER_MENTION
@@ -142,13 +142,13 @@ def test_small_types_that_many_declarations_spell_out_are_too_large_together() -
 
 
 def test_what_is_replaced_does_not_depend_on_what_was_read_before() -> None:
-    def fan(levels: int, budget: Budget) -> TypeRef:
+    def fan(levels: int, budget: TypeBudget) -> TypeRef:
         found: TypeRef = INT
         for _ in range(levels):
             found = budget.within(Procedure(INT, (found, found)))
         return found
 
-    first, second = Budget(), Budget()
+    first, second = TypeBudget(), TypeBudget()
     assert fan(20, first) == fan(20, second)
     assert first.refused == second.refused > 0
     deep: TypeRef = INT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.report.model import DeclarationChange, Member, RecordLayout, Report
+from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report
 from abistore.service.judging.judging import compare
 from tests.build import build_library
 
@@ -37,7 +37,7 @@ def report() -> Report:
     return compare(str(old), str(new))
 
 
-def declared(symbol: str) -> DeclarationChange:
+def declared(symbol: str) -> ComparedDeclaration:
     return next(each for each in report().declarations if each.symbol == symbol)
 
 

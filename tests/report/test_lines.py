@@ -14,7 +14,7 @@ from abistore.report.arrangements import impacts, roots
 from abistore.report.difference import difference
 from abistore.report.formats import html
 from abistore.report.formats.markdown import cell, code, plain, prose
-from abistore.report.model import DeclarationChange
+from abistore.report.model import ComparedDeclaration
 from abistore.report.outline import outline
 from abistore.report.registry import formats
 from abistore.report.style import Mode, Style
@@ -22,8 +22,8 @@ from tests.report.comparisons import ADDED, AREA, MOVED, NORM, REMOVED, SIZE, co
 from tests.report.golden import report
 
 
-def declared(before: str | None, after: str | None) -> DeclarationChange:
-    return DeclarationChange("s", "record", before, after)
+def declared(before: str | None, after: str | None) -> ComparedDeclaration:
+    return ComparedDeclaration("s", "record", before, after)
 
 
 def test_a_difference_shows_what_changed_with_a_line_around_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 from abistore.model.findings import Comparison, Finding, Impact
 from abistore.model.names import Name
 from abistore.report import render
-from abistore.report.model import DeclarationChange, Report
+from abistore.report.model import ComparedDeclaration, Report
 from abistore.report.outline import outline
 from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Mode, Style
@@ -44,7 +44,7 @@ def mass(count: int) -> Comparison:
 def report(count: int) -> Report:
     names = sorted({finding.name.spelling for finding in mass(count).findings})
     declarations = tuple(
-        DeclarationChange(
+        ComparedDeclaration(
             name, "record", f"struct {name} {{\n    int a;  // 0\n}};", f"struct {name} {{\n    int a;  // 8\n}};"
         )
         for name in names

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.report import render
-from abistore.report.model import DeclarationChange, Member, RecordLayout, Report
+from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report
 from abistore.report.outline import outline
 from abistore.report.style import Style
 from tests.report.comparisons import MOVED, comparison
@@ -104,7 +104,7 @@ def virtual_change() -> Report:
     """A class whose virtual functions changed places: what an object holds is drawn alike on both sides."""
     layout = RecordLayout(8, (Member("", "vtable pointer", 0, 64, "vptr"),))
     text = "struct geo::Shape {{\n    virtual void {0}();  // slot 0\n}};  // 8 bytes"
-    moved = DeclarationChange("geo::Shape", "record", text.format("f"), text.format("g"), layout, layout)
+    moved = ComparedDeclaration("geo::Shape", "record", text.format("f"), text.format("g"), layout, layout)
     return outline(comparison(MOVED), declarations=(moved,))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.errors import UsageError
 from abistore.report import formats as package
-from abistore.report.registry import Format, format_named, format_of_file, formats, formats_with_modes
+from abistore.report.registry import ReportFormat, format_named, format_of_file, formats, formats_with_modes
 
 FOLDER = Path(package.__file__).parent
 
@@ -21,7 +21,7 @@ def test_the_formats_are_the_modules_of_their_folder() -> None:
 
 @pytest.mark.parametrize("name", formats())
 def test_a_module_of_the_folder_defines_a_format(name: str) -> None:
-    assert isinstance(import_module(f"{package.__name__}.{name}").FORMAT, Format)
+    assert isinstance(import_module(f"{package.__name__}.{name}").FORMAT, ReportFormat)
 
 
 def test_a_file_name_asks_for_one_format() -> None:

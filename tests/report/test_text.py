@@ -11,7 +11,7 @@ from abistore.model.findings import Verdict
 from abistore.report import render as render_as
 from abistore.report.document import worth_drawing
 from abistore.report.formats.text import listed
-from abistore.report.model import DeclarationChange, Report
+from abistore.report.model import ComparedDeclaration, Report
 from abistore.report.outline import outline
 from abistore.report.style import Style
 from abistore.report.wording import shortened
@@ -101,8 +101,10 @@ def test_long_values_are_wrapped_and_bounded_and_strings_have_their_short_name()
 
 
 def test_members_of_a_new_type_are_told_with_detail_only() -> None:
-    added = DeclarationChange("fresh", "record", None, "struct fresh {\n    int a; // 0\n};", None, None)
-    changed = DeclarationChange("kept", "record", "struct kept {\n};", "struct kept {\n    int a; // 0\n};", None, None)
+    added = ComparedDeclaration("fresh", "record", None, "struct fresh {\n    int a; // 0\n};", None, None)
+    changed = ComparedDeclaration(
+        "kept", "record", "struct kept {\n};", "struct kept {\n    int a; // 0\n};", None, None
+    )
     assert not worth_drawing(added, Style())
     assert worth_drawing(added, Style(detail=True))
     assert worth_drawing(changed, Style())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from abistore.model.history import IngestRequest, Release
-from abistore.service.history.consecutive import Consecutive
+from abistore.service.history.consecutive import ConsecutiveJudge
 from abistore.store.store import Store
 from tests.effort import steps
 from tests.store.builders import large
@@ -21,7 +21,7 @@ def filled(store: Store, releases: int, names: int) -> Sequence[Release]:
     return store.releases("liblarge")
 
 
-def judge(judging: Consecutive, releases: Sequence[Release], number: int) -> None:
+def judge(judging: ConsecutiveJudge, releases: Sequence[Release], number: int) -> None:
     """Judge a release against the one before and against the first."""
     for given in (
         judging.beside(releases[number - 1], releases[number]),
@@ -33,7 +33,7 @@ def judge(judging: Consecutive, releases: Sequence[Release], number: int) -> Non
 def test_judging_one_more_release_costs_what_differs_and_not_the_library(tmp_path: Path) -> None:
     def cost(names: int) -> int:
         with Store.open(tmp_path / f"{names}.db", write=True) as store:
-            releases, judging = filled(store, 6, names), Consecutive(store, None)
+            releases, judging = filled(store, 6, names), ConsecutiveJudge(store, None)
             for number in range(1, 5):
                 judge(judging, releases, number)
             return steps(lambda: judge(judging, releases, 5))
@@ -43,7 +43,7 @@ def test_judging_one_more_release_costs_what_differs_and_not_the_library(tmp_pat
 
 def test_the_last_of_many_releases_costs_no_more_than_one_of_the_first(tmp_path: Path) -> None:
     with Store.open(tmp_path / "store.db", write=True) as store:
-        releases, judging = filled(store, 60, 100), Consecutive(store, None)
+        releases, judging = filled(store, 60, 100), ConsecutiveJudge(store, None)
         costs = [steps(lambda number=number: judge(judging, releases, number)) for number in range(1, 60)]
     assert sum(costs[-14:]) < sum(costs[3:17]) * 1.1
 
@@ -51,7 +51,7 @@ def test_the_last_of_many_releases_costs_no_more_than_one_of_the_first(tmp_path:
 def test_judging_holds_one_pair_at_a_time(tmp_path: Path) -> None:
     def held(releases: int) -> int:
         with Store.open(tmp_path / f"{releases}.db", write=True) as store:
-            found, judging = filled(store, releases, 100), Consecutive(store, None)
+            found, judging = filled(store, releases, 100), ConsecutiveJudge(store, None)
             judge(judging, found, 1)
             gc.collect()
             tracemalloc.start()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from abistore.errors import SnapshotNotFound
-from abistore.model.history import IngestRequest, Release, Said
+from abistore.model.history import IngestRequest, Release, ReleaseFacts
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, snapshot
 
@@ -20,16 +20,16 @@ def stored(store: Store, **said: str) -> Release:
     return store.ingest(CONTENT, IngestRequest("1.0", **said)).release  # type: ignore[arg-type]
 
 
-def said(store: Store) -> Said:
+def said(store: Store) -> ReleaseFacts:
     (release,) = store.releases("libgeo")
-    return Said(release.released, release.revision, release.url)
+    return ReleaseFacts(release.released, release.revision, release.url)
 
 
 def test_what_nobody_said_is_said_later_and_audited(address: str) -> None:
     with Store.open(address, write=True) as store:
-        done = store.supplement(stored(store, revision="abc"), Said(DAY, "abc", "https://ci/1"), "ana")
+        done = store.supplement(stored(store, revision="abc"), ReleaseFacts(DAY, "abc", "https://ci/1"), "ana")
         assert (done.changed, done.kept) == (("released", "url"), ())
-        assert said(store) == Said(DAY, "abc", "https://ci/1")
+        assert said(store) == ReleaseFacts(DAY, "abc", "https://ci/1")
         assert store.releases("libgeo") == (done.release,)
         (record, *_) = store.audit(1)
         assert (record.actor, record.action) == ("ana", "edit")
@@ -39,9 +39,9 @@ def test_what_nobody_said_is_said_later_and_audited(address: str) -> None:
 
 def test_what_was_said_otherwise_stays_beside_what_is_said_now(address: str) -> None:
     with Store.open(address, write=True) as store:
-        done = store.supplement(stored(store, revision="abc"), Said(DAY, "def", None), "ana")
+        done = store.supplement(stored(store, revision="abc"), ReleaseFacts(DAY, "def", None), "ana")
         assert (done.changed, done.kept) == (("released",), ("revision",))
-        assert said(store) == Said(DAY, "abc", None)
+        assert said(store) == ReleaseFacts(DAY, "abc", None)
 
 
 def test_what_is_said_already_writes_nothing(address: str) -> None:
@@ -50,9 +50,14 @@ def test_what_is_said_already_writes_nothing(address: str) -> None:
         (release,) = store.releases("libgeo")
         before = store.audit()
         elsewhere = DAY.astimezone(timezone(timedelta(hours=9)))
-        store.amend(release, Said(DAY), actor="", reason="")
+        store.amend(release, ReleaseFacts(DAY), actor="", reason="")
         (release,) = store.releases("libgeo")
-        for again in (Said(), Said(None, "abc"), Said(elsewhere), Said(DAY.replace(tzinfo=None))):
+        for again in (
+            ReleaseFacts(),
+            ReleaseFacts(None, "abc"),
+            ReleaseFacts(elsewhere),
+            ReleaseFacts(DAY.replace(tzinfo=None)),
+        ):
             done = store.supplement(release, again, "ana")
             assert (done.changed, done.kept) == ((), ())
             assert store.amend(release, again, actor="ana", reason="").changed == ()
@@ -62,9 +67,9 @@ def test_what_is_said_already_writes_nothing(address: str) -> None:
 def test_a_release_is_amended_and_cleared_with_a_record_of_before_and_after(address: str) -> None:
     with Store.open(address, write=True) as store:
         release = stored(store, revision="abc", url="https://ci/1")
-        done = store.amend(release, Said(None, "def"), clear=("url",), actor="ben", reason="typo")
-        assert done.before == Said(None, "abc", "https://ci/1")
-        assert said(store) == Said(None, "def", None)
+        done = store.amend(release, ReleaseFacts(None, "def"), clear=("url",), actor="ben", reason="typo")
+        assert done.before == ReleaseFacts(None, "abc", "https://ci/1")
+        assert said(store) == ReleaseFacts(None, "def", None)
         assert store.audit(1)[0].detail == "revision def, was abc; url -, was https://ci/1; typo"
         assert store.check() == ()
 
@@ -72,8 +77,8 @@ def test_a_release_is_amended_and_cleared_with_a_record_of_before_and_after(addr
 def test_a_release_is_amended_as_it_stands_and_not_as_the_caller_saw_it(address: str) -> None:
     with Store.open(address, write=True) as store:
         release = stored(store)
-        store.amend(release, Said(None, "abc"), actor="", reason="")
-        done = store.supplement(release, Said(None, "def"), "")
+        store.amend(release, ReleaseFacts(None, "abc"), actor="", reason="")
+        done = store.supplement(release, ReleaseFacts(None, "def"), "")
         assert (done.changed, done.kept, done.release.revision) == ((), ("revision",), "abc")
 
 
@@ -82,7 +87,7 @@ def test_only_the_release_meant_is_amended(address: str) -> None:
         release = stored(store)
         for request in (IngestRequest("1.1"), IngestRequest("1.0", "debug"), IngestRequest("1.0", library="libother")):
             store.ingest(CONTENT, request)
-        store.amend(release, Said(None, "abc"), actor="", reason="")
+        store.amend(release, ReleaseFacts(None, "abc"), actor="", reason="")
         told = [one.revision for library in ("libgeo", "libother") for one in store.releases(library)]
         assert told == [None, "abc", None, None]
 
@@ -91,4 +96,4 @@ def test_a_release_of_another_store_is_not_amended(address: str) -> None:
     with Store.open(address, write=True) as store:
         gone = msgspec.structs.replace(stored(store), sequence=9)
         with pytest.raises(SnapshotNotFound):
-            store.amend(gone, Said(None, "abc"), actor="", reason="")
+            store.amend(gone, ReleaseFacts(None, "abc"), actor="", reason="")

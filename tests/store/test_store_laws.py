@@ -15,7 +15,7 @@ from abistore.model.history import IngestRequest
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
-from abistore.store.snapshots.entries import Content
+from abistore.store.snapshots.entries import SnapshotRows
 from abistore.store.store import Store
 from tests.laws.strategies import snapshots
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
@@ -52,7 +52,7 @@ def test_a_digest_is_that_of_the_target_and_of_every_facet_as_json(snapshot: Sna
     for facet in FACETS:
         if facet in snapshot.entries:
             whole += encode([facet, sorted(snapshot.entries[facet].items())])
-    content = Content.of(snapshot)
+    content = SnapshotRows.of(snapshot)
     assert content.digest == snapshot_digest(snapshot) == digest(whole)
     assert {digest(body): body for body in content.bodies.values()} == content.bodies
     assert list(content.members) == sorted(content.members)

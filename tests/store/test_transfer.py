@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.model.history import Release, Said
+from abistore.model.history import Release, ReleaseFacts
 from abistore.service.ingest.ingesting import IngestPlan, ingest
 from abistore.service.ingest.transfer import export, import_
 from abistore.store.store import Store
@@ -52,7 +52,7 @@ def test_what_was_taken_away_comes_back_with_the_snapshot(address: str, tmp_path
     assert done.release is not None
     file.write_bytes(export("libcase@1.0", database=address).json)
     with Store.open(address, write=True) as store:
-        store.amend(done.release, Said(None, "def"), clear=("url",), actor="", reason="")
+        store.amend(done.release, ReleaseFacts(None, "def"), clear=("url",), actor="", reason="")
     (again,) = import_([file], IngestPlan(), database=address)
     assert (again.status, again.mended) == ("known", ("url",))
     assert again.notes == ("revision stays def (to change it: abistore release edit libcase@1.0 --revision)",)

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from abistore.errors import UsageError
-from abistore.model.labels.versions import AUTO, SCHEMES, SPECIFIED, Standing, check_version, position, reading
+from abistore.model.labels.versions import AUTO, SCHEMES, SPECIFIED, LabelOrder, check_version, position, reading
 
 ORDERED = {
     "pep440": "1.0.dev1 1.0a1 1.0rc1 1.0rc1-2-gabcdef0 1.0 1.0-3-g126bde0 1.0.post1 1.1 v1.2 1.10 1!0.1",
@@ -65,7 +65,7 @@ def test_labels_of_every_convention_are_ordered_as_its_users_expect(convention: 
     backwards = labels[::-1]
     assert sorted(backwards, key=lambda label: position(label, 0)) == labels
     standings = {position(label, 0).standing for label in labels}
-    assert Standing.UNORDERED not in standings
+    assert LabelOrder.UNORDERED not in standings
 
 
 @pytest.mark.parametrize("label", UNREAD.split())

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.groups import Group
-from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.groups import SuggestingGroup
+from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words, reference_words
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HEADS = ("library", "target", "profile", "channel", "version", "digest", "moved", "by", "reason")
 
 
-@click.group("baseline", cls=Group)
+@click.group("baseline", cls=SuggestingGroup)
 def baseline_command() -> None:
     """Set and list the releases that others are judged against."""
 
@@ -39,7 +39,7 @@ channel_option = click.option(
 @output_options
 @pass_settings
 def set_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     reference: str,
@@ -70,7 +70,7 @@ def set_command(
 @store_option
 @output_options
 @pass_settings
-def list_command(settings: Settings, /, *, library: str | None) -> None:
+def list_command(settings: SharedSettings, /, *, library: str | None) -> None:
     """List where every baseline points, of one LIBRARY or of all."""
     from abistore.service.administration.baselines import baselines
 
@@ -83,7 +83,7 @@ def list_command(settings: Settings, /, *, library: str | None) -> None:
 @store_option
 @output_options
 @pass_settings
-def history_command(settings: Settings, /, *, library: str, channel: str | None) -> None:
+def history_command(settings: SharedSettings, /, *, library: str, channel: str | None) -> None:
     """List every move of a LIBRARY's baselines: when, by whom, why."""
     from abistore.service.administration.baselines import baseline_history
 
@@ -91,7 +91,7 @@ def history_command(settings: Settings, /, *, library: str, channel: str | None)
     _show(settings, moves, "no baseline of this library was ever set")
 
 
-def _show(settings: Settings, moves: tuple[BaselineMove, ...], nothing: str) -> None:
+def _show(settings: SharedSettings, moves: tuple[BaselineMove, ...], nothing: str) -> None:
     rows = [
         (
             move.line.library,

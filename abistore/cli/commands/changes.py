@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from abistore.cli.options import Settings, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, output_options, pass_settings, store_option
 from abistore.cli.output import answer, width
 from abistore.cli.tables import table
 from abistore.cli.words import kind_words
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
-    from abistore.service.catalogue import Explained
+    from abistore.service.catalogue import ExplainedKind
 
 IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 """What a finding's identity, its place or another beginning of it looks like; no kind does."""
@@ -43,7 +43,7 @@ IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 @output_options
 @pass_settings
 def changes_command(
-    settings: Settings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
+    settings: SharedSettings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
 ) -> None:
     """List all kinds of change with their default impact, worst first.
 
@@ -63,7 +63,7 @@ def changes_command(
     )
 
 
-def _established(settings: Settings) -> None:
+def _established(settings: SharedSettings) -> None:
     from abistore.service.catalogue import established
 
     names = tuple(established())
@@ -84,7 +84,7 @@ def _established(settings: Settings) -> None:
 @store_option
 @output_options
 @pass_settings
-def explain_command(settings: Settings, /, *, what: str) -> None:
+def explain_command(settings: SharedSettings, /, *, what: str) -> None:
     """Explain a KIND of change, or a FINDING of a stored comparison by its identity or place.
 
     Tells what happens to programs built with the old release and how to avoid it, and shows an example: two sources
@@ -101,7 +101,7 @@ def explain_command(settings: Settings, /, *, what: str) -> None:
     answer(settings, msgspec.structs.asdict(found), lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
 
 
-def _explain_finding(settings: Settings, identity: str) -> None:
+def _explain_finding(settings: SharedSettings, identity: str) -> None:
     from abistore.cli.rendering import style_of
     from abistore.report.formats.text import one_finding
     from abistore.service.catalogue import changes, explain
@@ -124,7 +124,7 @@ def _explain_finding(settings: Settings, identity: str) -> None:
     answer(settings, {"findings": found.findings, "more": found.more, "kinds": kinds}, text)
 
 
-def _explained(one: Explained, near_misses: bool) -> Iterator[str]:
+def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
     from abistore.report.case import labelled
 
     paragraphs = [

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import note
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report, tells_notes
 from abistore.cli.ruling import ruling_options, show_only_option
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @output_options
 @pass_settings
 def compare_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     old: str,
@@ -45,7 +45,7 @@ def compare_command(
     require: str | None,
     target: str | None,
     profile: str | None,
-    extracting: Extracting,
+    extracting: ExtractingOptions,
 ) -> int:
     """Compare OLD with NEW and judge the difference.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from abistore.cli.options import Settings, output_options, pass_settings
+from abistore.cli.options import SharedSettings, output_options, pass_settings
 from abistore.cli.output import answer
 
 BASH = r"""_abistore_completion() {
@@ -38,7 +38,7 @@ COMP_WORDBREAKS="${COMP_WORDBREAKS//@/}"
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @output_options
 @pass_settings
-def completion_command(settings: Settings, /, *, shell: str) -> None:
+def completion_command(settings: SharedSettings, /, *, shell: str) -> None:
     """Print the completion script of SHELL.
 
     For bash: abistore completion bash > ~/.local/share/bash-completion/completions/abistore

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.groups import Group
-from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.groups import SuggestingGroup
+from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, reference_words
@@ -17,11 +17,11 @@ from abistore.errors import StoreError
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
-    from abistore.service.administration.administration import Vacuumed
+    from abistore.service.administration.administration import VacuumedStore
     from abistore.service.administration.ordering import SchemeCard
 
 
-@click.group("db", cls=Group)
+@click.group("db", cls=SuggestingGroup)
 def db_command() -> None:
     """Create, upgrade, check and back up the database."""
 
@@ -30,7 +30,7 @@ def db_command() -> None:
 @store_option
 @output_options
 @pass_settings
-def init_command(settings: Settings, /) -> None:
+def init_command(settings: SharedSettings, /) -> None:
     """Create the database, where there is none; the first `ingest` does the same."""
     from abistore.service.administration.administration import db_init
 
@@ -42,7 +42,7 @@ def init_command(settings: Settings, /) -> None:
 @store_option
 @output_options
 @pass_settings
-def upgrade_command(settings: Settings, /) -> None:
+def upgrade_command(settings: SharedSettings, /) -> None:
     """Bring the database to the newest schema; a backup of an SQLite file is kept beside it."""
     from abistore.service.administration.administration import db_upgrade
 
@@ -57,7 +57,7 @@ def upgrade_command(settings: Settings, /) -> None:
 @store_option
 @output_options
 @pass_settings
-def check_command(settings: Settings, /, *, quick: bool) -> int:
+def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
     """Verify the database's structure, every row and every digest. Exits with 74 where something is wrong.
 
     Whatever a command reads, it verifies too. This finds damage where nobody has looked yet.
@@ -77,7 +77,7 @@ def check_command(settings: Settings, /, *, quick: bool) -> int:
 @store_option
 @output_options
 @pass_settings
-def stats_command(settings: Settings, /) -> None:
+def stats_command(settings: SharedSettings, /) -> None:
     """Show how much the database holds."""
     from abistore.report.plain import plain
     from abistore.service.administration.administration import db_stats
@@ -98,7 +98,7 @@ def stats_command(settings: Settings, /) -> None:
 @store_option
 @output_options
 @pass_settings
-def backup_command(settings: Settings, /, *, destination: Path) -> None:
+def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
     """Write a consistent copy of the database to the new file DESTINATION.
 
     Other processes may go on using the database.
@@ -118,7 +118,7 @@ def backup_command(settings: Settings, /, *, destination: Path) -> None:
 @output_options
 @pass_settings
 def forget_command(
-    settings: Settings, /, *, reference: str, reason: str, actor: str, target: str | None, profile: str | None
+    settings: SharedSettings, /, *, reference: str, reason: str, actor: str, target: str | None, profile: str | None
 ) -> None:
     """Take back the stored release REFERENCE, such as one under a wrong version.
 
@@ -139,7 +139,7 @@ def forget_command(
 @store_option
 @output_options
 @pass_settings
-def vacuum_command(settings: Settings, /) -> None:
+def vacuum_command(settings: SharedSettings, /) -> None:
     """Give free space back to the disk, as far as the database has any.
 
     A PostgreSQL server keeps free space within its tables for later rows, and so gives little back.
@@ -150,7 +150,7 @@ def vacuum_command(settings: Settings, /) -> None:
     answer(settings, {"vacuum": done}, lambda: freed(done))
 
 
-def freed(done: Vacuumed) -> str:
+def freed(done: VacuumedStore) -> str:
     """What a vacuum gave back, in words."""
     if done.freed:
         return f"{done.freed:,} bytes freed: {done.before:,} before, {done.after:,} after"
@@ -163,7 +163,7 @@ def freed(done: Vacuumed) -> str:
 @store_option
 @output_options
 @pass_settings
-def audit_command(settings: Settings, /, *, limit: int) -> None:
+def audit_command(settings: SharedSettings, /, *, limit: int) -> None:
     """Show who changed what, newest first."""
     from abistore.service.administration.administration import db_audit
 
@@ -178,7 +178,7 @@ def audit_command(settings: Settings, /, *, limit: int) -> None:
 @store_option
 @output_options
 @pass_settings
-def scheme_command(settings: Settings, /, *, library: str, scheme: str | None) -> None:
+def scheme_command(settings: SharedSettings, /, *, library: str, scheme: str | None) -> None:
     """Show how the versions of LIBRARY are ordered, or declare a SCHEME.
 
     auto reads the labels of all conventions. A declared scheme refuses labels that it cannot read.

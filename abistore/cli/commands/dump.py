@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.options import FILE, Settings, output_options, pass_settings
+from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.options import FILE, SharedSettings, output_options, pass_settings
 from abistore.cli.output import answer, note, write_bytes, write_file
 from abistore.model.words.counting import counted
 
@@ -24,7 +24,7 @@ from abistore.model.words.counting import counted
 @output_options
 @pass_settings
 def dump_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     path: Path,
@@ -32,7 +32,7 @@ def dump_command(
     library: str | None,
     version: str | None,
     target: str | None,
-    extracting: Extracting,
+    extracting: ExtractingOptions,
 ) -> None:
     """Write the snapshot of the library FILE as JSON.
 

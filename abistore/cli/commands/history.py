@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer
 from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
@@ -52,7 +52,7 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 @output_options
 @pass_settings
 def history_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     library: str,
@@ -152,7 +152,7 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
 @output_options
 @pass_settings
 def log_command(
-    settings: Settings, /, *, name: str, library: str | None, target: str | None, profile: str | None
+    settings: SharedSettings, /, *, name: str, library: str | None, target: str | None, profile: str | None
 ) -> None:
     """Show every release in which NAME appeared, changed or vanished, with its declaration before and after.
 
@@ -164,7 +164,7 @@ def log_command(
     answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))
 
 
-def _events(settings: Settings, entries: tuple[LogEntry, ...]) -> Iterator[str]:
+def _events(settings: SharedSettings, entries: tuple[LogEntry, ...]) -> Iterator[str]:
     style = style_of(settings, full=True)
     for line, in_line in groupby(entries, key=lambda entry: entry.line):
         yield style.paint(str(line), "bold")

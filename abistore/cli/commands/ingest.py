@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.options import FILE, Settings, output_options, pass_settings, said_options, store_option
+from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.options import FILE, SharedSettings, output_options, pass_settings, said_options, store_option
 from abistore.cli.output import answer, note, say_error
 from abistore.cli.rendering import fail_on_option, require_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
@@ -100,7 +100,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @output_options
 @pass_settings
 def ingest_command(
-    settings: Settings, /, *, paths: tuple[Path, ...], extracting: Extracting, shown: Filter, **words: Any
+    settings: SharedSettings, /, *, paths: tuple[Path, ...], extracting: ExtractingOptions, shown: Filter, **words: Any
 ) -> int:
     """Store the snapshot of each library (or JSON snapshot) FILE as a release.
 
@@ -147,7 +147,7 @@ def _filtered(result: Ingested, shown: Filter) -> Ingested:
     return msgspec.structs.replace(result, verdict=verdict, other_verdict=other)
 
 
-def show_ingested(settings: Settings, results: tuple[Ingested, ...]) -> int:
+def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...]) -> int:
     """Print what became of each file, and return the exit code of the call."""
     code = max(result.exit_code for result in results)
     errors = [result for result in results if result.code]
@@ -176,7 +176,7 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
             yield "nothing was stored: mend it and ingest it again, or keep it beside the releases with --keep-failed"
 
 
-def _lines(settings: Settings, result: Ingested) -> Iterator[str]:
+def _lines(settings: SharedSettings, result: Ingested) -> Iterator[str]:
     if settings.verbosity < 0:
         if result.verdict is not None:
             from abistore.report.heading import stat

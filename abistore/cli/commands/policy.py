@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.groups import Group
-from abistore.cli.options import Settings, output_options, pass_settings
+from abistore.cli.groups import SuggestingGroup
+from abistore.cli.options import SharedSettings, output_options, pass_settings
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import policy_words
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HEADS = ("impact", "selects", "where", "expires", "reason")
 
 
-@click.group("policy", cls=Group)
+@click.group("policy", cls=SuggestingGroup)
 def policy_command() -> None:
     """Show and check policies, which give findings another impact than that of their kind."""
 
@@ -28,7 +28,7 @@ def policy_command() -> None:
 @click.argument("policy", default="strict_abi", metavar="[NAME|FILE]", shell_complete=policy_words)
 @output_options
 @pass_settings
-def show_command(settings: Settings, /, *, policy: str) -> None:
+def show_command(settings: SharedSettings, /, *, policy: str) -> None:
     """Show the overrides of a policy in order; the first that applies decides."""
     from abistore.service.judging.suppressing import policy_card
 
@@ -57,7 +57,7 @@ def _text(card: PolicyCard) -> str:
 @click.argument("file", type=click.Path(readable=False))
 @output_options
 @pass_settings
-def check_command(settings: Settings, /, *, file: str) -> None:
+def check_command(settings: SharedSettings, /, *, file: str) -> None:
     """Check a policy FILE. Exits with 64 and names the first fault, if there is one."""
     from abistore.service.judging.suppressing import policy_card
 

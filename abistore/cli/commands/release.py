@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.groups import Group
+from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options import (
-    Settings,
+    SharedSettings,
     line_options,
     output_options,
     pass_settings,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from abistore.model.history import Amendment
 
 
-@click.group("release", cls=Group)
+@click.group("release", cls=SuggestingGroup)
 def release_command() -> None:
     """Correct the day, revision or CI job of a stored release."""
 
@@ -44,7 +44,7 @@ def release_command() -> None:
 @output_options
 @pass_settings
 def edit_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     reference: str,
@@ -61,10 +61,10 @@ def edit_command(
 
     Day, source revision and CI job can be corrected. The snapshot stays as it is; the audit keeps the former values.
     """
-    from abistore.model.history import Said
+    from abistore.model.history import ReleaseFacts
     from abistore.service.administration.amending import EditPlan, release_edit
 
-    plan = EditPlan(Said(released, revision, url), clear, reason, actor, target, profile)
+    plan = EditPlan(ReleaseFacts(released, revision, url), clear, reason, actor, target, profile)
     done = release_edit(reference, plan, database=settings.database)
     answer(settings, {"amendment": done}, lambda: "\n".join(_lines(done)))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, width
 from abistore.cli.rendering import style_of
 from abistore.cli.tables import table
@@ -22,7 +22,7 @@ from abistore.report.wording import shortened
 if TYPE_CHECKING:
     from abistore.model.shapes import Hardening
     from abistore.model.snapshot import Evidence
-    from abistore.service.declarations import Card, DeclarationText, Users
+    from abistore.service.declarations import DeclarationText, SnapshotCard, TypeUsers
 
 
 @click.command("show")
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 @output_options
 @pass_settings
 def show_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     operand: str,
     name: str | None,
     target: str | None,
     profile: str | None,
-    extracting: Extracting,
+    extracting: ExtractingOptions,
 ) -> None:
     """Show the snapshot OPERAND, or its declaration NAME as C or C++ with offsets.
 
@@ -64,7 +64,7 @@ def show_command(
     answer(settings, {"declarations": declared}, lambda: "\n\n".join(_declared(settings, one) for one in declared))
 
 
-def _card(card: Card) -> Iterator[str]:
+def _card(card: SnapshotCard) -> Iterator[str]:
     facts = card.facts
     rows = [
         ("digest", card.digest),
@@ -134,13 +134,13 @@ def _evidence(evidence: Evidence) -> str:
     return "; ".join(part for part in said if part) + hint
 
 
-def _declared(settings: Settings, declared: DeclarationText) -> str:
+def _declared(settings: SharedSettings, declared: DeclarationText) -> str:
     where = f" at {declared.location}" if declared.location else ""
     head = f"// {declared.name.kind} {declared.display} ({declared.facet}){where}"
     return shortened("\n".join((head, *declared.texts, *_users(settings, declared.used)))) or ""
 
 
-def _users(settings: Settings, used: Users | None) -> Iterator[str]:
+def _users(settings: SharedSettings, used: TypeUsers | None) -> Iterator[str]:
     if used is None:
         return
     if not (used.by_value or used.by_pointer):
@@ -157,7 +157,7 @@ def _users(settings: Settings, used: Users | None) -> Iterator[str]:
 @store_option
 @output_options
 @pass_settings
-def list_command(settings: Settings, /, *, library: str | None, target: str | None, profile: str | None) -> None:
+def list_command(settings: SharedSettings, /, *, library: str | None, target: str | None, profile: str | None) -> None:
     """List all stored libraries, or the releases of one LIBRARY and what was kept as a candidate."""
     if library is None:
         _list_lines(settings)
@@ -181,7 +181,7 @@ def list_command(settings: Settings, /, *, library: str | None, target: str | No
     answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
 
 
-def _list_lines(settings: Settings) -> None:
+def _list_lines(settings: SharedSettings) -> None:
     from abistore.service.listing import lines
 
     found = lines(database=settings.database)

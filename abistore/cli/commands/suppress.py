@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.extracting import Extracting, extract_options
-from abistore.cli.groups import Group
-from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.groups import SuggestingGroup
+from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, note, write_file
 from abistore.cli.ruling import ruling_options, strict_option
 from abistore.cli.tables import table
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HEADS = ("state", "selects", "expires", "where", "label", "reason")
 
 
-@click.group("suppress", cls=Group)
+@click.group("suppress", cls=SuggestingGroup)
 def suppress_command() -> None:
     """Suggest, check and list suppressions."""
 
@@ -45,14 +45,14 @@ def suppress_command() -> None:
 @output_options
 @pass_settings
 def suggest_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     output: Path | None,
     least: str,
     target: str | None,
     profile: str | None,
-    extracting: Extracting,
+    extracting: ExtractingOptions,
     by: Ruling | None,
     **operands: Any,
 ) -> None:
@@ -84,7 +84,7 @@ def suggest_command(
 @strict_option
 @output_options
 @pass_settings
-def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
+def check_command(settings: SharedSettings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
     """Check suppression files. Exits with 64 and names the first fault, if there is one."""
     from abistore.service.judging.suppressing import suppressions
 
@@ -104,7 +104,7 @@ def check_command(settings: Settings, /, *, files: tuple[str, ...], strict_suppr
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
 @output_options
 @pass_settings
-def list_command(settings: Settings, /, *, files: tuple[str, ...]) -> None:
+def list_command(settings: SharedSettings, /, *, files: tuple[str, ...]) -> None:
     """List the suppressions in files: what each selects, why, and whether it holds today."""
     from abistore.service.judging.suppressing import suppressions
 

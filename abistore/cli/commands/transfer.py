@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from abistore.cli.commands.ingest import replace_options, show_ingested
-from abistore.cli.options import FILE, Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.output import answer, note, write_bytes, write_file
 from abistore.cli.words import library_words, reference_words
 
@@ -20,7 +20,7 @@ from abistore.cli.words import library_words, reference_words
 @output_options
 @pass_settings
 def export_command(
-    settings: Settings, /, *, reference: str, output: Path | None, target: str | None, profile: str | None
+    settings: SharedSettings, /, *, reference: str, output: Path | None, target: str | None, profile: str | None
 ) -> None:
     """Write the stored snapshot that REFERENCE names as JSON."""
     from abistore.service.ingest.transfer import export
@@ -46,7 +46,7 @@ def export_command(
 @output_options
 @pass_settings
 def import_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     paths: tuple[Path, ...],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import Settings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import against_words, reference_words
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @output_options
 @pass_settings
 def verdict_command(
-    settings: Settings,
+    settings: SharedSettings,
     /,
     *,
     reference: str,

@@ -42,7 +42,7 @@ EXPERIMENTAL = r"(?i)experimental|unstable"
 """How enumerators are called that come without any promise."""
 
 
-class Values:
+class EnumeratorValues:
     """The enumerators of one side by name and by value."""
 
     def __init__(self, enum: Enum) -> None:
@@ -72,7 +72,7 @@ class Values:
         return re.search(MASK, each.name) is not None and each.value == self._all_bits
 
 
-def is_release_number(old: Enumerator, new: Enumerator, before: Values, after: Values) -> bool:
+def is_release_number(old: Enumerator, new: Enumerator, before: EnumeratorValues, after: EnumeratorValues) -> bool:
     """Whether an enumerator that changed from ``old`` to ``new`` is called a version and did not only change places."""
     return bool(re.search(VERSION, old.name)) and old.value not in after.by_value and new.value not in before.by_value
 

@@ -14,7 +14,7 @@ from abistore.model.layout import Layouts
 from abistore.model.shapes import Array, Field, Inline, Record
 
 
-class Place(Enum):
+class FieldPlace(Enum):
     """Where a new field lies.
 
     ``ALTERNATIVE``: over others in a union. ``RESERVED``: in storage that was kept for it. ``FREE``: in padding, or
@@ -30,7 +30,7 @@ class Place(Enum):
     BETWEEN = auto()
 
 
-class Storage:
+class FieldStorage:
     """How the fields of a record lie on both sides, as far as fields that come and go depend on it."""
 
     def __init__(self, record: Changed[Record], context: Context) -> None:
@@ -56,25 +56,25 @@ class Storage:
         )
 
 
-def place_of(added: Added[Field | InnerField], context: Context) -> Place:
+def place_of(added: Added[Field | InnerField], context: Context) -> FieldPlace:
     """Where the field that ``added`` brings lies among the fields that both sides have."""
     record = record_of(added)
-    storage = context.once(record, Storage)
+    storage = context.once(record, FieldStorage)
     own = extent(plain(added.new), context.equivalence.new_side.layouts)
     inner = isinstance(added.new, InnerField) and added.new.alternative
     if record.new.sort == "union" or (inner and storage.kept.meet(own)):
-        return Place.ALTERNATIVE
+        return FieldPlace.ALTERNATIVE
     if own[0] >= storage.end and is_unbounded(plain(added.new)):
-        return Place.FLEXIBLE
+        return FieldPlace.FLEXIBLE
     if own[0] < own[1] and storage.unused.cover(own):
-        return Place.RESERVED if storage.reserved.meet(own) else Place.FREE
-    return Place.END if own[0] >= storage.end else Place.BETWEEN
+        return FieldPlace.RESERVED if storage.reserved.meet(own) else FieldPlace.FREE
+    return FieldPlace.END if own[0] >= storage.end else FieldPlace.BETWEEN
 
 
 def replaced_by(added: Added[Field | InnerField], context: Context) -> tuple[str, ...]:
     """The removed fields whose storage, or some of it, the field that ``added`` brings takes."""
     start, end = extent(plain(added.new), context.equivalence.new_side.layouts)
-    removed = context.once(record_of(added), Storage).removed
+    removed = context.once(record_of(added), FieldStorage).removed
     return tuple(name for name, (first, last) in removed if first < end and start < last)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from abistore.compare.classify.field_places import Storage, extent
+from abistore.compare.classify.field_places import FieldStorage, extent
 from abistore.compare.context import Context
 from abistore.compare.diff.members import flat_fields, plain, told_by_parts
 from abistore.compare.diff.regrouped_fields import is_alternative_of
@@ -73,7 +73,7 @@ def unqualified(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]
 def is_reused(field: Removed[Field | InnerField], context: Context) -> bool:
     """Whether a new field lies where the removed one lay."""
     own = extent(plain(field.old), context.equivalence.old_side.layouts)
-    return field.within is not None and context.once(field.within, Storage).come.meet(own)
+    return field.within is not None and context.once(field.within, FieldStorage).come.meet(own)
 
 
 def is_retired(field: Removed[Field | InnerField], context: Context) -> bool:
@@ -81,7 +81,7 @@ def is_retired(field: Removed[Field | InnerField], context: Context) -> bool:
     if field.within is None or field.within.old.size != field.within.new.size:
         return False
     own = extent(plain(field.old), context.equivalence.old_side.layouts)
-    return context.once(field.within, Storage).rooms.cover(own)
+    return context.once(field.within, FieldStorage).rooms.cover(own)
 
 
 def _qualified_otherwise(field: Changed[Field | InnerField], context: Context) -> bool:

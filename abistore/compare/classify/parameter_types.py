@@ -11,7 +11,7 @@ from abistore.model.shapes import Named, Pointer, Primitive, Procedure, Qualifie
 VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_list", "__va_list_tag", "std::__va_list"})
 
 
-class Difference(Enum):
+class TypeDifference(Enum):
     """What differs between two types at one place of a signature."""
 
     NONE = auto()
@@ -28,33 +28,33 @@ class Difference(Enum):
     OTHER = auto()
 
 
-def difference(old: TypeRef, new: TypeRef, context: Context) -> Difference:
+def difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     """How a value passed or returned as ``old`` differs from one as ``new``."""
-    return Difference.NONE if old == new else context.between(old, new, _difference)
+    return TypeDifference.NONE if old == new else context.between(old, new, _difference)
 
 
-def _difference(old: TypeRef, new: TypeRef, context: Context) -> Difference:
+def _difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     lists = is_va_list(old, context, new=False), is_va_list(new, context, new=True)
     if lists == (False, True):
-        return Difference.VA_LIST_GAINED
+        return TypeDifference.VA_LIST_GAINED
     if lists == (True, False):
-        return Difference.VA_LIST_LOST
+        return TypeDifference.VA_LIST_LOST
     if lists == (True, True):
-        return Difference.SPELLING
+        return TypeDifference.SPELLING
     same = context.passed(old, new)
     if same is Sameness.QUALIFIERS or (
         same <= Sameness.QUALIFIERS and _without_restrict(old) == _without_restrict(new)
     ):
         return _qualifiers(old, new)
     if same < Sameness.REINTERPRETED:
-        return Difference.SPELLING
-    return Difference.REINTERPRETED if same is Sameness.REINTERPRETED else _different(old, new, context)
+        return TypeDifference.SPELLING
+    return TypeDifference.REINTERPRETED if same is Sameness.REINTERPRETED else _different(old, new, context)
 
 
-def _qualifiers(old: TypeRef, new: TypeRef) -> Difference:
+def _qualifiers(old: TypeRef, new: TypeRef) -> TypeDifference:
     if _without_restrict(old) == _without_restrict(new):
-        return Difference.RESTRICT
-    return Difference.POINTEE_QUALIFIERS
+        return TypeDifference.RESTRICT
+    return TypeDifference.POINTEE_QUALIFIERS
 
 
 def _without_restrict(type: TypeRef) -> TypeRef:
@@ -69,7 +69,7 @@ def _without_restrict(type: TypeRef) -> TypeRef:
             return type
 
 
-def _different(old: TypeRef, new: TypeRef, context: Context) -> Difference:
+def _different(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     old_levels, old_base = context.equivalence.old_side.levels(old)
     new_levels, new_base = context.equivalence.new_side.levels(new)
     if (
@@ -78,17 +78,17 @@ def _different(old: TypeRef, new: TypeRef, context: Context) -> Difference:
         and not old_levels
         and _in_register(new, context)
     ):
-        return Difference.VOID_TO_VALUE
+        return TypeDifference.VOID_TO_VALUE
     functions = isinstance(old_base, Procedure) or isinstance(new_base, Procedure)
     if old_levels != new_levels and not functions and context.stored(old_base, new_base) <= Sameness.QUALIFIERS:
-        return Difference.POINTER_LEVEL
+        return TypeDifference.POINTER_LEVEL
     if old_levels == new_levels and _are_long_doubles(old_base, new_base):
-        return Difference.LONG_DOUBLE
+        return TypeDifference.LONG_DOUBLE
     if old_levels == new_levels and isinstance(old_base, Named) and isinstance(new_base, Named):
         template = old_base.name.spelling.partition("<")[0]
         if "<" in old_base.name.spelling and new_base.name.spelling.startswith(f"{template}<"):
-            return Difference.TEMPLATE_ARGUMENT
-    return Difference.OTHER
+            return TypeDifference.TEMPLATE_ARGUMENT
+    return TypeDifference.OTHER
 
 
 def _are_long_doubles(old: TypeRef, new: TypeRef) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from abistore.compare.consumers.internal_exports import Internals
+from abistore.compare.consumers.internal_exports import InternalDeclarations
 from abistore.compare.reuse.carrying import Portraits
-from abistore.compare.types.mentions import NONE, Names, Use
+from abistore.compare.types.mentions import NONE, Names, TypeUse
 from abistore.model.files import is_own_header, is_source
 from abistore.model.names import Name
 
@@ -28,7 +28,12 @@ class Allocation:
     """
 
     def __init__(
-        self, uses: Portraits[Use], internals: Internals, files: Mapping[Name, str], *, plain: bool = True
+        self,
+        uses: Portraits[TypeUse],
+        internals: InternalDeclarations,
+        files: Mapping[Name, str],
+        *,
+        plain: bool = True,
     ) -> None:
         self._uses = uses
         self._internals = internals

@@ -14,7 +14,7 @@ Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
 """Whose an export is, see :meth:`Consumers.owner`."""
 
 
-class Exporting(NamedTuple):
+class ReleaseExports(NamedTuple):
     """A release and its export table."""
 
     snapshot: Snapshot
@@ -24,8 +24,8 @@ class Exporting(NamedTuple):
 class Consumers(ABC):
     """The programs that were, or will be, built against one release.
 
-    What they can do is either guessed from debug information (:class:`~abistore.compare.consumers.guessed.Guessed`) or
-    told by the public headers. Who compares asks this interface, and does not know which.
+    What they can do is guessed from debug information (:mod:`abistore.compare.consumers.guessed`), or told by the
+    public headers. Who compares asks this interface, and does not know which.
     """
 
     @abstractmethod
@@ -41,7 +41,7 @@ class Consumers(ABC):
         """Whether all public headers are known, and none declares ``name``."""
 
     @abstractmethod
-    def owner(self, export: Name, other: Exporting, *, gone: bool) -> Owner:
+    def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
         """Whose ``export`` is, which the ``other`` release does not have; it is ``gone`` where that one is the later.
 
         ``own``: consumers find it in this library only. The others are weak C++ symbols, which each unit that uses them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.compare.consumers.consumers import Exporting, Owner
+from abistore.compare.consumers.consumers import Owner, ReleaseExports
 from abistore.compare.consumers.export_table import is_weak
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, outermost, template_of
@@ -20,7 +20,7 @@ RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s
 class Ownership:
     """Tells whether consumers depend on a library for its exports that another release does not have."""
 
-    def __init__(self, own: Exporting, other: Exporting) -> None:
+    def __init__(self, own: ReleaseExports, other: ReleaseExports) -> None:
         self._own = own
         self._other = other
 
@@ -71,6 +71,6 @@ class Ownership:
         return any(map(self._own.exports.has_strong, member_prefixes(name.spelling)))
 
 
-def _declares(release: Exporting, name: Name) -> bool:
+def _declares(release: ReleaseExports, name: Name) -> bool:
     """Whether the debug information describes ``name`` as the library's own and not as a foreign type."""
     return any(not isinstance(shape, Foreign) for shape in release.snapshot.variants("layout", name))

@@ -6,24 +6,26 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from abistore.compare.consumers.allocation import Allocation
-from abistore.compare.consumers.consumers import Consumers, Exporting, Owner
+from abistore.compare.consumers.consumers import Consumers, Owner, ReleaseExports
 from abistore.compare.consumers.export_owner import Ownership
-from abistore.compare.consumers.header_clues import Standings
-from abistore.compare.consumers.internal_exports import Internals
+from abistore.compare.consumers.header_clues import HeaderClues
+from abistore.compare.consumers.internal_exports import InternalDeclarations
 from abistore.compare.reuse.carrying import Portraits, take_on
 from abistore.compare.types.equivalence import TypeSide
-from abistore.compare.types.mentions import Use, Uses
+from abistore.compare.types.mentions import TypeUse, TypeUses
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 
 
-class Guessed(Consumers):
+class GuessedConsumers(Consumers):
     """The consumers of a release of which no headers are given.
 
     ``files`` tells in which file each declaration stands.
     """
 
-    def __init__(self, own: Exporting, types: TypeSide, reach: Callable[[], Reach], files: Mapping[Name, str]) -> None:
+    def __init__(
+        self, own: ReleaseExports, types: TypeSide, reach: Callable[[], Reach], files: Mapping[Name, str]
+    ) -> None:
         self._own = own
         self._types = types
         self._reach = reach
@@ -43,7 +45,7 @@ class Guessed(Consumers):
         known = snapshot.evidence_of("source").state == "full" and "source" in snapshot.entries
         return known and not snapshot.variants("source", name)
 
-    def owner(self, export: Name, other: Exporting, *, gone: bool) -> Owner:
+    def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
         """Whose ``export`` is, by its binding and its namespace."""
         return Ownership(self._own, other).of(export, gone=gone)
 
@@ -68,16 +70,16 @@ class Guessed(Consumers):
         return self._allocation.passed_with(type, stays)
 
     @cached_property
-    def _standings(self) -> Standings:
-        return Standings(self._own.snapshot, self._files, self._reach)
+    def _standings(self) -> HeaderClues:
+        return HeaderClues(self._own.snapshot, self._files, self._reach)
 
     @cached_property
-    def _internals(self) -> Internals:
-        return Internals(self._standings)
+    def _internals(self) -> InternalDeclarations:
+        return InternalDeclarations(self._standings)
 
     @cached_property
-    def _uses(self) -> Portraits[Use]:
-        return Portraits(self._own.snapshot.entries.get("layout", {}), Uses(self._types, self._reach).of)
+    def _uses(self) -> Portraits[TypeUse]:
+        return Portraits(self._own.snapshot.entries.get("layout", {}), TypeUses(self._types, self._reach).of)
 
     @cached_property
     def _allocation(self) -> Allocation:
@@ -90,7 +92,7 @@ class Guessed(Consumers):
 
     def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
         """Take the portraits of what is as it was, and what follows from all if the others are alike."""
-        if not isinstance(before, Guessed):
+        if not isinstance(before, GuessedConsumers):
             return
         known = vars(before)
         same_uses = "_uses" in known and self._uses.take_on(before._uses, resolving())

@@ -28,7 +28,7 @@ SMART = "std::unique_ptr<"
 """How the names of types begin that delete what they hold."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class ShapeClues(msgspec.Struct, frozen=True):
     """One shape of a declaration.
 
     ``stands_for`` is what an alias embeds, ``holds`` the smart pointers in a record. A function takes some records by
@@ -47,7 +47,7 @@ class Part(msgspec.Struct, frozen=True):
     arguments: tuple[Name, ...] = ()
 
 
-class Standing(msgspec.Struct, frozen=True):
+class DeclarationOwner(msgspec.Struct, frozen=True):
     """Where a declaration stands.
 
     ``file`` declares it, or its class; empty where that is not known. ``owners`` are the classes of which its variants
@@ -59,7 +59,7 @@ class Standing(msgspec.Struct, frozen=True):
     owners: tuple[Name | None, ...]
 
 
-class Standings:
+class HeaderClues:
     """Where the declarations of one snapshot stand and what their shapes are, each drawn when it is looked at."""
 
     def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
@@ -68,7 +68,7 @@ class Standings:
         self.names = Portraits(drawn.layout, drawn.standing)
         self.parts = Portraits(drawn.layout, drawn.parts)
 
-    def take_on(self, before: Standings, changed: Collection[Name]) -> bool:
+    def take_on(self, before: HeaderClues, changed: Collection[Name]) -> bool:
         """Take what a release before has, other than of ``changed`` names; whether those are alike too."""
         return self.names.take_on(before.names, changed) & self.parts.take_on(before.parts, changed)
 
@@ -85,14 +85,14 @@ class _Drawer:
         self._files = files
         self._reach = reach
 
-    def standing(self, name: Name) -> Standing:
+    def standing(self, name: Name) -> DeclarationOwner:
         shapes = self.layout.get(name, ())
         owners = tuple(_owner(shape) for shape in shapes if isinstance(shape, Function | Variable))
         owner = next((each for each in owners if each is not None), None)
         strong = any(getattr(shape, "binding", "") == "global" for shape in self._symbols.get(name, ()))
-        return Standing(self._files.get(owner or name, ""), strong, owners)
+        return DeclarationOwner(self._files.get(owner or name, ""), strong, owners)
 
-    def parts(self, name: Name) -> tuple[Part, ...]:
+    def parts(self, name: Name) -> tuple[ShapeClues, ...]:
         pairs = zip(self.layout.get(name, ()), self._reach().mentions(name), strict=True)
         return tuple(_part(shape, mentions) for shape, mentions in pairs)
 
@@ -103,21 +103,21 @@ def _owner(shape: Function | Variable) -> Name | None:
     return shape.owner
 
 
-def _part(shape: AnyShape, mentions: Sequence[Reference]) -> Part:
+def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
     match shape:
         case Alias():
-            return Part(mentions, stands_for=tuple(embedded(shape)))
+            return ShapeClues(mentions, stands_for=tuple(embedded(shape)))
         case Record():
             held = (field.type.name for field in shape.fields if isinstance(field.type, Named))
-            return Part(mentions, holds=tuple(each for each in held if each.spelling.startswith(SMART)))
+            return ShapeClues(mentions, holds=tuple(each for each in held if each.spelling.startswith(SMART)))
         case Foreign():
             bare = (each.target if isinstance(each, Qualified) else each for each in shape.arguments)
             first = next((each.name for each in shape.arguments[:1] if isinstance(each, Named)), None)
             arguments = tuple(each.name for each in bare if isinstance(each, Named))
-            return Part(mentions, foreign=True, first=first, arguments=arguments)
+            return ShapeClues(mentions, foreign=True, first=first, arguments=arguments)
         case Function():
             destroys = shape.method is not None and last_component(shape.display).startswith("~")
-            return Part(
+            return ShapeClues(
                 mentions,
                 takes=tuple(each for one in shape.parameters for each in _pointee(one, 1)),
                 hands_out=(
@@ -127,7 +127,7 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> Part:
                 destroys=shape.method.owner if destroys and shape.method else None,
             )
         case _:
-            return Part(mentions)
+            return ShapeClues(mentions)
 
 
 def _pointee(type: TypeRef, levels: int) -> Iterator[Name]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from abistore.compare.consumers.header_clues import Standings
+from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.compare.reuse.carrying import take_on
 from abistore.model.cpp_names.demangle import demangle
@@ -18,7 +18,7 @@ UNNAMEABLE = ")::"
 """What the names of classes within a function (``run()::Own``) or an unnamed namespace contain."""
 
 
-class Internals:
+class InternalDeclarations:
     """What one side declares in files that its consumers cannot include.
 
     A member function can only be called where its class is defined, and nobody includes a source file. Where no header
@@ -26,12 +26,12 @@ class Internals:
     public, :class:`PublicHeaders` tells.
     """
 
-    def __init__(self, standings: Standings) -> None:
+    def __init__(self, standings: HeaderClues) -> None:
         self._standings = standings
         self._files = standings.files
         self._surface = PublicHeaders(standings)
 
-    def take_on(self, before: Internals) -> None:
+    def take_on(self, before: InternalDeclarations) -> None:
         """Take what was worked out for a release before that has the same standings and files."""
         take_on(self, before)
         take_on(self._surface, before._surface)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from abistore.compare.consumers.header_clues import Standings
+from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.model.files import include_root, is_beside, is_own_header, is_source, may_be_private
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
@@ -26,7 +26,7 @@ class PublicHeaders:
     needed, the folder is not all that is installed, and tells of no other.
     """
 
-    def __init__(self, standings: Standings) -> None:
+    def __init__(self, standings: HeaderClues) -> None:
         self._standings = standings
 
     def hides(self, name: Name) -> bool:

@@ -9,7 +9,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.told_by_headers import told_by_headers
 from abistore.compare.diff.unnamed import unnamed
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by
-from abistore.compare.parts import Definition, Described, PrivateType, TagName, Variant
+from abistore.compare.parts import DefinitionKind, DescribedClass, PrivateType, TagName, Variant
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import Facet, Name
@@ -17,7 +17,7 @@ from abistore.model.shapes import AnyShape, Declared, Enum, Record
 from abistore.model.snapshot import Variants
 
 
-class Declarations:
+class FacetDeclarations:
     """What one facet declares on both sides. The deltas of a name depend on no other name's."""
 
     def __init__(self, context: Context, facet: Facet) -> None:
@@ -96,7 +96,7 @@ class Declarations:
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of a type that the other side has under another name, or as another kind of declaration."""
     renamed = name in context.renames
-    shown = TagName if renamed else Definition
+    shown = TagName if renamed else DefinitionKind
     wrap = shown if context.old_consumers.can_see(name) else PrivateType
     yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
     if renamed and old != new:
@@ -113,9 +113,9 @@ def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
         return
     hidden = name in context.old_undescribed, name in context.new_undescribed
     if hidden == (False, True) and _tells_of_a_vtable(old, context.old_tables, context.new_tables):
-        yield Changed(Subject(name), Described(old), Described(None))
+        yield Changed(Subject(name), DescribedClass(old), DescribedClass(None))
     elif hidden == (True, False) and _tells_of_a_vtable(new, context.new_tables, context.old_tables):
-        yield Changed(Subject(name), Described(None), Described(new))
+        yield Changed(Subject(name), DescribedClass(None), DescribedClass(new))
 
 
 def _tells_of_a_vtable(seen: AnyShape | None, seeing: VirtualTables, hiding: VirtualTables) -> TypeGuard[Record]:
@@ -165,10 +165,10 @@ def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
 
 
 def changed(name: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
-    """The delta of one shape; of a :class:`Definition` where the two sides are not even the same kind of thing."""
+    """The delta of one shape; of a :class:`DefinitionKind` where the two sides are not even the same kind of thing."""
     if type(old) is type(new):
         return Changed(Subject(name), old, new)
-    return Changed(Subject(name), Definition(name, old), Definition(name, new))
+    return Changed(Subject(name), DefinitionKind(name, old), DefinitionKind(name, new))
 
 
 def _closest(old: list[AnyShape], new: list[AnyShape]) -> Iterator[tuple[AnyShape, AnyShape]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Group, InnerField
+from abistore.compare.parts import FieldGroup, InnerField
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.scalars import Place, scalars
@@ -17,7 +17,7 @@ from abistore.model.snapshot import Snapshot
 
 def regrouped(
     gone: Sequence[Field | InnerField], come: Sequence[Field | InnerField], context: Context
-) -> Iterator[tuple[Group, Group]]:
+) -> Iterator[tuple[FieldGroup, FieldGroup]]:
     """Fields of the old side and those of the new one in their place, with the same scalars at the same offsets.
 
     A scalar may also have become room for later use; the reverse is a use of that room, and not told here.
@@ -34,7 +34,7 @@ def regrouped(
         ):
             pass
         if len(before) + len(after) > 2 and after and _same_scalars(before, after, context):
-            yield Group(tuple(before)), Group(tuple(after))
+            yield FieldGroup(tuple(before)), FieldGroup(tuple(after))
 
 
 def is_alternative_of(old: TypeRef, new: TypeRef, context: Context) -> bool:

@@ -32,14 +32,14 @@ SIMILAR = 0.6
 """How alike two names of equal signature are that are taken for a rename (1: equal)."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundPattern(msgspec.Struct, frozen=True):
     """One pattern, and what it is called among the library's changes."""
 
     part: str
     shape: Batch
 
 
-def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[Found]:
+def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[FoundPattern]:
     """The systematic changes that turn some of ``removed`` into some of ``added``; every export is in one at most."""
     gone, come = list(removed), list(added)
     for detect in (_tag_flips, _namespace_moves, _scopes, _affixes):
@@ -66,12 +66,12 @@ def _untagged(symbol: str) -> str:
     return text.replace(OLD_STRING, "std::string")
 
 
-def _tag_flips(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+def _tag_flips(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
     pairs = _by_key([each for each in gone if is_mangled(each)], [each for each in come if is_mangled(each)], _untagged)
     marked = [(old, new) for old, new in pairs if _is_tagged(old) != _is_tagged(new)]
     if len(marked) >= FEWEST:
         before, after = ("cxx11", "") if _is_tagged(marked[0][0]) else ("", "cxx11")
-        yield Found("ABI tag cxx11", TagFlip(tuple(sorted(marked)), before, after))
+        yield FoundPattern("ABI tag cxx11", TagFlip(tuple(sorted(marked)), before, after))
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for old, new in pairs:
         tags = _tags(old), _tags(new)
@@ -80,7 +80,7 @@ def _tag_flips(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
     for (before, after), found in sorted(groups.items()):
         if len(found) >= FEWEST:
             part = f"ABI tag {before or '(none)'} -> {after or '(none)'}"
-            yield Found(part, TagChange(tuple(sorted(found)), before, after))
+            yield FoundPattern(part, TagChange(tuple(sorted(found)), before, after))
 
 
 def _tags(symbol: str) -> str:
@@ -95,7 +95,7 @@ def _is_tagged(symbol: str) -> bool:
 # --- inline namespaces --------------------------------------------------------------------------------------------
 
 
-def _namespace_moves(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+def _namespace_moves(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
     """Groups of C++ exports that become equal when one version namespace is left out."""
     mangled_gone = [each for each in gone if is_mangled(each)]
     mangled_come = [each for each in come if is_mangled(each)]
@@ -110,7 +110,7 @@ def _namespace_moves(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found
     for (before, after), found in sorted(groups.items()):
         if len(found) >= FEWEST and before != after:
             shape = NamespaceMove(tuple(sorted(found)), before, after)
-            yield Found(f"namespace {shape.before or '(none)'} -> {shape.after or '(none)'}", shape)
+            yield FoundPattern(f"namespace {shape.before or '(none)'} -> {shape.after or '(none)'}", shape)
 
 
 _COMPONENT = re.compile(r"\b(\w+)::")
@@ -141,7 +141,7 @@ MOST_NAMESAKES = 8
 """Functions of one name in so many scopes do not tell which namespace became which."""
 
 
-def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
     """A group of C++ exports that become equal when one namespace is taken for another, for none, or none for it."""
     mangled_gone = [each for each in gone if is_mangled(each)]
     mangled_come = [each for each in come if is_mangled(each)]
@@ -152,7 +152,7 @@ def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
     pairs = _by_key(mangled_gone, mangled_come, lambda symbol: _without(demangle(symbol), before, after))
     if len(pairs) >= max(FEWEST, int(SHARE * len(mangled_gone))):
         part = f"namespace {before or '(none)'} -> {after or '(none)'}"
-        yield Found(part, Renaming(tuple(sorted(pairs)), before, after))
+        yield FoundPattern(part, Renaming(tuple(sorted(pairs)), before, after))
 
 
 def _without(demangled: str, before: str, after: str) -> str:
@@ -194,7 +194,7 @@ def _outer(old: str, new: str) -> tuple[str, str]:
 # --- prefixes and suffixes ----------------------------------------------------------------------------------------
 
 
-def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
+def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
     """Groups of C exports that differ in the same prefix or in the same suffix."""
     plain_gone = [each for each in gone if not is_mangled(each)]
     plain_come = [each for each in come if not is_mangled(each)]
@@ -205,7 +205,7 @@ def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[Found]:
             if len(pairs) < least:
                 break
             place = "suffix" if tails else "prefix"
-            yield Found(
+            yield FoundPattern(
                 f"{place} {before or '(none)'} -> {after or '(none)'}", Renaming(tuple(sorted(pairs)), before, after)
             )
             plain_gone, plain_come = _without_pairs(plain_gone, plain_come, pairs)

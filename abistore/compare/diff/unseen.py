@@ -42,8 +42,8 @@ def comparable(context: Context, facet: Facet) -> bool:
     return all(facet in side.entries and side.evidence_of(facet).state != "missing" for side in sides)
 
 
-def unseen(context: Context, facet: Facet, marks: Iterable[tuple[Name, Marks]]) -> Iterator[NotChecked]:
-    """What the :class:`Marks` of the names that differ tell, together."""
+def unseen(context: Context, facet: Facet, marks: Iterable[tuple[Name, UnseenMarks]]) -> Iterator[NotChecked]:
+    """What the :class:`UnseenMarks` of the names that differ tell, together."""
     found = [(name, each) for name, each in marks if each != CLEAN]
     if facet == "layout":
         for place in PLACES:
@@ -75,7 +75,7 @@ def _exported_only(context: Context, facet: Facet, place: Place, names: tuple[Na
     )
 
 
-class Marks(NamedTuple):
+class UnseenMarks(NamedTuple):
     """What one side did not see of a declaration that differs.
 
     One side may only export what the other describes, or only declare a type that the other defines.
@@ -85,12 +85,12 @@ class Marks(NamedTuple):
     declared_only: Place | None
 
 
-CLEAN = Marks(None, None)
+CLEAN = UnseenMarks(None, None)
 
 
-def marks(context: Context, facet: Facet, name: Name) -> Marks:
+def marks(context: Context, facet: Facet, name: Name) -> UnseenMarks:
     """What one side did not see of ``name``."""
-    return Marks(_exported_only_by(context, facet, name), declared_only_by(context, facet, name))
+    return UnseenMarks(_exported_only_by(context, facet, name), declared_only_by(context, facet, name))
 
 
 def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | None:

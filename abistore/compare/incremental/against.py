@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.compare.comparison import Rest, concluded, not_checked, refuse_strangers, terms_of
-from abistore.compare.context import Context, Known, Renames
-from abistore.compare.incremental.groups import Groups
+from abistore.compare.comparison import IndependentFindings, concluded, not_checked, refuse_strangers, terms_of
+from abistore.compare.context import Context, KnownDifferences, Renames
+from abistore.compare.incremental.groups import FindingGroups
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NOTHING: Differing = {facet: frozenset() for facet in FACETS}
 
 
-class Against:
+class JudgedAgainst:
     """One release, and what was found against it in the release that was judged last.
 
     The rules look at the new release through tables that note what is looked at. What they found about a declaration
@@ -58,7 +58,7 @@ class Against:
         self._found: dict[Name, Judged] = {}
         self._marked: dict[Name, Judged] = {}
         self._readers = Readers[Name]()
-        self._groups = Groups()
+        self._groups = FindingGroups()
 
     def judge(
         self, new: SideFacts, changed: Collection[Name], differing: Differing, cards: tuple[Side, Side] | None = None
@@ -70,7 +70,7 @@ class Against:
         """
         refuse_strangers(self._old.snapshot, new.snapshot)
         self._begin(new)
-        context = Context(self._old.snapshot, new.snapshot, Known(self._old, new, differing, cards))
+        context = Context(self._old.snapshot, new.snapshot, KnownDifferences(self._old, new, differing, cards))
         deltas, renames = library_deltas(context), Renames(context.renames, context.origins)
         facets = DeclarationJudge(context).facets
         names = deltas.exports.keys() | {name for facet in facets for name in differing[facet]}
@@ -141,7 +141,7 @@ class Against:
         new = self._last.watched(note, located=self._is_ruled)
         targets, origins = self._renames
         renames = Renames(Watched(targets, note, "renamed"), Watched(origins, note, "origin"))
-        return Context(self._old_snapshot, new.snapshot, Known(self._old, new, NOTHING, None, renames))
+        return Context(self._old_snapshot, new.snapshot, KnownDifferences(self._old, new, NOTHING, None, renames))
 
     def _watching(self, seen: set[Key]) -> tuple[Context, Terms]:
         context = self._watched(seen)
@@ -158,7 +158,7 @@ class Against:
             terms.used |= group.used
             worst.append(group.worst)
         most = max((each for each in worst if each is not None), default=None)
-        rest = Rest(self._groups.findings, self._groups.suppressed)
+        rest = IndependentFindings(self._groups.findings, self._groups.suppressed)
         return concluded(context, terms, folded, most, not_checked(context, facets, self._marked), rest=rest)
 
 

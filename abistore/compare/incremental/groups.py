@@ -22,7 +22,7 @@ from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS, primary
 from abistore.model.names import Name
 
 
-class Group(NamedTuple):
+class FindingGroup(NamedTuple):
     """The findings about some declarations, which no finding outside the group depends on.
 
     ``worst`` is the worst impact before any terms. ``asked`` are the names of which the findings mattered.
@@ -40,7 +40,7 @@ Watching = Callable[[set[Key]], tuple[Context, Terms]]
 """Makes a context that notes what is looked at, and terms in it."""
 
 
-class Groups:
+class FindingGroups:
     """The findings about all declarations, in groups. A group is kept until something that it depends on differs.
 
     ``findings`` and ``suppressed`` are those of all groups.
@@ -48,14 +48,14 @@ class Groups:
 
     def __init__(self) -> None:
         self._numbers = count()
-        self._groups: dict[int, Group] = {}
+        self._groups: dict[int, FindingGroup] = {}
         self._of: dict[Name, int] = {}
         self._asking = Readers[int]()
         self._looking = Readers[int]()
         self._classes: dict[str, set[Name]] = {}
         self.findings, self.suppressed = SortedFindings(), SortedFindings()
 
-    def __iter__(self) -> Iterator[Group]:
+    def __iter__(self) -> Iterator[FindingGroup]:
         return iter(self._groups.values())
 
     def renew(
@@ -120,13 +120,15 @@ class Groups:
         self._looking.keep(number, seen)
         return group.members
 
-    def _folded(self, members: set[Name], judged: Mapping[Name, Judged], context: Context, terms: Terms) -> Group:
+    def _folded(
+        self, members: set[Name], judged: Mapping[Name, Judged], context: Context, terms: Terms
+    ) -> FindingGroup:
         found = joined(judged[name] for name in sorted(members))
         asked = {each for name in members for each in self._related(name)}
         kept = terms.judge(found)
         findings = fold(kept, load(), context, asked)
         suppressed = fold(terms.suppressed, load(), context, asked)
-        return Group(
+        return FindingGroup(
             frozenset(members),
             tuple(findings),
             tuple(suppressed),

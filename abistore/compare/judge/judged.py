@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from abistore.compare.context import Context
-from abistore.compare.diff.declarations import Declarations
+from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.evidence import evidence_deltas
 from abistore.compare.diff.exports import export_deltas
-from abistore.compare.diff.unseen import CLEAN, Marks, comparable, marks
+from abistore.compare.diff.unseen import CLEAN, UnseenMarks, comparable, marks
 from abistore.compare.judge.findings import Dispatch, dispatch, explained
 from abistore.compare.rule import load
 from abistore.model.deltas import Delta
@@ -27,7 +27,7 @@ class Judged(msgspec.Struct, frozen=True):
     symbol: tuple[Finding, ...] = ()
     layout: tuple[Finding, ...] = ()
     source: tuple[Finding, ...] = ()
-    marks: tuple[tuple[Facet, Marks], ...] = ()
+    marks: tuple[tuple[Facet, UnseenMarks], ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -67,7 +67,7 @@ class DeclarationJudge:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._facets = {facet: Declarations(context, facet) for facet in DECLARING if comparable(context, facet)}
+        self._facets = {facet: FacetDeclarations(context, facet) for facet in DECLARING if comparable(context, facet)}
 
     @property
     def facets(self) -> Collection[Facet]:
@@ -78,7 +78,7 @@ class DeclarationJudge:
         """What the rules find about ``name``, of which the export table's deltas are given."""
         context, found = self._context, dict[Facet, list[Finding]]()
         found["symbol"] = [each for delta in exported for each in explained(delta, tables()["symbol"], context)]
-        missing: list[tuple[Facet, Marks]] = []
+        missing: list[tuple[Facet, UnseenMarks]] = []
         for facet, declarations in self._facets.items():
             deltas = declarations.deltas(name)
             found[facet] = [each for delta in deltas for each in explained(delta, tables()[facet], context)]
@@ -88,7 +88,7 @@ class DeclarationJudge:
         return _judged(found, missing)
 
 
-def _judged(found: Mapping[Facet, Sequence[Finding]], missing: Iterable[tuple[Facet, Marks]]) -> Judged:
+def _judged(found: Mapping[Facet, Sequence[Finding]], missing: Iterable[tuple[Facet, UnseenMarks]]) -> Judged:
     """What headers show that other evidence shows too is found once; what is left says that headers show it."""
     symbol, layout, source = (tuple(found.get(facet, ())) for facet in FACETS)
     known = {*symbol, *layout} if source else ()

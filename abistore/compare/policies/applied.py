@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abistore.compare.context import Context
-from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.facts import FindingFacts
 from abistore.compare.policies.policy import STRICT, Policy
 from abistore.compare.policies.suppression import NOTHING, Suppressions
 from abistore.compare.policies.terms import Terms
@@ -50,5 +50,5 @@ class Ruled(Terms):
         """Which overrides and suppressions expired, matched nothing or lack a reason."""
         return (*self._policy.notes(), *self._suppressions.notes(self.used))
 
-    def _facts(self, finding: Finding) -> Facts:
-        return Facts(finding, self._rules[finding.kind], self._context)
+    def _facts(self, finding: Finding) -> FindingFacts:
+        return FindingFacts(finding, self._rules[finding.kind], self._context)

@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from abistore.compare.policies.expressions import Expression
-from abistore.compare.policies.facts import Facts, scopes_of
+from abistore.compare.policies.facts import FindingFacts, scopes_of
 from abistore.compare.policies.vocabulary import category_of
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity
@@ -24,7 +24,7 @@ class Condition(Protocol):
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it holds."""
         ...
 
@@ -35,7 +35,7 @@ class OfKind:
 
     kinds: tuple[str, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return facts.finding.kind in self.kinds
 
@@ -46,7 +46,7 @@ class OfCategory:
 
     category: str
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return category_of(facts.rule) == self.category
 
@@ -57,7 +57,7 @@ class SymbolIs:
 
     names: tuple[str, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return any(name in self.names for name in facts.symbols)
 
@@ -68,7 +68,7 @@ class SymbolMatches:
 
     expressions: tuple[Expression, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return any(each.matches(name) for each in self.expressions for name in facts.symbols)
 
@@ -79,7 +79,7 @@ class TypeIs:
 
     names: tuple[str, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return any(name in self.names for name in facts.types)
 
@@ -90,7 +90,7 @@ class TypeMatches:
 
     expressions: tuple[Expression, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return any(each.matches(name) for each in self.expressions for name in facts.types)
 
@@ -101,7 +101,7 @@ class MemberIs:
 
     members: tuple[str, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return facts.finding.part in self.members
 
@@ -112,7 +112,7 @@ class InNamespace:
 
     patterns: tuple[Expression, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it does."""
         return within(facts.scopes, self.patterns)
 
@@ -123,7 +123,7 @@ class LocatedIn:
 
     patterns: tuple[Expression, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether one does."""
         return any(each.matches(file) for each in self.patterns for file in facts.files)
 
@@ -137,7 +137,7 @@ class Internal:
 
     patterns: tuple[Expression, ...]
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is internal."""
         if facts.rule.impact <= Impact.COMPATIBLE or not within(facts.scopes, self.patterns):
             return False
@@ -148,7 +148,7 @@ class Internal:
 class Weighty:
     """The change is more than another way to write or build the same: it weighs something, or adds or removes."""
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         impact = facts.rule.impact
         return impact > Impact.COMPATIBLE or (impact is Impact.COMPATIBLE and facts.rule.action != "changed")

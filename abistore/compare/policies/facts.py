@@ -20,7 +20,7 @@ TABLES = (VTABLE, TYPEINFO, TYPEINFO_NAME, VTT)
 
 
 @dataclass(frozen=True)
-class Facts:
+class FindingFacts:
     """One finding, its rule, and the two snapshots that it is about."""
 
     finding: Finding

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from msgspec.structs import replace
 
 from abistore.compare.policies.conditions import Condition, OfKind
-from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.facts import FindingFacts
 from abistore.model.findings import Finding, Impact, RulingFile
 
 SDK_VENDOR = (
@@ -50,7 +50,7 @@ class Override:
     where: str
     expires: date | None = None
 
-    def applies(self, facts: Facts) -> bool:
+    def applies(self, facts: FindingFacts) -> bool:
         """Whether it gives this finding its impact."""
         return all(condition.holds(facts) for condition in self.conditions)
 
@@ -78,7 +78,7 @@ class Policy:
         said = (self.name, self.base, self.overrides, self.scheme, self.expired)
         return blake2b(repr(said).encode(), digest_size=8).hexdigest()
 
-    def judged(self, facts: Facts) -> Finding:
+    def judged(self, facts: FindingFacts) -> Finding:
         """The finding with its effective impact; where that is another one, with the default and the reason."""
         finding = facts.finding
         if finding.impact is Impact.ADVICE:

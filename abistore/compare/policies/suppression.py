@@ -11,7 +11,7 @@ from hashlib import blake2b
 import msgspec
 
 from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
-from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.facts import FindingFacts
 from abistore.compare.policies.ranges import VersionRange
 from abistore.model.findings import Finding, RulingFile
 from abistore.model.mangling.symbols import primary
@@ -43,7 +43,7 @@ class Suppression:
             for wanted, version in ((self.old_versions, old), (self.new_versions, new))
         )
 
-    def matches(self, facts: Facts) -> bool:
+    def matches(self, facts: FindingFacts) -> bool:
         """Whether it is about this finding."""
         return all(condition.holds(facts) for condition in self.conditions)
 
@@ -75,7 +75,7 @@ class Suppressions:
             return ""
         return blake2b(repr((self.entries, self.expired)).encode(), digest_size=8).hexdigest()
 
-    def split(self, found: Sequence[Facts]) -> tuple[list[Finding], list[Finding], set[Suppression]]:
+    def split(self, found: Sequence[FindingFacts]) -> tuple[list[Finding], list[Finding], set[Suppression]]:
         """The findings that remain, those that are suppressed, and the entries that did it.
 
         With a suppressed change goes what follows from it for the same declaration (its size, its vtable, its other
@@ -98,11 +98,11 @@ class Suppressions:
             if not entry.reason:
                 yield f"suppression {entry} gives no reason"
 
-    def _match(self, facts: Facts) -> Suppression | None:
+    def _match(self, facts: FindingFacts) -> Suppression | None:
         own = self._match_own(facts)
         return own if own is not None or facts.finding.name != SELF else self._match_each(facts)
 
-    def _match_each(self, facts: Facts) -> Suppression | None:
+    def _match_each(self, facts: FindingFacts) -> Suppression | None:
         """Of one finding about many exports: the entry that takes the first, if there is one for each of them."""
         found: Suppression | None = None
         for name in facts.finding.affected:
@@ -112,7 +112,7 @@ class Suppressions:
             found = found or each
         return found
 
-    def _match_own(self, facts: Facts) -> Suppression | None:
+    def _match_own(self, facts: FindingFacts) -> Suppression | None:
         numbers = set(self._general)
         for name in (*facts.symbols, *facts.types):
             numbers.update(self._named.get(name, ()))
@@ -143,7 +143,7 @@ def _names(entry: Suppression) -> tuple[str, ...]:
     return next((each.names for each in entry.conditions if isinstance(each, SymbolIs | TypeIs)), ())
 
 
-def _following(found: Sequence[Facts], taken: dict[int, Suppression]) -> dict[int, Suppression]:
+def _following(found: Sequence[FindingFacts], taken: dict[int, Suppression]) -> dict[int, Suppression]:
     """What goes with the suppressed findings."""
     if not taken:
         return {}
@@ -164,7 +164,7 @@ def _following(found: Sequence[Facts], taken: dict[int, Suppression]) -> dict[in
 
 
 def _accepted_cause(
-    facts: Facts, found: Sequence[Facts], taken: dict[int, Suppression], causes: dict[Name, list[int]]
+    facts: FindingFacts, found: Sequence[FindingFacts], taken: dict[int, Suppression], causes: dict[Name, list[int]]
 ) -> int | None:
     """The suppressed cause that an effect goes with: one that weighs as much, where no other cause remains."""
     if not facts.rule.effect:

@@ -12,7 +12,7 @@ P = TypeVar("P")
 W = TypeVar("W")
 
 
-class Once(Generic[P]):
+class LazyValue(Generic[P]):
     """A value that is worked out when it is first asked for. Who keeps one of these keeps nothing else alive."""
 
     def __init__(self, make: Callable[[], P]) -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.enumerators import Values, is_bound, is_experimental, is_release_number, is_reserved
+from abistore.compare.classify.enumerators import (
+    EnumeratorValues,
+    is_bound,
+    is_experimental,
+    is_release_number,
+    is_reserved,
+)
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
@@ -15,14 +21,14 @@ from abistore.model.shapes import Enum, Enumerator
 from abistore.model.words.counting import counted
 
 
-def _values(delta: Delta[Enumerator], context: Context) -> tuple[Values, Values]:
+def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
     """The old and the new enumeration."""
     assert delta.within is not None
     return context.once(delta.within, _both)
 
 
-def _both(enum: Changed[Enum], _: Context) -> tuple[Values, Values]:
-    return Values(enum.old), Values(enum.new)
+def _both(enum: Changed[Enum], _: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
+    return EnumeratorValues(enum.old), EnumeratorValues(enum.new)
 
 
 # --- enumerators that came ----------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.access import WIDTH
-from abistore.compare.classify.field_places import Place, place_of, record_of, replaced_by
+from abistore.compare.classify.field_places import FieldPlace, place_of, record_of, replaced_by
 from abistore.compare.classify.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.diff.members import plain
-from abistore.compare.parts import Group, InnerField
+from abistore.compare.parts import FieldGroup, InnerField
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.cpp_names.spelling import declare
@@ -49,7 +49,7 @@ def type_field_added(field: Added[Field | InnerField], context: Context) -> Iter
     Fix: put it into reserved storage, or let only the library allocate the struct and append fields to it.
     """
     place = place_of(field, context)
-    if place is Place.BETWEEN or (place is Place.END and not grows_safely(record_of(field), context)):
+    if place is FieldPlace.BETWEEN or (place is FieldPlace.END and not grows_safely(record_of(field), context)):
         yield Note("a field was added", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
@@ -62,7 +62,7 @@ def field_trailing_added(field: Added[Field | InnerField], context: Context) -> 
 
     Fix: hide the definition from consumers, or say in its documentation that it will grow.
     """
-    if place_of(field, context) is Place.END and grows_safely(record_of(field), context):
+    if place_of(field, context) is FieldPlace.END and grows_safely(record_of(field), context):
         yield Note("a field was appended", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
@@ -76,7 +76,7 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
 
     Fix: nothing in padding, if the library does not trust the field in objects of older programs.
     """
-    if place_of(field, context) is Place.FREE and not is_reserved(plain(field.new)):
+    if place_of(field, context) is FieldPlace.FREE and not is_reserved(plain(field.new)):
         gone = ", ".join(name or "a field without a name" for name in replaced_by(field, context))
         place = f"in place of {gone}, which was removed" if gone else "in padding"
         yield Note(f"a field was added {place}", None, f"{spelled(field.new)} at {_place(field.new)}")
@@ -93,7 +93,7 @@ def used_reserved_field(
     Fix: nothing, if zero means what happened before.
     """
     if isinstance(field, Added):
-        if place_of(field, context) is Place.RESERVED and not is_reserved(plain(field.new)):
+        if place_of(field, context) is FieldPlace.RESERVED and not is_reserved(plain(field.new)):
             yield Note("reserved storage is used", None, f"{spelled(field.new)} at {_place(field.new)}")
     elif is_reserved(plain(field.old)) and not is_reserved(plain(field.new)):
         yield Note("reserved storage is used", spelled(field.old), spelled(field.new))
@@ -253,7 +253,7 @@ def flexible_array_member_changed(
     Fix: nothing.
     """
     if isinstance(field, Added):
-        if place_of(field, context) is Place.FLEXIBLE:
+        if place_of(field, context) is FieldPlace.FLEXIBLE:
             yield Note("a flexible array was added", None, spelled(field.new))
     elif field_type(field, context) is FieldType.FLEXIBLE:
         yield Note("the last array's bound differs", spelled(field.old), spelled(field.new))
@@ -281,7 +281,7 @@ def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def field_grouping_changed(group: Changed[Group]) -> Iterator[Note]:
+def field_grouping_changed(group: Changed[FieldGroup]) -> Iterator[Note]:
     """Fields were grouped differently in the same storage.
 
     Single fields became an array, or a nested struct became its members: ``int x, y`` became ``int at[2]``. The same
@@ -293,7 +293,7 @@ def field_grouping_changed(group: Changed[Group]) -> Iterator[Note]:
     yield Note("the fields are declared differently", _list(group.old), _list(group.new))
 
 
-def _list(group: Group) -> str:
+def _list(group: FieldGroup) -> str:
     return ", ".join(spelled(field) for field in group.fields)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.access import WIDTH
-from abistore.compare.classify.parameter_types import Difference, difference
+from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.parts import InternalExport, Result, UndeclaredExport
@@ -21,7 +21,7 @@ def _instance(function: Function) -> bool:
     return function.method is not None and not function.method.static
 
 
-def _result(result: Changed[Result], context: Context) -> Difference:
+def _result(result: Changed[Result], context: Context) -> TypeDifference:
     return difference(result.old.type, result.new.type, context)
 
 
@@ -47,7 +47,7 @@ def func_return_changed(result: Changed[Result], context: Context) -> Iterator[N
 
     Fix: keep the function and add one with a new name for the new result.
     """
-    if _result(result, context) is Difference.OTHER:
+    if _result(result, context) is TypeDifference.OTHER:
         yield Note("the function returns another type", *_types(result))
 
 
@@ -59,7 +59,7 @@ def return_pointer_level_changed(result: Changed[Result], context: Context) -> I
 
     Fix: keep the function and add one with a new name for the new result.
     """
-    if _result(result, context) is Difference.POINTER_LEVEL:
+    if _result(result, context) is TypeDifference.POINTER_LEVEL:
         yield Note("the result has another level of indirection", *_types(result))
 
 
@@ -71,7 +71,7 @@ def template_return_type_changed(result: Changed[Result], context: Context) -> I
 
     Fix: keep the function and add one with a new name for the new result.
     """
-    if _result(result, context) is Difference.TEMPLATE_ARGUMENT:
+    if _result(result, context) is TypeDifference.TEMPLATE_ARGUMENT:
         yield Note("the result's template arguments differ", *_types(result))
 
 
@@ -83,7 +83,7 @@ def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iter
 
     Fix: keep the type, or never return a value that the old type does not have.
     """
-    if _result(result, context) is Difference.REINTERPRETED:
+    if _result(result, context) is TypeDifference.REINTERPRETED:
         yield Note("the result is interpreted differently", *_types(result))
 
 
@@ -97,11 +97,11 @@ def return_type_respelled(result: Changed[Result], context: Context) -> Iterator
     """
     if only_named_otherwise(result.old.type, result.new.type, context):
         return
-    if _result(result, context) in (Difference.SPELLING, Difference.RESTRICT, *VA_LISTS):
+    if _result(result, context) in (TypeDifference.SPELLING, TypeDifference.RESTRICT, *VA_LISTS):
         yield Note("the result's type is spelled differently", *_types(result))
 
 
-VA_LISTS = (Difference.VA_LIST_GAINED, Difference.VA_LIST_LOST)
+VA_LISTS = (TypeDifference.VA_LIST_GAINED, TypeDifference.VA_LIST_LOST)
 
 
 @rule(
@@ -122,7 +122,7 @@ def func_return_pointee_qualifier_changed(result: Changed[Result], context: Cont
 
     Fix: nothing, where the memory can still be written; else keep the old type.
     """
-    if _result(result, context) is Difference.POINTEE_QUALIFIERS:
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS:
         yield Note("what the result points to is qualified differently", *_types(result))
 
 
@@ -134,7 +134,7 @@ def return_value_added(result: Changed[Result], context: Context) -> Iterator[No
 
     Fix: nothing.
     """
-    if _result(result, context) is Difference.VOID_TO_VALUE:
+    if _result(result, context) is TypeDifference.VOID_TO_VALUE:
         yield Note("the function returns a value now", *_types(result))
 
 
@@ -159,7 +159,7 @@ def _other_parameters(old: Function, new: Function, context: Context) -> bool:
     if len(old.parameters) != len(new.parameters):
         return _lists_parameters(old) and _lists_parameters(new)
     differences = (difference(*pair, context) for pair in zip(old.parameters, new.parameters, strict=True))
-    return any(each in (Difference.OTHER, Difference.VOID_TO_VALUE) for each in differences)
+    return any(each in (TypeDifference.OTHER, TypeDifference.VOID_TO_VALUE) for each in differences)
 
 
 def _float_is_widened(old: Function, new: Function, context: Context) -> bool:

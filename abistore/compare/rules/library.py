@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import comparable
-from abistore.compare.parts import Dependency, ExportCounts, Feature, Outcome
+from abistore.compare.parts import Dependency, ExportCounts, Feature, WorstImpact
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
@@ -60,7 +60,7 @@ def soname_added(library: Changed[Library]) -> Iterator[Note]:
 
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
-def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
+def soname_bump_recommended(outcome: Changed[WorstImpact]) -> Iterator[Note]:
     """Changes are breaking, and the SONAME stayed the same.
 
     Package managers and loaders take the new release for a replacement of the old one. This is advice; the changes
@@ -74,7 +74,7 @@ def soname_bump_recommended(outcome: Changed[Outcome]) -> Iterator[Note]:
 
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
-def soname_bump_unnecessary(outcome: Changed[Outcome], context: Context) -> Iterator[Note]:
+def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> Iterator[Note]:
     """The SONAME changed, although nothing else breaks.
 
     Every program must be rebuilt, and none needed to. This is said only where layouts were compared too: what could not
@@ -335,7 +335,7 @@ def file_kind_changed(library: Changed[Library]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def library_version_downgraded(outcome: Changed[Outcome], context: Context) -> Iterator[Note]:
+def library_version_downgraded(outcome: Changed[WorstImpact], context: Context) -> Iterator[Note]:
     """The new side has a lower version than the old one.
 
     The sides were probably swapped, or an older build was taken for a release. Programs built for the newer one may

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.parameter_types import Difference, difference
+from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.parts import Parameter
@@ -14,7 +14,7 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 
 
-def _is(parameter: Changed[Parameter], context: Context, expected: Difference) -> bool:
+def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifference) -> bool:
     return difference(parameter.old.type, parameter.new.type, context) is expected
 
 
@@ -34,7 +34,7 @@ def param_pointer_level_changed(parameter: Changed[Parameter], context: Context)
 
     Fix: keep the function and add one with a new name for the new parameter.
     """
-    if _is(parameter, context, Difference.POINTER_LEVEL):
+    if _is(parameter, context, TypeDifference.POINTER_LEVEL):
         yield Note("the parameter has another level of indirection", *_types(parameter))
 
 
@@ -46,7 +46,7 @@ def template_param_type_changed(parameter: Changed[Parameter], context: Context)
 
     Fix: keep the function and add one with a new name for the new parameter.
     """
-    if _is(parameter, context, Difference.TEMPLATE_ARGUMENT):
+    if _is(parameter, context, TypeDifference.TEMPLATE_ARGUMENT):
         yield Note("the parameter's template arguments differ", *_types(parameter))
 
 
@@ -58,7 +58,7 @@ def param_type_reinterpreted(parameter: Changed[Parameter], context: Context) ->
 
     Fix: keep the type, or accept the old values too.
     """
-    if _is(parameter, context, Difference.REINTERPRETED):
+    if _is(parameter, context, TypeDifference.REINTERPRETED):
         yield Note("the parameter is interpreted differently", *_types(parameter))
 
 
@@ -70,7 +70,7 @@ def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Ite
 
     Fix: nothing.
     """
-    if _is(parameter, context, Difference.SPELLING) and not _is_renamed(parameter, context):
+    if _is(parameter, context, TypeDifference.SPELLING) and not _is_renamed(parameter, context):
         yield Note("the parameter's type is spelled differently", *_types(parameter))
 
 
@@ -85,7 +85,7 @@ def param_pointee_qualifier_removed(parameter: Changed[Parameter], context: Cont
 
     Fix: keep ``const`` where the function does not write.
     """
-    if _is(parameter, context, Difference.POINTEE_QUALIFIERS) and _const(parameter) <= 0:
+    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const(parameter) <= 0:
         yield Note("what the parameter points to is qualified differently", *_types(parameter))
 
 
@@ -97,7 +97,7 @@ def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Contex
 
     Fix: nothing.
     """
-    if _is(parameter, context, Difference.POINTEE_QUALIFIERS) and _const(parameter) > 0:
+    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const(parameter) > 0:
         yield Note("what the parameter points to is const", *_types(parameter))
 
 
@@ -114,7 +114,7 @@ def param_restrict_changed(parameter: Changed[Parameter], context: Context) -> I
 
     Fix: nothing.
     """
-    if _is(parameter, context, Difference.RESTRICT):
+    if _is(parameter, context, TypeDifference.RESTRICT):
         yield Note("the parameter's restrict qualifier differs", *_types(parameter))
 
 
@@ -126,7 +126,7 @@ def param_became_va_list(parameter: Changed[Parameter], context: Context) -> Ite
 
     Fix: add a function with a new name, as ``vprintf`` beside ``printf``.
     """
-    if _is(parameter, context, Difference.VA_LIST_GAINED):
+    if _is(parameter, context, TypeDifference.VA_LIST_GAINED):
         yield Note("the parameter is an argument list", *_types(parameter))
 
 
@@ -138,5 +138,5 @@ def param_lost_va_list(parameter: Changed[Parameter], context: Context) -> Itera
 
     Fix: add a function with a new name.
     """
-    if _is(parameter, context, Difference.VA_LIST_LOST):
+    if _is(parameter, context, TypeDifference.VA_LIST_LOST):
         yield Note("the parameter is no argument list any more", *_types(parameter))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.parameter_types import Difference, difference
+from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.context import Context
 from abistore.compare.parts import ForeignExports, Parameter, Result
 from abistore.compare.rule import Note, rule
@@ -59,7 +59,7 @@ def long_double_abi_changed(value: Changed[Parameter] | Changed[Result], context
 
     Fix: build with the platform's own format, or with the one of the old release.
     """
-    if difference(value.old.type, value.new.type, context) is Difference.LONG_DOUBLE:
+    if difference(value.old.type, value.new.type, context) is TypeDifference.LONG_DOUBLE:
         old = context.equivalence.old_side.layouts.size(value.old.type)
         new = context.equivalence.new_side.layouts.size(value.new.type)
         yield Note("long double is of another size (bytes)", str(old), str(new))

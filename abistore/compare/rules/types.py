@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.parts import Definition, PrivateType, TagName, Unexplained
+from abistore.compare.parts import DefinitionKind, PrivateType, TagName, Unexplained
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.spelling import declaration, declare, spell
@@ -37,7 +37,7 @@ def _title(name: Name, shape: AnyShape) -> str:
     return f"{_keyword(shape)} {name.spelling}"
 
 
-def _declared(definition: Definition) -> str:
+def _declared(definition: DefinitionKind) -> str:
     return f"{_title(definition.name, definition.shape)} (declared only)"
 
 
@@ -81,13 +81,13 @@ def type_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
 # --- hidden and shown ---------------------------------------------------------------------------------------------
 
 
-def _became_opaque(definition: Changed[Definition]) -> bool:
+def _became_opaque(definition: Changed[DefinitionKind]) -> bool:
     hidden = isinstance(definition.new.shape, Opaque)
     return hidden and isinstance(definition.old.shape, Record | Enum)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
-def type_became_opaque(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+def type_became_opaque(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """The definition of a type that callers allocate was hidden.
 
     The type is only declared now. Programs have the old definition compiled in: the objects that they allocate may not
@@ -101,7 +101,7 @@ def type_became_opaque(definition: Changed[Definition], context: Context) -> Ite
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_handle_definition_removed(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+def type_handle_definition_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """The definition of a type that the library allocates was hidden.
 
     The type is only declared now. Programs that only pass pointers on go on working. Programs that look inside use the
@@ -115,7 +115,7 @@ def type_handle_definition_removed(definition: Changed[Definition], context: Con
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def type_definition_added(definition: Changed[Definition]) -> Iterator[Note]:
+def type_definition_added(definition: Changed[DefinitionKind]) -> Iterator[Note]:
     """A type that was only declared has a definition now.
 
     Built programs hold pointers, and know nothing of what is inside.
@@ -164,7 +164,7 @@ def _outline(type: PrivateType) -> str:
     return _title(type.name, type.shape) + ("" if size is None else f" of {counted(size, 'byte')}")
 
 
-def _definitions(old: Definition, new: Definition) -> tuple[str, str]:
+def _definitions(old: DefinitionKind, new: DefinitionKind) -> tuple[str, str]:
     return declaration(old.name, old.shape), declaration(new.name, new.shape)
 
 
@@ -185,7 +185,7 @@ def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
     )
 
 
-def _redefinition(definition: Changed[Definition], context: Context) -> Sameness | None:
+def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Sameness | None:
     """How alike the two definitions of one name are; ``None`` where one of them is only hidden."""
     old, new = definition.old, definition.new
     match old.shape, new.shape:
@@ -202,7 +202,7 @@ def _redefinition(definition: Changed[Definition], context: Context) -> Sameness
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("handle_type_changed",))
-def type_definition_changed(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+def type_definition_changed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """A name stands for a type of another sort and another representation.
 
     A struct became an enumeration or an integer, for example. What programs pass and store under this name is not what
@@ -216,7 +216,7 @@ def type_definition_changed(definition: Changed[Definition], context: Context) -
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def type_definition_respelled(definition: Changed[Definition], context: Context) -> Iterator[Note]:
+def type_definition_respelled(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """A name stands for a type of another sort with the same representation.
 
     A struct became a typedef of one with the same members, or an enumeration became an integer. Built programs pass and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.field_places import Place, place_of
+from abistore.compare.classify.field_places import FieldPlace, place_of
 from abistore.compare.classify.field_types import FieldType, field_type
 from abistore.compare.context import Context
 from abistore.compare.diff.members import flat_fields, plain
@@ -25,7 +25,7 @@ def union_field_added(field: Added[Field | InnerField], context: Context) -> Ite
 
     Fix: nothing, if the library never stores the new member where older programs read.
     """
-    if place_of(field, context) is Place.ALTERNATIVE:
+    if place_of(field, context) is FieldPlace.ALTERNATIVE:
         yield Note("a member was added", None, spelled(field.new))
 
 

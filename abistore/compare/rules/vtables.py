@@ -9,7 +9,7 @@ from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.meaningless import is_described
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.parts import Described
+from abistore.compare.parts import DescribedClass
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.vtables import VirtualTables, is_destructor, plainly, same_method, spelled
@@ -338,7 +338,7 @@ def virtual_method_access_widened(method: Changed[VirtualMethod], context: Conte
 # --- the table as a whole -----------------------------------------------------------------------------------------
 
 
-def _has_vptr(record: Changed[Record] | Changed[Described], context: Context) -> tuple[bool, bool]:
+def _has_vptr(record: Changed[Record] | Changed[DescribedClass], context: Context) -> tuple[bool, bool]:
     """Whether objects hold a vtable pointer, on both sides."""
     old, new = record.old, record.new
     if isinstance(old, Record) and isinstance(new, Record):
@@ -347,7 +347,7 @@ def _has_vptr(record: Changed[Record] | Changed[Described], context: Context) ->
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
-def vptr_introduced(record: Changed[Record] | Changed[Described], context: Context) -> Iterator[Note]:
+def vptr_introduced(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
     """A class without virtual functions got a vtable pointer.
 
     Objects are larger and their members lie elsewhere. Programs create objects whose pointer nobody sets.
@@ -359,7 +359,7 @@ def vptr_introduced(record: Changed[Record] | Changed[Described], context: Conte
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
-def vptr_removed(record: Changed[Record] | Changed[Described], context: Context) -> Iterator[Note]:
+def vptr_removed(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
     """A class lost its vtable pointer.
 
     Objects are smaller and their members lie elsewhere. Programs call functions through a vtable that is not there.

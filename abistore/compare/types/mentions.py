@@ -43,7 +43,7 @@ Names = frozenset[Name]
 NONE: Names = frozenset()
 
 
-class Call(msgspec.Struct, frozen=True):
+class DirectCalls(msgspec.Struct, frozen=True):
     """What a function takes by address, its object too, what it fills in and what it returns a pointer to.
 
     It may tell unsigned or other numbers along with these, or take a number; and it may only take something back.
@@ -58,17 +58,17 @@ class Call(msgspec.Struct, frozen=True):
     is_told: bool
 
 
-class Called(msgspec.Struct, frozen=True):
+class IndirectCalls(msgspec.Struct, frozen=True):
     """What function pointers and virtual methods are given the addresses of, and what they take or return by value."""
 
     addresses: Names = NONE
     values: Names = NONE
 
 
-NEVER = Called()
+NEVER = IndirectCalls()
 
 
-class Use(msgspec.Struct, frozen=True):
+class TypeUse(msgspec.Struct, frozen=True):
     """A declaration as the exposure of types depends on it.
 
     ``inside`` is what the pointers in an object lead to, each beside the type that it resolves to. ``points_at`` is
@@ -83,12 +83,12 @@ class Use(msgspec.Struct, frozen=True):
     polymorphic: bool = False
     points_at: Names = NONE
     written: Names = NONE
-    calls: tuple[Call, ...] = ()
+    calls: tuple[DirectCalls, ...] = ()
     passes: Names = NONE
-    called: Called = NEVER
+    called: IndirectCalls = NEVER
 
 
-class Uses:
+class TypeUses:
     """Draws the use of declarations on one side of a comparison."""
 
     def __init__(self, side: TypeSide, reach: Callable[[], Reach]) -> None:
@@ -96,13 +96,13 @@ class Uses:
         self._reach = reach
         self._layout = side.snapshot.entries.get("layout", {})
 
-    def of(self, name: Name) -> Use:
+    def of(self, name: Name) -> TypeUse:
         """What the declaration ``name`` does, in all its variants."""
         pairs = zip(self._layout.get(name, ()), self._reach().mentions(name), strict=True)
         found = [self._of(shape, name, mentions) for shape, mentions in pairs]
         return found[0] if len(found) == 1 else _joined(found)
 
-    def _of(self, shape: AnyShape, name: Name, mentions: Sequence[Reference]) -> Use:
+    def _of(self, shape: AnyShape, name: Name, mentions: Sequence[Reference]) -> TypeUse:
         parts = _parts(_types(shape))
         named = frozenset(part.name for part in parts if type(part) is Named)
         called = self._called([part for part in parts if type(part) is Procedure])
@@ -112,23 +112,25 @@ class Uses:
             case Function():
                 calls = (self._call(shape),) if name.kind == "function" else ()
                 passes = self._values((shape.result, *shape.parameters)) if calls else NONE
-                return Use(by_value, mentioned, written=named, calls=calls, passes=passes, called=called)
+                return TypeUse(by_value, mentioned, written=named, calls=calls, passes=passes, called=called)
             case Variable():
                 embeds = frozenset(embedded(shape))
-                return Use(by_value, mentioned, embeds, points_at=named, written=named, called=called)
+                return TypeUse(by_value, mentioned, embeds, points_at=named, written=named, called=called)
             case Record():
                 usable, embeds = _usable(shape, mentioned), frozenset(embedded(shape))
                 polymorphic = bool(shape.virtuals or shape.has_vptr)
-                return Use(by_value, usable, embeds, self._resolved(named), polymorphic, called=called)
+                return TypeUse(by_value, usable, embeds, self._resolved(named), polymorphic, called=called)
             case _:
-                return Use(by_value, mentioned, frozenset(embedded(shape)), self._resolved(mentioned), called=called)
+                return TypeUse(
+                    by_value, mentioned, frozenset(embedded(shape)), self._resolved(mentioned), called=called
+                )
 
-    def _called(self, procedures: Sequence[Procedure]) -> Called:
+    def _called(self, procedures: Sequence[Procedure]) -> IndirectCalls:
         if not procedures:
             return NEVER
         values = self._values(each for call in procedures for each in (call.result, *call.parameters))
         pointees = (self._side.pointee(each, 1) for call in procedures for each in call.parameters)
-        return Called(frozenset(each for each in pointees if each is not None), values)
+        return IndirectCalls(frozenset(each for each in pointees if each is not None), values)
 
     def _resolved(self, names: Names) -> frozenset[tuple[Name, Name]]:
         return frozenset((each, self._side.record_behind(each) or each) for each in names)
@@ -136,10 +138,10 @@ class Uses:
     def _values(self, types: Iterable[TypeRef]) -> Names:
         return frozenset(bare.name for each in types if isinstance(bare := self._side.bare(each)[0], Named))
 
-    def _call(self, function: Function) -> Call:
+    def _call(self, function: Function) -> DirectCalls:
         counts = [self._side.bare(each)[0] for each in function.parameters]
         told = {bare.spelling for each in counts if (bare := self._number_behind(each)) is not None}
-        return Call(
+        return DirectCalls(
             takes=frozenset(self._taken(function)),
             fills=frozenset(name for each in function.parameters if (name := self._filled_in(each)) is not None),
             returns=frozenset(self._results(function)),
@@ -185,18 +187,20 @@ class Uses:
         return target if isinstance(target, Primitive) else None
 
 
-def _joined(uses: Sequence[Use]) -> Use:
+def _joined(uses: Sequence[TypeUse]) -> TypeUse:
     """What a declaration does of which there are several variants, or none."""
     names: dict[str, Any] = {field: _union(uses, field) for field in JOINED}
-    called = Called(_union([use.called for use in uses], "addresses"), _union([use.called for use in uses], "values"))
+    called = IndirectCalls(
+        _union([use.called for use in uses], "addresses"), _union([use.called for use in uses], "values")
+    )
     calls = tuple(call for use in uses for call in use.calls)
-    return Use(polymorphic=any(use.polymorphic for use in uses), calls=calls, called=called, **names)
+    return TypeUse(polymorphic=any(use.polymorphic for use in uses), calls=calls, called=called, **names)
 
 
 JOINED = ("by_value", "usable", "embeds", "inside", "points_at", "written", "passes")
 
 
-def _union(parts: Sequence[Use] | Sequence[Called], field: str) -> Names:
+def _union(parts: Sequence[TypeUse] | Sequence[IndirectCalls], field: str) -> Names:
     return NONE.union(*(getattr(part, field) for part in parts))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from abistore.extract.debuginfo.transfer import Failed, Limits, download
+from abistore.extract.debuginfo.transfer import TransferFailed, TransferLimits, download
 from abistore.extract.debuginfo.unfinished import finished, remove_unfinished
 from abistore.urls import masked
 
@@ -25,7 +25,7 @@ Judge = Callable[[Path], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     """A file in the cache, or why there is none. ``absent``: every server answered that it has none."""
 
     path: Path | None
@@ -34,7 +34,7 @@ class Fetched:
     absent: bool = False
 
 
-def fetch(build_id: str, max_bytes: int, wrong: Judge) -> Fetched:
+def fetch(build_id: str, max_bytes: int, wrong: Judge) -> FetchedFile:
     """The debug file of ``build_id`` (hexadecimal), from the cache or the first server that has it.
 
     What is ``wrong`` is not kept, wherever it came from. Reads DEBUGINFOD_URLS, DEBUGINFOD_TIMEOUT and
@@ -42,16 +42,18 @@ def fetch(build_id: str, max_bytes: int, wrong: Judge) -> Fetched:
     reference client (debuginfod_find_debuginfo(3)).
     """
     if len(build_id) > LONGEST_ID:
-        return Fetched(None, f"its build-id has {len(build_id) // 2:,} bytes, and no server is asked for such a one")
+        return FetchedFile(
+            None, f"its build-id has {len(build_id) // 2:,} bytes, and no server is asked for such a one"
+        )
     cache = _cache()
     if cache is None:
-        return Fetched(None, "there is no home folder for the cache", "set DEBUGINFOD_CACHE_PATH")
+        return FetchedFile(None, "there is no home folder for the cache", "set DEBUGINFOD_CACHE_PATH")
     target = cache / build_id / "debuginfo"
     if _kept(target, wrong):
-        return Fetched(target)
+        return FetchedFile(target)
     urls = os.environ.get("DEBUGINFOD_URLS", "").split()
     if not urls:
-        return Fetched(None, "DEBUGINFOD_URLS names no server", "set DEBUGINFOD_URLS")
+        return FetchedFile(None, "DEBUGINFOD_URLS names no server", "set DEBUGINFOD_URLS")
     try:
         silent, longest = (
             _number("DEBUGINFOD_TIMEOUT", _SECONDS, _DAY),
@@ -59,12 +61,12 @@ def fetch(build_id: str, max_bytes: int, wrong: Judge) -> Fetched:
         )
         size = _number("DEBUGINFOD_MAXSIZE", max_bytes, max_bytes)
     except ValueError as error:
-        return Fetched(None, str(error), "set it to a whole number, or unset it")
+        return FetchedFile(None, str(error), "set it to a whole number, or unset it")
     remove_unfinished(cache)
-    return _first(urls, target, Limits(silent, time.monotonic() + longest, size), wrong)
+    return _first(urls, target, TransferLimits(silent, time.monotonic() + longest, size), wrong)
 
 
-def _first(urls: list[str], target: Path, limits: Limits, wrong: Judge) -> Fetched:
+def _first(urls: list[str], target: Path, limits: TransferLimits, wrong: Judge) -> FetchedFile:
     """The file of the first server that has it, or what each of them said."""
     problems: list[str] = []
     absent = True
@@ -73,15 +75,15 @@ def _first(urls: list[str], target: Path, limits: Limits, wrong: Judge) -> Fetch
             with finished(target) as partial:
                 download(f"{url.rstrip('/')}/buildid/{target.parent.name}/debuginfo", partial, limits)
                 if why := wrong(partial.path):
-                    raise Failed(why)
-            return Fetched(target)
-        except Failed as error:
+                    raise TransferFailed(why)
+            return FetchedFile(target)
+        except TransferFailed as error:
             absent = absent and error.absent
             problems.append(masked(f"{url}: {error}", _secrets(url)))
         except OSError as error:
             absent = False
             problems.append(masked(f"{url}: the cache cannot keep it ({error.strerror})", _secrets(url)))
-    return Fetched(None, "; ".join(problems), _HINT, absent)
+    return FetchedFile(None, "; ".join(problems), _HINT, absent)
 
 
 def _kept(target: Path, wrong: Judge) -> bool:

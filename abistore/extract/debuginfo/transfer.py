@@ -21,14 +21,14 @@ from urllib.request import (
     Request,
 )
 
-from abistore.extract.debuginfo.unfinished import Partial
+from abistore.extract.debuginfo.unfinished import PartialFile
 
 PIECE: Final = 1 << 20
 MOST_REDIRECTIONS: Final = 5
 REDIRECTIONS: Final = frozenset({301, 302, 303, 307, 308})
 
 
-class Failed(Exception):
+class TransferFailed(Exception):
     """Why there is no file; ``absent`` where the server answered that it has none."""
 
     def __init__(self, why: str, *, absent: bool = False) -> None:
@@ -36,7 +36,7 @@ class Failed(Exception):
         self.absent = absent
 
 
-class Limits(NamedTuple):
+class TransferLimits(NamedTuple):
     """How long a server may take to begin, when everything must be over, and how large a file may be."""
 
     silent: int
@@ -51,49 +51,51 @@ class _Course:
     begun: threading.Event
     over: threading.Event
     given_up: bool = False
-    failed: Failed | None = None
+    failed: TransferFailed | None = None
 
 
-def download(url: str, partial: Partial, limits: Limits) -> None:
-    """Write what is at ``url`` into ``partial``. Raises :class:`Failed`.
+def download(url: str, partial: PartialFile, limits: TransferLimits) -> None:
+    """Write what is at ``url`` into ``partial``. Raises :class:`TransferFailed`.
 
     The transfer is a thread of its own: looking up a name, a handshake, and a header that comes byte by byte cannot be
     interrupted otherwise.
     """
     if not _left(limits):
-        raise Failed("not asked: the time for all servers is over")
+        raise TransferFailed("not asked: the time for all servers is over")
     course = _Course(threading.Event(), threading.Event())
     threading.Thread(target=_run, args=(url, partial, limits, course), daemon=True).start()
     try:
         if not course.begun.wait(min(limits.silent, _left(limits))):
-            raise Failed("timed out: no answer has begun")
+            raise TransferFailed("timed out: no answer has begun")
         if not course.over.wait(_left(limits)):
-            raise Failed("the answer takes too long")
+            raise TransferFailed("the answer takes too long")
     finally:
         course.given_up = True
     if course.failed is not None:
         raise course.failed
 
 
-def _left(limits: Limits) -> float:
+def _left(limits: TransferLimits) -> float:
     return max(limits.deadline - time.monotonic(), 0)
 
 
-def _run(url: str, partial: Partial, limits: Limits, course: _Course) -> None:
+def _run(url: str, partial: PartialFile, limits: TransferLimits, course: _Course) -> None:
     try:
         with closing(_answer(url, limits)) as answer:
             course.begun.set()
             _keep(answer, partial, limits, course)
-    except Failed as error:
+    except TransferFailed as error:
         course.failed = error
     except (HTTPException, OSError, ValueError, ArithmeticError) as error:
-        course.failed = Failed(str(error.reason if isinstance(error, URLError) else error) or type(error).__name__)
+        course.failed = TransferFailed(
+            str(error.reason if isinstance(error, URLError) else error) or type(error).__name__
+        )
     finally:
         course.begun.set()
         course.over.set()
 
 
-def _answer(url: str, limits: Limits) -> HTTPResponse:
+def _answer(url: str, limits: TransferLimits) -> HTTPResponse:
     """The answer of a server, or of the one that it sends us to; a user and a password go to the first one only."""
     request = _request(url, with_user=True)
     for _ in range(MOST_REDIRECTIONS + 1):
@@ -104,17 +106,17 @@ def _answer(url: str, limits: Limits) -> HTTPResponse:
             error.close()
             elsewhere = error.headers.get("Location")
             if error.code not in REDIRECTIONS or not elsewhere:
-                raise Failed(f"{error.code} {error.reason}", absent=error.code == 404) from error
+                raise TransferFailed(f"{error.code} {error.reason}", absent=error.code == 404) from error
             request = _request(urljoin(request.full_url, elsewhere), with_user=False)
-    raise Failed(f"it redirects more than {MOST_REDIRECTIONS} times")
+    raise TransferFailed(f"it redirects more than {MOST_REDIRECTIONS} times")
 
 
 def _request(url: str, *, with_user: bool) -> Request:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise Failed(f"{parts.scheme or 'nothing'}: is not asked for files, only http and https are")
+        raise TransferFailed(f"{parts.scheme or 'nothing'}: is not asked for files, only http and https are")
     if parts.port is not None and not parts.port:
-        raise Failed("the port is 0")
+        raise TransferFailed("the port is 0")
     user, at, host = parts.netloc.rpartition("@")
     request = Request(parts._replace(netloc=host).geturl(), headers={"User-Agent": "abistore"})
     if at and with_user:
@@ -130,17 +132,17 @@ def _opener() -> OpenerDirector:
     return opener
 
 
-def _keep(answer: HTTPResponse, partial: Partial, limits: Limits, course: _Course) -> None:
-    """Write the body. Raises :class:`Failed` where it is too large, cut off, or cannot be written."""
+def _keep(answer: HTTPResponse, partial: PartialFile, limits: TransferLimits, course: _Course) -> None:
+    """Write the body. Raises :class:`TransferFailed` where it is too large, cut off, or cannot be written."""
     size = 0
     missing = int(answer.headers.get("Content-Length") or 0)
     while not course.given_up and (piece := answer.read1(PIECE)):
         size += len(piece)
         if max(size, missing) > limits.size:
-            raise Failed(f"the answer has more than {limits.size:,} bytes")
+            raise TransferFailed(f"the answer has more than {limits.size:,} bytes")
         try:
             partial.write(piece)
         except OSError as error:
-            raise Failed(f"the cache cannot keep it ({error.strerror})") from error
+            raise TransferFailed(f"the cache cannot keep it ({error.strerror})") from error
     if size < missing:
-        raise Failed("the answer is cut off")
+        raise TransferFailed("the answer is cut off")

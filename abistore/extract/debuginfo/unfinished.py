@@ -17,7 +17,7 @@ _YOUNG: Final = 60
 """Seconds for which an empty folder may be one that is about to be locked."""
 
 
-class Partial:
+class PartialFile:
     """A file that is being written, at ``path``."""
 
     def __init__(self, path: Path) -> None:
@@ -36,7 +36,7 @@ class Partial:
 
 
 @contextmanager
-def finished(target: Path) -> Iterator[Partial]:
+def finished(target: Path) -> Iterator[PartialFile]:
     """A file to write that becomes ``target`` where the block ends well, and is gone where it does not.
 
     It stands in a locked folder beside that of ``target``, so that others tell whether its writer still lives.
@@ -46,7 +46,7 @@ def finished(target: Path) -> Iterator[Partial]:
     lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        partial = Partial(folder / target.name)
+        partial = PartialFile(folder / target.name)
         try:
             yield partial
             partial.path.replace(target)

@@ -12,11 +12,11 @@ from abistore.extract.dwarf.names.foreign import is_runtime
 from abistore.extract.dwarf.shapes.declared import locate_declarations
 from abistore.extract.dwarf.shapes.destructors import place_destructors
 from abistore.extract.dwarf.shapes.footprints import Footprints
-from abistore.extract.dwarf.shapes.functions import ASSEMBLY, Declarations, Shapes, alias, own
-from abistore.extract.dwarf.shapes.joins import Joins
+from abistore.extract.dwarf.shapes.functions import ASSEMBLY, DeclarationShapes, DeclaringEntries, alias, own
+from abistore.extract.dwarf.shapes.joins import DeclarationJoins
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
 from abistore.extract.dwarf.shapes.special_members import settle_passing
-from abistore.extract.dwarf.shapes.types import Types
+from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.facets import FacetReading
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
@@ -26,7 +26,7 @@ from abistore.model.names import Name, by_name
 
 if TYPE_CHECKING:
     from abistore.extract.debug_file import DebugFile
-    from abistore.extract.dwarf.names.spellings import Completing, Spellings
+    from abistore.extract.dwarf.names.spellings import NameCompleter, Spellings
     from abistore.extract.exports import Exports
     from abistore.extract.reader import ExtractOptions
 
@@ -55,7 +55,7 @@ def read_layout(
             tls_offsets=exports.tls_by_offset,
         )
         info.locate(*expected_places(exports))
-        types = Types(info, _instances, machine=machine, runtime=is_runtime(soname))
+        types = TypeReferences(info, _instances, machine=machine, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
         _read_reached(types)
         resolve_alias_templates(types.entries, types.aliases)
@@ -79,29 +79,29 @@ def read_layout(
         return layout
 
 
-def _instances(info: DebugInfo, spellings: Spellings) -> Completing:
-    from abistore.extract.dwarf.shapes.instances import Instances  # few libraries need it
+def _instances(info: DebugInfo, spellings: Spellings) -> NameCompleter:
+    from abistore.extract.dwarf.shapes.instances import TemplateInstances  # few libraries need it
 
-    return Instances(info, spellings)
+    return TemplateInstances(info, spellings)
 
 
-def _read_exports(types: Types, exports: Exports) -> set[str]:
+def _read_exports(types: TypeReferences, exports: Exports) -> set[str]:
     """Enters the function or variable of every exported symbol that has a DIE; the symbols that have one."""
     places: dict[tuple[bool, int], list[int]] = {}
     for kind, place, handle in types.info.found:
         places.setdefault((kind == "tls", place), []).append(handle)
     described: set[str] = set()
-    others: dict[str, list[Declarations]] = {symbol: [] for symbol in exports.kinds}
-    shapes = Shapes(types)
+    others: dict[str, list[DeclaringEntries]] = {symbol: [] for symbol in exports.kinds}
+    shapes = DeclarationShapes(types)
 
-    def enter(symbol: str, chosen: Declarations | None) -> None:
+    def enter(symbol: str, chosen: DeclaringEntries | None) -> None:
         name = Name(exports.kinds[symbol], symbol)
         if chosen is not None and chosen.is_function == (name.kind == "function"):
             types.add(name, shapes.of(chosen))
             types.note(name, chosen.location())
             described.add(symbol)
 
-    def is_bare(found: Declarations) -> bool:
+    def is_bare(found: DeclaringEntries) -> bool:
         unit, bare = found.dies[0][0], found.is_bare
         if bare and unit.language != ASSEMBLY:
             types.info.problem(*no_types(unit))
@@ -128,9 +128,9 @@ def _read_exports(types: Types, exports: Exports) -> set[str]:
     return described
 
 
-def _read_reached(types: Types) -> None:
+def _read_reached(types: TypeReferences) -> None:
     """Reads the members of every type that was mentioned, until nothing new is."""
-    joins = Joins(types)
+    joins = DeclarationJoins(types)
     footprints = Footprints(types)
     measured: set[Name] = set()
     while True:

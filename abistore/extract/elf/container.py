@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
 from abistore.extract.elf.compressed import expand, expand_old
-from abistore.extract.elf.notes import Note, build_id, read_notes
-from abistore.extract.elf.supplement import Supplement, read_supplement
+from abistore.extract.elf.notes import ElfNote, build_id, read_notes
+from abistore.extract.elf.supplement import SupplementaryLink, read_supplement
 from abistore.extract.input_file import InputFile
 
 MAGIC = b"\x7fELF"
@@ -25,7 +25,7 @@ _SECTION = {32: "IIIIIIIIII", 64: "IIQQQQIIQQ"}
 _SEGMENT = {32: "IIIIIIII", 64: "IIQQQQQQ"}
 
 
-class Section(NamedTuple):
+class ElfSection(NamedTuple):
     """One entry of the section table; ``offset`` and ``size`` are in bytes of the file, as stored."""
 
     name: str
@@ -40,7 +40,7 @@ class Section(NamedTuple):
     alignment: int
 
 
-class Segment(NamedTuple):
+class ElfSegment(NamedTuple):
     """One entry of the program header table; sizes in bytes."""
 
     type: int
@@ -90,19 +90,19 @@ class ElfFile:
             segment_count = first.info if segment_count == _PHNUM_ELSEWHERE else segment_count
         self.sections = self._sections(section_offset, section_entry, section_count, names) if first else ()
         self.segments = self._segments(segment_offset, segment_entry, segment_count)
-        self._by_name: dict[str, Section] = {}
+        self._by_name: dict[str, ElfSection] = {}
         for section in self.sections:
             self._by_name.setdefault(section.name, section)
 
-    def _section_zero(self, offset: int, entry: int) -> Section | None:
+    def _section_zero(self, offset: int, entry: int) -> ElfSection | None:
         layout = struct.Struct(self.order + _SECTION[self.bits])
         if offset == 0:
             return None
         if entry != layout.size:
             raise ExtractError(f"{self.path}: section table entries of {entry} bytes")
-        return Section("", *layout.unpack(self.read_at(offset, layout.size))[1:])
+        return ElfSection("", *layout.unpack(self.read_at(offset, layout.size))[1:])
 
-    def _sections(self, offset: int, entry: int, count: int, names: int) -> tuple[Section, ...]:
+    def _sections(self, offset: int, entry: int, count: int, names: int) -> tuple[ElfSection, ...]:
         table = self.read_at(offset, entry * count)
         rows = list(struct.iter_unpack(self.order + _SECTION[self.bits], table))
         if names >= len(rows):
@@ -110,9 +110,9 @@ class ElfFile:
         _, kind, _, _, start, size, *_ = rows[names]
         strings = self.read_at(start, size) if kind != SHT_NOBITS else b""
         texts = texts_at(strings, [row[0] for row in rows], self.path)
-        return tuple(Section(text, *row[1:]) for text, row in zip(texts, rows, strict=True))
+        return tuple(ElfSection(text, *row[1:]) for text, row in zip(texts, rows, strict=True))
 
-    def _segments(self, offset: int, entry: int, count: int) -> tuple[Segment, ...]:
+    def _segments(self, offset: int, entry: int, count: int) -> tuple[ElfSegment, ...]:
         layout = struct.Struct(self.order + _SEGMENT[self.bits])
         if not count or not offset:
             return ()
@@ -120,8 +120,8 @@ class ElfFile:
             raise ExtractError(f"{self.path}: program header entries of {entry} bytes")
         rows = layout.iter_unpack(self.read_at(offset, entry * count))
         if self.bits == 64:
-            return tuple(Segment(t, flags, o, va, fs, ms, al) for t, flags, o, va, _, fs, ms, al in rows)
-        return tuple(Segment(t, flags, o, va, fs, ms, al) for t, o, va, _, fs, ms, flags, al in rows)
+            return tuple(ElfSegment(t, flags, o, va, fs, ms, al) for t, flags, o, va, _, fs, ms, al in rows)
+        return tuple(ElfSegment(t, flags, o, va, fs, ms, al) for t, o, va, _, fs, ms, flags, al in rows)
 
     # --- bytes ----------------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class ElfFile:
             if section.name == name:
                 yield self.contents(section)
 
-    def contents(self, section: Section) -> bytes:
+    def contents(self, section: ElfSection) -> bytes:
         """The decompressed contents of ``section``."""
         if section.type == SHT_NOBITS or not section.size:
             return b""
@@ -180,7 +180,7 @@ class ElfFile:
         except (ExtractError, LimitExceeded) as error:
             raise type(error)(f"{self.path}: {section.name}: {error.message}", error.hint) from error
 
-    def _find(self, name: str) -> Section | None:
+    def _find(self, name: str) -> ElfSection | None:
         section = self._by_name.get(name)
         if section is None and name.startswith(".debug_"):
             section = self._by_name.get(".z" + name[1:])
@@ -199,7 +199,7 @@ class ElfFile:
     # --- identity -------------------------------------------------------------------------------------------------
 
     @cached_property
-    def notes(self) -> tuple[Note, ...]:
+    def notes(self) -> tuple[ElfNote, ...]:
         """All notes, from the sections where there are any, else from the segments."""
         pieces = [(s.offset, s.size, s.alignment) for s in self.sections if s.type == SHT_NOTE]
         if not self.sections:
@@ -243,7 +243,7 @@ class ElfFile:
         return frozenset(each for each in (self.build_id, checksum) if each)
 
     @cached_property
-    def _supplement(self) -> Supplement | None:
+    def _supplement(self) -> SupplementaryLink | None:
         return read_supplement(self.section(".debug_sup"), self.order)
 
 

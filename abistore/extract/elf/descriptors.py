@@ -11,7 +11,7 @@ from abistore.extract.elf.machines import EM_PPC64
 ENTRY_BYTES: Final = 8
 
 
-class Descriptors:
+class FunctionDescriptors:
     """The descriptors of ``.opd``, each of which begins with the address of a function's code.
 
     Linkers write that address beside the relocation for it, so that relocations need not be read.

@@ -37,7 +37,7 @@ _FLAGS_1 = {
 }
 
 
-class Dynamic:
+class DynamicSection:
     """The entries of PT_DYNAMIC by tag, and the tables that they point to.
 
     Raises :class:`ExtractError` where the table, its strings or a loaded segment lie outside the file.
@@ -48,7 +48,7 @@ class Dynamic:
         self.values = values
 
     @classmethod
-    def of(cls, elf: ElfFile) -> Dynamic | None:
+    def of(cls, elf: ElfFile) -> DynamicSection | None:
         """The dynamic section of ``elf``, or ``None`` where it is linked statically."""
         segment = next((s for s in elf.segments if s.type == PT_DYNAMIC), None)
         if segment is None:
@@ -113,7 +113,7 @@ class Dynamic:
         return DT_TEXTREL in self.values or bool(self.flags & DF_TEXTREL)
 
 
-def features(dynamic: Dynamic) -> tuple[str, ...]:
+def features(dynamic: DynamicSection) -> tuple[str, ...]:
     """What else the loader is told, by the names of the gABI and of ``elf.h``, sorted."""
     found = set(_named(dynamic.flags, _FLAGS.items())) | set(_named(dynamic.flags_1, _FLAGS_1.items()))
     if DT_SYMBOLIC in dynamic.values:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 
 from abistore.extract.elf.container import PT_LOAD, ElfFile
-from abistore.extract.elf.dynamic import Dynamic
+from abistore.extract.elf.dynamic import DynamicSection
 from abistore.extract.elf.machines import EM_AARCH64, EM_LOONGARCH, EM_PPC64, EM_RISCV, EM_X86_64
 from abistore.extract.elf.notes import properties
 from abistore.model.shapes import Hardening
@@ -29,7 +29,7 @@ _CANARY = frozenset({"__stack_chk_fail", "__stack_chk_fail_local", "__stack_chk_
 _FORTIFIED = re.compile(r"__(?!stack_)\w+_chk")
 
 
-def read_hardening(dynamic: Dynamic, imports: Collection[str]) -> Hardening:
+def read_hardening(dynamic: DynamicSection, imports: Collection[str]) -> Hardening:
     """The hardening facts of a file; canary and fortify show as imports of the functions that they call."""
     elf = dynamic.elf
     relro = any(segment.type == PT_GNU_RELRO for segment in elf.segments)

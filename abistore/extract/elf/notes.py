@@ -9,7 +9,7 @@ from typing import NamedTuple
 NT_GNU_BUILD_ID, NT_GNU_PROPERTY = 3, 5
 
 
-class Note(NamedTuple):
+class ElfNote(NamedTuple):
     """One note: its owner's name, its type, its description."""
 
     owner: bytes
@@ -17,7 +17,7 @@ class Note(NamedTuple):
     data: bytes
 
 
-def read_notes(data: bytes, order: str, alignment: int) -> Iterator[Note]:
+def read_notes(data: bytes, order: str, alignment: int) -> Iterator[ElfNote]:
     """The notes in ``data``, up to the first one that does not fit (gABI, "Note Section")."""
     layout = struct.Struct(order + "III")
     align = 8 if alignment == 8 else 4
@@ -28,11 +28,11 @@ def read_notes(data: bytes, order: str, alignment: int) -> Iterator[Note]:
         content = _round(start + name_size, align)
         if content + size > len(data):
             return
-        yield Note(data[start : start + name_size].rstrip(b"\0"), kind, data[content : content + size])
+        yield ElfNote(data[start : start + name_size].rstrip(b"\0"), kind, data[content : content + size])
         position = _round(content + size, align)
 
 
-def build_id(notes: Iterable[Note]) -> str | None:
+def build_id(notes: Iterable[ElfNote]) -> str | None:
     """The GNU build-id in lower-case hexadecimal."""
     for note in notes:
         if note.owner == b"GNU" and note.type == NT_GNU_BUILD_ID and note.data:
@@ -40,7 +40,7 @@ def build_id(notes: Iterable[Note]) -> str | None:
     return None
 
 
-def properties(notes: Iterable[Note], order: str, bits: int) -> dict[int, int]:
+def properties(notes: Iterable[ElfNote], order: str, bits: int) -> dict[int, int]:
     """The GNU properties that are one 32-bit word, by property type (Linux gABI extensions)."""
     found: dict[int, int] = {}
     align = 8 if bits == 64 else 4

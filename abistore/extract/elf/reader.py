@@ -18,14 +18,14 @@ from abistore.extract.elf.dynamic import (
     DT_RPATH,
     DT_RUNPATH,
     DT_SONAME,
-    Dynamic,
+    DynamicSection,
     features,
 )
 from abistore.extract.elf.hardening import needed_processor, read_hardening
 from abistore.extract.elf.linker_script import MOST_BYTES, find_library, is_linker_script
 from abistore.extract.elf.machines import target_of
 from abistore.extract.elf.symbols import exported, imported, index_exports, read_rows
-from abistore.extract.elf.versions import Versions, read_versions
+from abistore.extract.elf.versions import SymbolVersions, read_versions
 from abistore.extract.exports import Exports
 from abistore.extract.facets import FacetReading, join
 from abistore.extract.input_file import InputFile
@@ -109,7 +109,7 @@ class SymbolTables(msgspec.Struct):
 
 def read_tables(elf: ElfFile) -> SymbolTables:
     """The symbol facet of ``elf``. Raises :class:`ExtractError` where it exports nothing that one could link to."""
-    dynamic = Dynamic.of(elf)
+    dynamic = DynamicSection.of(elf)
     if dynamic is None:
         raise ExtractError(f"{elf.path}: is statically linked and exports nothing", "pass a shared library")
     versions = read_versions(dynamic)
@@ -129,7 +129,7 @@ def read_tables(elf: ElfFile) -> SymbolTables:
     return SymbolTables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME))
 
 
-def _file_kind(elf: ElfFile, dynamic: Dynamic, exports: bool) -> Literal["shared", "executable"]:
+def _file_kind(elf: ElfFile, dynamic: DynamicSection, exports: bool) -> Literal["shared", "executable"]:
     """A position-independent executable has an interpreter; libraries that can be run as well have a SONAME too."""
     if elf.type == ET_EXEC:
         return "executable"
@@ -140,7 +140,7 @@ def _file_kind(elf: ElfFile, dynamic: Dynamic, exports: bool) -> Literal["shared
 
 
 def _library(
-    dynamic: Dynamic, versions: Versions, file_kind: Literal["shared", "executable"], imports: set[str]
+    dynamic: DynamicSection, versions: SymbolVersions, file_kind: Literal["shared", "executable"], imports: set[str]
 ) -> Library:
     return Library(
         file_kind=file_kind,

@@ -10,7 +10,7 @@ NAME_START: Final = 3
 """After the version and the flag."""
 
 
-class Supplement(NamedTuple):
+class SupplementaryLink(NamedTuple):
     """What ``.debug_sup`` says: whether the file is the supplementary one, else its name; the checksum of both."""
 
     is_supplementary: bool
@@ -18,7 +18,7 @@ class Supplement(NamedTuple):
     checksum: str
 
 
-def read_supplement(data: bytes, order: str) -> Supplement | None:
+def read_supplement(data: bytes, order: str) -> SupplementaryLink | None:
     """The contents of ``.debug_sup``; ``None`` where it is absent or not well-formed."""
     end = data.find(b"\0", NAME_START)
     if end < 0 or struct.unpack_from(order + "H", data)[0] != VERSION:
@@ -26,7 +26,7 @@ def read_supplement(data: bytes, order: str) -> Supplement | None:
     length, start = _unsigned(data, end + 1)
     checksum = data[start : start + length]
     name = data[NAME_START:end].decode("utf-8", "backslashreplace")
-    return Supplement(data[2] != 0, name, checksum.hex()) if checksum and len(checksum) == length else None
+    return SupplementaryLink(data[2] != 0, name, checksum.hex()) if checksum and len(checksum) == length else None
 
 
 def _unsigned(data: bytes, position: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
-from abistore.extract.elf.descriptors import Descriptors
+from abistore.extract.elf.descriptors import FunctionDescriptors
 from abistore.extract.elf.dynamic import (
     DT_FINI,
     DT_GNU_HASH,
@@ -16,10 +16,10 @@ from abistore.extract.elf.dynamic import (
     DT_INIT,
     DT_SYMTAB,
     DT_VERSYM,
-    Dynamic,
+    DynamicSection,
 )
 from abistore.extract.elf.noise import is_noise
-from abistore.extract.elf.versions import Versions
+from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
@@ -40,7 +40,7 @@ _BINDINGS: dict[int, Binding] = {1: "global", 2: "weak", 10: "unique"}
 _VISIBILITIES: dict[int, Literal["default", "protected"]] = {0: "default", 3: "protected"}
 
 
-class Row(NamedTuple):
+class DynamicSymbol(NamedTuple):
     """One row of the dynamic symbol table, decoded. ``version`` is the raw .gnu.version value (1: unversioned)."""
 
     name: str
@@ -53,7 +53,7 @@ class Row(NamedTuple):
     version: int
 
 
-def read_rows(dynamic: Dynamic) -> Iterator[Row]:
+def read_rows(dynamic: DynamicSection) -> Iterator[DynamicSymbol]:
     """The rows of the dynamic symbol table, without the null row. Raises :class:`ExtractError`."""
     elf = dynamic.elf
     address = dynamic.get(DT_SYMTAB)
@@ -71,17 +71,17 @@ def read_rows(dynamic: Dynamic) -> Iterator[Row]:
         else:
             _, value, size, info, other, section = row
         if index and text:
-            yield Row(text, value, size, info & 15, info >> 4, other & 3, section, versions[index])
+            yield DynamicSymbol(text, value, size, info & 15, info >> 4, other & 3, section, versions[index])
 
 
-def _version_indices(dynamic: Dynamic, count: int) -> tuple[int, ...]:
+def _version_indices(dynamic: DynamicSection, count: int) -> tuple[int, ...]:
     address = dynamic.get(DT_VERSYM)
     if address is None:
         return (1,) * count
     return struct.unpack(f"{dynamic.elf.order}{count}H", dynamic.elf.at_address(address, count * 2))
 
 
-def _count(dynamic: Dynamic, address: int, entry_size: int) -> int:
+def _count(dynamic: DynamicSection, address: int, entry_size: int) -> int:
     """How many symbols there are: the section table says, else the hash tables tell, as for the loader."""
     elf = dynamic.elf
     for section in elf.sections:
@@ -121,7 +121,9 @@ def _count_by_gnu_hash(elf: ElfFile, address: int) -> int:
 # --- exports ------------------------------------------------------------------------------------------------------
 
 
-def exported(dynamic: Dynamic, rows: list[Row], versions: Versions) -> Iterator[tuple[Row, Name, Symbol]]:
+def exported(
+    dynamic: DynamicSection, rows: list[DynamicSymbol], versions: SymbolVersions
+) -> Iterator[tuple[DynamicSymbol, Name, Symbol]]:
     """The rows that other files can bind to, each with its name and shape.
 
     Left out are local and hidden symbols, the absolute symbols that stand for a version definition, data that an
@@ -158,7 +160,7 @@ def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:
     return tuple((s.address, s.address + s.memory_size) for s in elf.segments if s.type == PT_LOAD and s.flags & PF_X)
 
 
-def _kind(row: Row, sort: SymbolType, executable: tuple[tuple[int, int], ...]) -> Kind:
+def _kind(row: DynamicSymbol, sort: SymbolType, executable: tuple[tuple[int, int], ...]) -> Kind:
     if sort in ("function", "ifunc"):
         return "function"
     if sort == "notype" and row.section != SHN_ABS and any(low <= row.value < high for low, high in executable):
@@ -166,10 +168,10 @@ def _kind(row: Row, sort: SymbolType, executable: tuple[tuple[int, int], ...]) -
     return "variable"
 
 
-def index_exports(dynamic: Dynamic, found: list[tuple[Row, Name, Symbol]]) -> Exports:
+def index_exports(dynamic: DynamicSection, found: list[tuple[DynamicSymbol, Name, Symbol]]) -> Exports:
     """The address index of what :func:`exported` gave."""
     thumb = dynamic.elf.machine == EM_ARM
-    descriptors = Descriptors(dynamic.elf)
+    descriptors = FunctionDescriptors(dynamic.elf)
     addresses: dict[int, set[str]] = {}
     offsets: dict[int, set[str]] = {}
     exports = Exports()
@@ -189,7 +191,7 @@ def index_exports(dynamic: Dynamic, found: list[tuple[Row, Name, Symbol]]) -> Ex
 # --- imports ------------------------------------------------------------------------------------------------------
 
 
-def imported(rows: list[Row], versions: Versions) -> Iterator[tuple[Name, Import]]:
+def imported(rows: list[DynamicSymbol], versions: SymbolVersions) -> Iterator[tuple[Name, Import]]:
     """The undefined symbols, each with the version and the library that it is bound to."""
     for row in rows:
         if row.section == SHN_UNDEF and row.binding in _BINDINGS:

@@ -7,32 +7,32 @@ from typing import NamedTuple
 
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import text_at
-from abistore.extract.elf.dynamic import DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM, Dynamic
+from abistore.extract.elf.dynamic import DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM, DynamicSection
 
 VER_FLG_BASE = 0x1
 _MOST = 0x7FFF  # a version index has 15 bits
 
 
-class Requirement(NamedTuple):
+class NeededVersion(NamedTuple):
     """One version that a needed library has to define."""
 
     library: str
     version: str
 
 
-class Versions(NamedTuple):
+class SymbolVersions(NamedTuple):
     """Version names by the index that .gnu.version uses. The base version (the file's own name) is in neither."""
 
     defined: dict[int, str]
-    required: dict[int, Requirement]
+    required: dict[int, NeededVersion]
 
 
-def read_versions(dynamic: Dynamic) -> Versions:
+def read_versions(dynamic: DynamicSection) -> SymbolVersions:
     """The version tables of a file (Linux Standard Base, "Symbol Versioning"). Raises :class:`ExtractError`."""
-    return Versions(_definitions(dynamic), _requirements(dynamic))
+    return SymbolVersions(_definitions(dynamic), _requirements(dynamic))
 
 
-def _definitions(dynamic: Dynamic) -> dict[int, str]:
+def _definitions(dynamic: DynamicSection) -> dict[int, str]:
     table, count = _table(dynamic, DT_VERDEF, DT_VERDEFNUM)
     entry, auxiliary = struct.Struct(dynamic.elf.order + "HHHHIII"), struct.Struct(dynamic.elf.order + "II")
     found: dict[int, str] = {}
@@ -48,10 +48,10 @@ def _definitions(dynamic: Dynamic) -> dict[int, str]:
     return found
 
 
-def _requirements(dynamic: Dynamic) -> dict[int, Requirement]:
+def _requirements(dynamic: DynamicSection) -> dict[int, NeededVersion]:
     table, count = _table(dynamic, DT_VERNEED, DT_VERNEEDNUM)
     entry, auxiliary = struct.Struct(dynamic.elf.order + "HHIII"), struct.Struct(dynamic.elf.order + "IHHII")
-    found: dict[int, Requirement] = {}
+    found: dict[int, NeededVersion] = {}
     position = steps = 0
     for _ in range(count):
         _version, names, file, first, step = _unpack(dynamic, entry, table, position)
@@ -59,7 +59,7 @@ def _requirements(dynamic: Dynamic) -> dict[int, Requirement]:
         at = position + first
         for _ in range(names):
             _hash, _flags, index, name, next_name = _unpack(dynamic, auxiliary, table, at)
-            found[index & 0x7FFF] = Requirement(library, text_at(dynamic.strings, name))
+            found[index & 0x7FFF] = NeededVersion(library, text_at(dynamic.strings, name))
             steps += 1
             if steps > _MOST:
                 raise ExtractError(f"{dynamic.elf.path}: the symbol version table is corrupt")
@@ -72,14 +72,14 @@ def _requirements(dynamic: Dynamic) -> dict[int, Requirement]:
     return found
 
 
-def _table(dynamic: Dynamic, address_tag: int, count_tag: int) -> tuple[bytes, int]:
+def _table(dynamic: DynamicSection, address_tag: int, count_tag: int) -> tuple[bytes, int]:
     address, count = dynamic.get(address_tag), dynamic.get(count_tag) or 0
     if address is None or not count:
         return b"", 0
     return dynamic.elf.at_address(address), min(count, _MOST)
 
 
-def _unpack(dynamic: Dynamic, layout: struct.Struct, table: bytes, position: int) -> tuple[int, ...]:
+def _unpack(dynamic: DynamicSection, layout: struct.Struct, table: bytes, position: int) -> tuple[int, ...]:
     if position + layout.size > len(table):
         raise ExtractError(f"{dynamic.elf.path}: the symbol version table is corrupt")
     return layout.unpack_from(table, position)

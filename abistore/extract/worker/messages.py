@@ -14,7 +14,7 @@ from abistore.extract.reader import ExtractOptions
 _LENGTH = 8
 
 
-class Request(msgspec.Struct, frozen=True):
+class ReadRequest(msgspec.Struct, frozen=True):
     """Asks for the snapshots of the file whose descriptor comes with the message. Paths are bytes: any name is one."""
 
     path: bytes
@@ -41,21 +41,21 @@ class Request(msgspec.Struct, frozen=True):
         )
 
 
-class Progress(msgspec.Struct, frozen=True, tag=True):
+class ReadProgress(msgspec.Struct, frozen=True, tag=True):
     """What is read, and which part of it is done."""
 
     what: str
     done: float
 
 
-class Read(msgspec.Struct, frozen=True, tag=True):
+class ReadResult(msgspec.Struct, frozen=True, tag=True):
     """The snapshots, as JSON; and how much memory the worker has now, in bytes."""
 
     snapshots: tuple[bytes, ...]
     resident: int
 
 
-class Failed(msgspec.Struct, frozen=True, tag=True):
+class ReadFailure(msgspec.Struct, frozen=True, tag=True):
     """An error of :mod:`abistore.errors`, by the name of its class."""
 
     kind: str
@@ -64,20 +64,20 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     resident: int
 
 
-Answer: TypeAlias = Progress | Read | Failed
+Answer: TypeAlias = ReadProgress | ReadResult | ReadFailure
 
-_decode_answer = msgspec.msgpack.Decoder(Progress | Read | Failed).decode
-_decode_request = msgspec.msgpack.Decoder(Request).decode
+_decode_answer = msgspec.msgpack.Decoder(ReadProgress | ReadResult | ReadFailure).decode
+_decode_request = msgspec.msgpack.Decoder(ReadRequest).decode
 
 
-def send_request(channel: socket.socket, request: Request, descriptor: int) -> None:
+def send_request(channel: socket.socket, request: ReadRequest, descriptor: int) -> None:
     """Sends a request with an open file."""
     data = msgspec.msgpack.encode(request)
     socket.send_fds(channel, [len(data).to_bytes(_LENGTH, "big")], [descriptor])
     channel.sendall(data)
 
 
-def receive_request(channel: socket.socket) -> tuple[Request, int] | None:
+def receive_request(channel: socket.socket) -> tuple[ReadRequest, int] | None:
     """The next request and its descriptor; ``None`` where nobody is left to ask."""
     length, descriptors, _, _ = socket.recv_fds(channel, _LENGTH, 1)
     if not length:

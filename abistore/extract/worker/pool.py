@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.worker.worker import Bounds, Worker
+from abistore.extract.worker.worker import ReadLimits, Worker
 from abistore.model.snapshot import Snapshot
 
 
 class Workers:
     """At most ``most`` workers; a thread that asks while all of them read waits for one."""
 
-    def __init__(self, most: int | None = None, bounds: Bounds | None = None) -> None:
+    def __init__(self, most: int | None = None, bounds: ReadLimits | None = None) -> None:
         self._free = threading.BoundedSemaphore(most or os.cpu_count() or 1)
         self._bounds = bounds
         self._idle: list[Worker] = []

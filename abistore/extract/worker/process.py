@@ -16,10 +16,10 @@ from abistore.extract.capture import read_all
 from abistore.extract.input_file import InputFile
 from abistore.extract.worker.messages import (
     Answer,
-    Failed,
-    Progress,
-    Read,
-    Request,
+    ReadFailure,
+    ReadProgress,
+    ReadRequest,
+    ReadResult,
     receive_request,
     send_answer,
 )
@@ -39,21 +39,21 @@ def serve(descriptor: int) -> None:
             send_answer(channel, _answer(request, file, lambda answer: send_answer(channel, answer)))
 
 
-def _answer(request: Request, descriptor: int, say: Callable[[Answer], None]) -> Answer:
+def _answer(request: ReadRequest, descriptor: int, say: Callable[[Answer], None]) -> Answer:
     os.chdir(request.folder)
     path = Path(os.fsdecode(request.path))
     options = request.options()
     if request.progress:
-        options = replace(options, progress=lambda what, done: say(Progress(what, done)))
+        options = replace(options, progress=lambda what, done: say(ReadProgress(what, done)))
     try:
         with InputFile(path, descriptor) as file, _limits(request, file):
             snapshots = tuple(map(_written, read_all(file, options)))
     except AbistoreError as error:
-        return Failed(type(error).__name__, error.message, error.hint, _resident())
-    return Read(snapshots, _resident())
+        return ReadFailure(type(error).__name__, error.message, error.hint, _resident())
+    return ReadResult(snapshots, _resident())
 
 
-def _limits(request: Request, file: InputFile) -> AbstractContextManager[None]:
+def _limits(request: ReadRequest, file: InputFile) -> AbstractContextManager[None]:
     """The limits that were asked for; those by the file's size hold within them."""
     if request.seconds is None and request.memory is None:
         return nullcontext()

@@ -18,7 +18,7 @@ from abistore import errors
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.worker.messages import Answer, Failed, Read, Request, receive_answer, send_request
+from abistore.extract.worker.messages import Answer, ReadFailure, ReadRequest, ReadResult, receive_answer, send_request
 from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE
 from abistore.model.snapshot import Snapshot
 
@@ -30,7 +30,7 @@ _POLL = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ReadLimits:
     """What reading one file may take. ``None`` means: by the file's size.
 
     ``seconds`` are of processor time, ``memory`` is in bytes. ``silence`` is how many seconds of wall time may pass
@@ -55,8 +55,8 @@ def _never() -> bool:
 class Worker:
     """One process, started with the first file and kept for the next. Serves one caller at a time."""
 
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
+    def __init__(self, bounds: ReadLimits | None = None) -> None:
+        self.bounds = bounds or ReadLimits()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
 
@@ -84,7 +84,7 @@ class Worker:
             raise
         if answer.resident > self.bounds.keep:
             self.kill()
-        if isinstance(answer, Failed):
+        if isinstance(answer, ReadFailure):
             raise _error(answer)
         from abistore.model.snapshot_file.codec import from_json
 
@@ -121,8 +121,8 @@ class Worker:
         except OSError:
             raise _Gone from None
 
-    def _request(self, file: InputFile, options: ExtractOptions) -> Request:
-        return Request(
+    def _request(self, file: InputFile, options: ExtractOptions) -> ReadRequest:
+        return ReadRequest(
             path=os.fsencode(file.path),
             folder=os.fsencode(Path.cwd()),
             debug_dirs=tuple(map(os.fsencode, options.debug_dirs)),
@@ -138,7 +138,7 @@ class Worker:
 
     def _wait(
         self, channel: socket.socket, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool]
-    ) -> Read | Failed:
+    ) -> ReadResult | ReadFailure:
         silence = self.bounds.silence or 10 * (SECONDS + SECONDS_PER_MEGABYTE * file.size / (1 << 20))
         channel.settimeout(silence)
         arrivals = select.poll()
@@ -147,7 +147,7 @@ class Worker:
         while True:
             if arrivals.poll(_POLL):
                 answer = _received(channel)
-                if isinstance(answer, Read | Failed):
+                if isinstance(answer, ReadResult | ReadFailure):
                     return answer
                 if answer is not None:
                     heard = time.monotonic()
@@ -186,7 +186,7 @@ def _received(channel: socket.socket) -> Answer | None:
         raise _Gone from None
 
 
-def _error(failed: Failed) -> AbistoreError:
+def _error(failed: ReadFailure) -> AbistoreError:
     kind = getattr(errors, failed.kind, None)
     if isinstance(kind, type) and issubclass(kind, AbistoreError):
         return kind(failed.message, failed.hint)

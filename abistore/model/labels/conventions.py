@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 
-class Step(IntEnum):
+class PartOrder(IntEnum):
     """What a part of a label does to its place, from what puts it first to what puts it last."""
 
     BEFORE = 0
@@ -37,10 +37,10 @@ class Step(IntEnum):
 Number: TypeAlias = tuple[int, str]
 """A whole number of any length that compares as such: its digits without leading zeros, and first how many."""
 
-Part: TypeAlias = tuple[Step, Number, str]
+Part: TypeAlias = tuple[PartOrder, Number, str]
 
 
-class Convention(NamedTuple):
+class ConventionalLabel(NamedTuple):
     """Where a label stands among others; plain versions, which are in no series, come first."""
 
     series: str
@@ -74,7 +74,7 @@ _DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01]
 
 
 @lru_cache(maxsize=1 << 15)
-def convention(label: str) -> Convention | None:
+def convention(label: str) -> ConventionalLabel | None:
     """What is read in ``label``; ``None`` where it has no number, is a commit's hash, or is no version otherwise."""
     tag, since = described(label)
     match = _LABEL.fullmatch(tag)
@@ -83,8 +83,8 @@ def convention(label: str) -> Convention | None:
         return None
     words = re.split(r"[._-]", match["words"].lower())
     series = "-".join(word for word in words if word and word not in INTRODUCTIONS)
-    end: Part = (Step.END, NOTHING, "")
-    return Convention(series, number(match["epoch"] or ""), (*parts, *since, end))
+    end: Part = (PartOrder.END, NOTHING, "")
+    return ConventionalLabel(series, number(match["epoch"] or ""), (*parts, *since, end))
 
 
 def described(label: str) -> tuple[str, tuple[Part, ...]]:
@@ -92,7 +92,7 @@ def described(label: str) -> tuple[str, tuple[Part, ...]]:
     match = _DESCRIBED.fullmatch(label)
     if match is None or match["tag"] == label:
         return label, ()
-    return match["tag"], ((Step.COMMITS, number(match["commits"] or ""), match["dirty"] or ""),)
+    return match["tag"], ((PartOrder.COMMITS, number(match["commits"] or ""), match["dirty"] or ""),)
 
 
 def _is_hash(tag: str) -> bool:
@@ -108,8 +108,8 @@ def _parts(version: str) -> list[Part] | None:
     numbers = [number(word) for word in re.split(r"[._]", core[0])]
     while numbers and numbers[-1] == NOTHING:
         numbers.pop()  # 1.0 is 1.0.0
-    parts: list[Part] = [(Step.NUMBER, one, "") for one in numbers]
-    section, position = Step.NUMBER, core.end()
+    parts: list[Part] = [(PartOrder.NUMBER, one, "") for one in numbers]
+    section, position = PartOrder.NUMBER, core.end()
     while position < len(version):
         piece = _PIECE.match(version, position)
         if piece is None:
@@ -121,22 +121,22 @@ def _parts(version: str) -> list[Part] | None:
     return parts
 
 
-def _part(piece: re.Match[str], section: Step, *, semantic: bool) -> tuple[Step, Part]:
+def _part(piece: re.Match[str], section: PartOrder, *, semantic: bool) -> tuple[PartOrder, Part]:
     """What one piece says in its section, which is what the last ``~``, pre-release or addition began; and its own."""
     mark, amount, word = piece["mark"] or "", number(piece["number"] or ""), (piece["word"] or "").lower()
     if piece["before"]:
-        return Step.BEFORE, (Step.BEFORE, NOTHING, "")
+        return PartOrder.BEFORE, (PartOrder.BEFORE, NOTHING, "")
     if "+" in mark or "^" in mark:
-        return Step.ADDED, (Step.ADDED, amount, word)
+        return PartOrder.ADDED, (PartOrder.ADDED, amount, word)
     if not word:
-        counted = Step.COUNTED if section is Step.PRE_RELEASE else Step.NUMBER
-        return section, (Step.REVISION if "-" in mark else counted, amount, "")
+        counted = PartOrder.COUNTED if section is PartOrder.PRE_RELEASE else PartOrder.NUMBER
+        return section, (PartOrder.REVISION if "-" in mark else counted, amount, "")
     announced = _announced(piece, word, semantic=semantic)
     if announced is None:
-        return section, (Step.WORD, NOTHING, word)
-    if section is Step.NUMBER or (section is Step.PRE_RELEASE and not announced):
-        return Step.PRE_RELEASE, (Step.PRE_RELEASE, NOTHING, announced)
-    return section, (Step.WORD, NOTHING, announced)
+        return section, (PartOrder.WORD, NOTHING, word)
+    if section is PartOrder.NUMBER or (section is PartOrder.PRE_RELEASE and not announced):
+        return PartOrder.PRE_RELEASE, (PartOrder.PRE_RELEASE, NOTHING, announced)
+    return section, (PartOrder.WORD, NOTHING, announced)
 
 
 def _announced(piece: re.Match[str], word: str, *, semantic: bool) -> str | None:

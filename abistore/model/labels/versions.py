@@ -37,7 +37,7 @@ _DEBIAN_PART = re.compile(r"([^0-9]*)([0-9]*)")
 _RUNS = re.compile(r"([0-9]+)")
 
 
-class Standing(IntEnum):
+class LabelOrder(IntEnum):
     """How well a label is ordered: the worse stand after the better."""
 
     VERSION = 0
@@ -47,20 +47,20 @@ class Standing(IntEnum):
     """It stands in the order of ingestion."""
 
 
-class Position(NamedTuple):
+class ReleasePosition(NamedTuple):
     """Where a release stands in its line."""
 
-    standing: Standing
+    standing: LabelOrder
     key: SortKey
 
 
-def position(version: str, sequence: int, scheme: str = AUTO) -> Position:
+def position(version: str, sequence: int, scheme: str = AUTO) -> ReleasePosition:
     """The position of the release with this label that was ingested as number ``sequence`` of its line."""
     key = reading(version, scheme)
     if key is None:
-        return Position(Standing.UNORDERED, (sequence, version))
-    standing = Standing.SERIES if series(version, scheme) else Standing.VERSION
-    return Position(standing, (key, _plain(version), version))
+        return ReleasePosition(LabelOrder.UNORDERED, (sequence, version))
+    standing = LabelOrder.SERIES if series(version, scheme) else LabelOrder.VERSION
+    return ReleasePosition(standing, (key, _plain(version), version))
 
 
 def reading(version: str, scheme: str = AUTO) -> SortKey | None:

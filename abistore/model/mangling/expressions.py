@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.model.mangling.letters import Endless, Unreadable
+from abistore.model.mangling.letters import EndlessName, UnreadableName
 from abistore.model.mangling.names import COUNT, DIGITS
-from abistore.model.mangling.types import Types
+from abistore.model.mangling.types import TypeReader
 
 NO_OPERAND: Final = frozenset(["tr"])
 UNARY: Final = frozenset(
@@ -25,7 +25,7 @@ STUCK: Final = frozenset("UCD")
 _VALUE: Final = re.compile(r"n?[^E]*")
 
 
-class Reader(Types):
+class SymbolReader(TypeReader):
     """Reads a whole name."""
 
     def _primary(self) -> None:
@@ -104,10 +104,10 @@ class Reader(Types):
     def _qualifying(self) -> None:
         try:
             self._prefix(mentionable=False)
-        except Unreadable:
+        except UnreadableName:
             rest = self._symbol[max(self._at - 3, 0) :].partition("E")[0]
             if not STUCK.isdisjoint(rest):
-                raise Endless from None
+                raise EndlessName from None
             raise
 
     def _operation(self) -> None:

@@ -1,7 +1,7 @@
 """How long a mangled C++ name becomes when it is demangled, told without demangling it.
 
 A name mentions what it has said before by number (``S0_``, ``T_``), so that some hundred letters may stand for
-gigabytes. :class:`Reader` reads the name once by its grammar (Itanium C++ ABI, section 5.1) and adds up what each
+gigabytes. :class:`SymbolReader` reads the name once by its grammar (Itanium C++ ABI, section 5.1) and adds up what each
 letter stands for: what a number mentions is a stretch of the name, and as long as what was added up there.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.model.mangling.expressions import Reader
-from abistore.model.mangling.letters import MOST_TOLD, Endless, Unreadable
+from abistore.model.mangling.expressions import SymbolReader
+from abistore.model.mangling.letters import MOST_TOLD, EndlessName, UnreadableName
 
 MOST: Final = 1 << 20
 """Names that may become longer are not demangled. What is told is too long by a small factor only."""
@@ -49,15 +49,15 @@ def demangled_length(symbol: str) -> int:
     Of what does not follow the grammar, or goes too deep, the bound is beyond all others.
     """
     for nested in (True, False):  # two ways to write a name that depends on a template's parameter
-        reader = Reader(symbol, 1, nested=nested)
+        reader = SymbolReader(symbol, 1, nested=nested)
         try:
             reader.whole()
             if reader.widest > 1:
-                reader = Reader(symbol, reader.widest, nested=nested)
+                reader = SymbolReader(symbol, reader.widest, nested=nested)
                 reader.whole()
             return reader.total()
-        except Endless:
+        except EndlessName:
             break
-        except (Unreadable, RecursionError):
+        except (UnreadableName, RecursionError):
             continue
     return MOST_TOLD

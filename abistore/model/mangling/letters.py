@@ -22,15 +22,15 @@ _SEQUENCE: Final = re.compile(r"S([0-9A-Z]*)_")
 _CLONE: Final = re.compile(r"(?:\.[a-z0-9_]+)*")
 
 
-class Unreadable(Exception):
+class UnreadableName(Exception):
     """The name does not follow the grammar, or goes too deep."""
 
 
-class Endless(Exception):
+class EndlessName(Exception):
     """The runtime of GCC 12 would try one letter for ever, and never come to the other way to read the name."""
 
 
-class Letters(ABC):
+class LetterReader(ABC):
     """A name that is read from left to right. What is read is added up: letters, and template parameters.
 
     ``each`` is how many elements a pack may have. ``nested`` tells how unresolved names are written. ``widest`` is how
@@ -59,12 +59,12 @@ class Letters(ABC):
         self.widest = 0
 
     def whole(self) -> None:
-        """Read all of the name; raises :class:`Unreadable`."""
+        """Read all of the name; raises :class:`UnreadableName`."""
         self._expect("_Z")
         self._encoding()
         self._skip(_CLONE)
         if self._at < len(self._symbol):
-            raise Unreadable
+            raise UnreadableName
 
     def total(self) -> int:
         """What was added up, each parameter as long as the longest argument, whose own parameters are outer ones'."""
@@ -81,7 +81,7 @@ class Letters(ABC):
         self._at += count
         self._letters += letters + 1
         if self._at > len(self._symbol):
-            raise Unreadable
+            raise UnreadableName
 
     def _accept(self, text: str) -> bool:
         if self._symbol.startswith(text, self._at):
@@ -91,19 +91,19 @@ class Letters(ABC):
 
     def _expect(self, text: str) -> None:
         if not self._accept(text):
-            raise Unreadable
+            raise UnreadableName
 
     def _skip(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self._symbol, self._at)
         if match is None:
-            raise Unreadable
+            raise UnreadableName
         self._take(len(match[0]), len(match[0]) + 2)
         return match[0]
 
     def _deeper(self, read: Callable[[], object]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise Unreadable
+            raise UnreadableName
         read()
         self._depth -= 1
 
@@ -127,13 +127,13 @@ class Letters(ABC):
             number = int(match[1], 36) + 1 if match[1] else 0
             near = self._said[max(number - self._unnamed, 0) : number + self._unnamed + 1]
             if number >= len(self._said) or not near:
-                raise Unreadable
+                raise UnreadableName
             self._take(len(match[0]), 0)
             self._mention((max(letters for letters, _ in near), max(parameters for _, parameters in near)))
             return
         letters = ABBREVIATED.get(self._peek(2)[1:])
         if letters is None:
-            raise Unreadable
+            raise UnreadableName
         self._take(2, letters)
         if self._peek() == "B":
             self._tags()

@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 from typing import Final
 
-from abistore.model.mangling.letters import Letters, Unreadable, longer
+from abistore.model.mangling.letters import LetterReader, UnreadableName, longer
 
 OPERATOR_LETTERS: Final = 18
 
@@ -18,7 +18,7 @@ _OFFSET: Final = re.compile(r"(?:hn?\d*|vn?\d*_n?\d*)_")
 _DISCRIMINATOR: Final = re.compile(r"(?:__\d+_|_\d+)?")
 
 
-class Names(Letters):
+class NameReader(LetterReader):
     """Reads names."""
 
     def _encoding(self) -> None:
@@ -69,7 +69,7 @@ class Names(Letters):
             case "GI":
                 self._module()
             case _:
-                raise Unreadable
+                raise UnreadableName
 
     def _name(self) -> bool:
         """Whether what was read is worth a mention: it is not one itself."""
@@ -179,7 +179,7 @@ class Names(Letters):
         length = int(match[0]) if match else 0
         end = match.end() + length if match else 0
         if not length or end > len(self._symbol):
-            raise Unreadable
+            raise UnreadableName
         self._take(end - self._at, max(length, 21))  # (anonymous namespace)
         self._longest_name = max(self._longest_name, length)
 
@@ -231,7 +231,7 @@ class Names(Letters):
         """The two letters of an operator."""
         pair = self._peek(2)
         if len(pair) < 2 or not pair[0].islower():
-            raise Unreadable
+            raise UnreadableName
         self._take(2, OPERATOR_LETTERS)
         if pair == "cv":
             outside, self._converting = self._converting, not self._in_expression

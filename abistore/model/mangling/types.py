@@ -6,8 +6,8 @@ import re
 from abc import abstractmethod
 from typing import Final
 
-from abistore.model.mangling.letters import Amount, Unreadable
-from abistore.model.mangling.names import DIGITS, Names
+from abistore.model.mangling.letters import Amount, UnreadableName
+from abistore.model.mangling.names import DIGITS, NameReader
 
 BUILTIN: Final = frozenset("abcdefghijlmnostvwxyz")
 BUILTIN_LETTERS: Final = 18
@@ -22,7 +22,7 @@ _PARAMETER: Final = re.compile(r"T(?:L\d*_)?\d*_")
 _FLOAT: Final = re.compile(r"F\d+[_xb]")
 
 
-class Types(Names):
+class TypeReader(NameReader):
     """Reads types and template arguments."""
 
     def _types(self) -> None:
@@ -171,7 +171,7 @@ class Types(Names):
                 return False
             case _:
                 if kind[1:] not in SHORT_TYPES:
-                    raise Unreadable
+                    raise UnreadableName
                 return False
         return True
 
@@ -180,7 +180,7 @@ class Types(Names):
 
     def _arguments_within(self) -> None:
         if self._peek() not in ("I", "J"):
-            raise Unreadable
+            raise UnreadableName
         self._take(1, 4)
         self._list(self._argument)
 

@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from abistore.errors import SnapshotError
 from abistore.model import shapes
-from abistore.model.budget import Budget
+from abistore.model.budget import TypeBudget
 from abistore.model.names import Name
 
 TYPE_CLASSES: Final[tuple[type[shapes.Node], ...]] = typing.get_args(shapes.TypeRef)
@@ -127,7 +127,7 @@ class RowReader:
     def __init__(self, names: Sequence[Name]) -> None:
         self._names = names
         self._types: list[shapes.TypeRef] = []
-        self.budget = Budget()
+        self.budget = TypeBudget()
 
     def shape(self, row: list[Any]) -> shapes.AnyShape:
         """The shape of a tagged row; raises :class:`SnapshotError` or msgspec's ``ValidationError``."""
@@ -136,7 +136,7 @@ class RowReader:
     def add_type(self, row: list[Any]) -> shapes.TypeRef:
         """Read the next row of the table of types; raises :class:`SnapshotError` or msgspec's ``ValidationError``.
 
-        What is too large is replaced: see :class:`abistore.model.budget.Budget`.
+        What is too large is replaced: see :class:`abistore.model.budget.TypeBudget`.
         """
         found = msgspec.convert(self._tagged(row, TYPE_CLASSES, 0), shapes.TypeRef)
         self._types.append(self.budget.within(found))

@@ -8,8 +8,8 @@ from abistore.model.words.characters import own, spelled
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import groups
 from abistore.report.heading import REQUIRED, advice, by_suppression, stat, verdict
-from abistore.report.model import Change, Report, fails
-from abistore.report.registry import Format
+from abistore.report.model import Report, ReportedFinding, fails
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
@@ -46,13 +46,13 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
     yield from (_command("notice", remark, title="Note") for remark in report.notes)
 
 
-def _level(report: Report, change: Change) -> str:
+def _level(report: Report, change: ReportedFinding) -> str:
     if fails(report, change):
         return "error"
     return "notice" if change.impact in {"compatible", "notice"} else "warning"
 
 
-def _annotation(level: str, change: Change) -> str:
+def _annotation(level: str, change: ReportedFinding) -> str:
     title = f"{change.kind}: {subject(change)}"
     text = "\n".join(told(change))
     if where := place(change):
@@ -74,4 +74,4 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMAT = Format(render)
+FORMAT = ReportFormat(render)

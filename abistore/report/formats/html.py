@@ -11,11 +11,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from abistore.model.words.counting import counted
-from abistore.report.document import FindingBlock, Group, document
+from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.drawing import drawing
 from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, tone, verdict
 from abistore.report.model import Report
-from abistore.report.registry import Format
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import counts, differing, distinct, several, unchecked
 
@@ -40,7 +40,7 @@ SIGNS = {"-": "del", "+": "ins", "!": "em"}
 def render(report: Report, style: Style) -> str:
     """The report as a page, without a newline at its end. All changes are in it, whatever the style's limit."""
     whole = document(report, style._replace(limit=None, detail=True))
-    groups = tuple(block for block in whole.body if isinstance(block, Group))
+    groups = tuple(block for block in whole.body if isinstance(block, ImpactBlock))
     name = report.verdict.replace("_", " ").capitalize()
     return _page().render(
         report=report,
@@ -114,4 +114,4 @@ def _line(tag: str | None, text: str) -> str:
     return f"<{tag}>{text}</{tag}>" if tag else f"{text}\n"
 
 
-FORMAT = Format(render, suffix=".html")
+FORMAT = ReportFormat(render, suffix=".html")

@@ -8,7 +8,7 @@ import msgspec
 
 from abistore.model.words.characters import json_text
 from abistore.report.model import SCHEMA, Report
-from abistore.report.registry import Format
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 
 
@@ -33,4 +33,4 @@ def schema() -> dict[str, Any]:
     }
 
 
-FORMAT = Format(render, suffix=".json", escape=json_text, is_complete=True)
+FORMAT = ReportFormat(render, suffix=".json", escape=json_text, is_complete=True)

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from abistore.model.findings import Impact
 from abistore.model.words.characters import spelled
 from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
-from abistore.report.model import Change, Report, Unchecked, fails
-from abistore.report.registry import Format
+from abistore.report.model import Report, ReportedFinding, Unchecked, fails
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
@@ -67,7 +67,7 @@ def _properties(suite: Element, report: Report) -> None:
     suite.insert(0, properties)
 
 
-def _named(change: Change) -> Element:
+def _named(change: ReportedFinding) -> Element:
     case = Element("testcase", classname=spelled(change.kind), name=spelled(subject(change)))
     if where := place(change):
         case.set("file", spelled(where[0]))
@@ -75,7 +75,7 @@ def _named(change: Change) -> Element:
     return case
 
 
-def _case(change: Change, report: Report) -> Element:
+def _case(change: ReportedFinding, report: Report) -> Element:
     case = _named(change)
     text = spelled("\n".join(told(change)))
     if fails(report, change):
@@ -102,4 +102,4 @@ def _unchecked(item: Unchecked) -> Element:
     return _skipped(case, ". ".join(filter(None, (unchecked(item), item.hint))))
 
 
-FORMAT = Format(render, suffix=".xml")
+FORMAT = ReportFormat(render, suffix=".xml")

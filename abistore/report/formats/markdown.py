@@ -8,20 +8,20 @@ from collections.abc import Iterator, Sequence
 from abistore.model.words.counting import counted
 from abistore.report.document import (
     Block,
-    Declaration,
-    Document,
+    DeclarationBlock,
     FindingBlock,
-    Group,
+    ImpactBlock,
     ImpactTable,
-    Kind,
-    More,
-    Suppressed,
+    KindBlock,
+    OmittedBlock,
+    ReportDocument,
+    SuppressionBlock,
     cut,
     document,
 )
 from abistore.report.heading import REQUIRED, advice, ruled_by, stat, verdict
 from abistore.report.model import Report, Unchecked
-from abistore.report.registry import Format
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import counts, differing, names, unchecked
 
@@ -44,7 +44,7 @@ def render(report: Report, style: Style) -> str:
     return "\n".join(_lines(document(report, style._replace(detail=True)), style))
 
 
-def _lines(whole: Document, style: Style) -> Iterator[str]:
+def _lines(whole: ReportDocument, style: Style) -> Iterator[str]:
     report = whole.report
     yield from _head(report)
     for block in whole.body:
@@ -62,15 +62,15 @@ def _lines(whole: Document, style: Style) -> Iterator[str]:
 
 def _block(block: Block, style: Style) -> Iterator[str]:
     match block:
-        case Group():
+        case ImpactBlock():
             yield f"### {MARKS[block.impact]} {block.title} ({block.total})"
             for kind in block.kinds:
                 yield from ("", *_kind(kind, style))
-        case Declaration():
+        case DeclarationBlock():
             yield from _declaration(block, style)
         case ImpactTable():
             yield from _table(block)
-        case More():
+        case OmittedBlock():
             yield f"and {block.text}"
 
 
@@ -94,7 +94,7 @@ def _head(report: Report) -> Iterator[str]:
         yield from ("", f"> **Advice** ({code(each.kind)}): {prose(text)}.")
 
 
-def _suppressed(suppressed: Suppressed) -> Iterator[str]:
+def _suppressed(suppressed: SuppressionBlock) -> Iterator[str]:
     yield f"- by {plain(suppressed.by)}"
     yield from (f"  - {code(kind)}: {code(subject)}" for kind, subject in suppressed.findings)
     yield from _more(suppressed.more, "  ")
@@ -110,7 +110,7 @@ def _unchecked(item: Unchecked) -> Iterator[str]:
 # --- findings -----------------------------------------------------------------------------------------------------
 
 
-def _kind(kind: Kind, style: Style) -> Iterator[str]:
+def _kind(kind: KindBlock, style: Style) -> Iterator[str]:
     count = f" ({kind.total})" if kind.total > 1 else ""
     title = f": {prose(kind.card.title)}" if kind.card else ""
     yield f"**{code(kind.kind)}**{count}{title}"
@@ -124,7 +124,7 @@ def _kind(kind: Kind, style: Style) -> Iterator[str]:
     yield from _more(kind.more)
 
 
-def _declaration(block: Declaration, style: Style) -> Iterator[str]:
+def _declaration(block: DeclarationBlock, style: Style) -> Iterator[str]:
     root = block.root
     where = f" ({plain(root.location)})" if root.location else ""
     yield from (f"### {MARKS[root.impact.label]} {code(root.name)}{where}", "")
@@ -220,4 +220,4 @@ def longest_run(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-FORMAT = Format(render, has_modes=True, suffix=".md")
+FORMAT = ReportFormat(render, has_modes=True, suffix=".md")

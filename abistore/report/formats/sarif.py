@@ -14,8 +14,8 @@ from abistore.model.kinds import former_names
 from abistore.model.words.characters import json_text
 from abistore.report.documentation import page
 from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
-from abistore.report.model import Change, KindCard, Report, Unchecked
-from abistore.report.registry import Format
+from abistore.report.model import KindCard, Report, ReportedFinding, Unchecked
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
 
@@ -160,7 +160,7 @@ def _help(card: KindCard) -> str:
     )
 
 
-def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[str, Any]:
+def _result(change: ReportedFinding, places: Mapping[str, int], artifact: str) -> dict[str, Any]:
     return {
         "ruleId": change.kind,
         "ruleIndex": places[change.kind],
@@ -178,7 +178,7 @@ def _result(change: Change, places: Mapping[str, int], artifact: str) -> dict[st
     }
 
 
-def _message(change: Change) -> str:
+def _message(change: ReportedFinding) -> str:
     """The sentence that viewers show in lists, then the lines that differ."""
     lines = value_lines(change)
     both = f" ({lines[0]})" if len(lines) == 1 else ""
@@ -188,7 +188,7 @@ def _message(change: Change) -> str:
     return "\n".join([text, *lines]) if len(lines) > 1 else text
 
 
-def _physical(change: Change, artifact: str) -> dict[str, Any]:
+def _physical(change: ReportedFinding, artifact: str) -> dict[str, Any]:
     """The header's line; the library itself where no debug information tells one."""
     where = place(change)
     if where is None:
@@ -198,7 +198,7 @@ def _physical(change: Change, artifact: str) -> dict[str, Any]:
     return {"artifactLocation": location, **({"region": {"startLine": line}} if line > 0 else {})}
 
 
-def _logical(change: Change) -> dict[str, str]:
+def _logical(change: ReportedFinding) -> dict[str, str]:
     name = f"{change.display}::{change.part}" if change.part else change.display
     return {
         "fullyQualifiedName": name,
@@ -207,7 +207,7 @@ def _logical(change: Change) -> dict[str, str]:
     }
 
 
-def _suppression(change: Change) -> dict[str, Any]:
+def _suppression(change: ReportedFinding) -> dict[str, Any]:
     """``justification`` is the reason that the suppression gives."""
     until = {"expires": str(change.suppression_expires)} if change.suppression_expires else {}
     return {
@@ -218,4 +218,4 @@ def _suppression(change: Change) -> dict[str, Any]:
     }
 
 
-FORMAT = Format(render, suffix=".sarif", escape=json_text)
+FORMAT = ReportFormat(render, suffix=".sarif", escape=json_text)

@@ -6,23 +6,23 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from abistore.model.words.counting import counted
-from abistore.report.arrangements import Root
+from abistore.report.arrangements import ChangedDeclaration
 from abistore.report.document import (
     Block,
-    Declaration,
-    Document,
+    DeclarationBlock,
     FindingBlock,
-    Group,
+    ImpactBlock,
     ImpactTable,
-    Kind,
-    More,
+    KindBlock,
+    OmittedBlock,
+    ReportDocument,
     cut,
     document,
     finding,
 )
 from abistore.report.heading import advice, ruled_by, stat, tone, verdict
-from abistore.report.model import Change, DeclarationChange, Report
-from abistore.report.registry import Format
+from abistore.report.model import ComparedDeclaration, Report, ReportedFinding
+from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import counts, differing, names, unchecked
 
@@ -42,7 +42,7 @@ def render(report: Report, style: Style) -> str:
     return stat(report) if style.mode == "stat" else "\n".join(_lines(document(report, style), style))
 
 
-def _lines(whole: Document, style: Style) -> Iterator[str]:
+def _lines(whole: ReportDocument, style: Style) -> Iterator[str]:
     yield from _head(whole.report, style)
     yield from _advice(whole.report, style)
     for block in whole.body:
@@ -53,15 +53,15 @@ def _lines(whole: Document, style: Style) -> Iterator[str]:
 
 def _block(block: Block, style: Style) -> Iterator[str]:
     match block:
-        case Group():
+        case ImpactBlock():
             yield style.paint(f"{block.title} ({block.total})", block.impact)
             for kind in block.kinds:
                 yield from _kind(kind, style)
-        case Declaration():
+        case DeclarationBlock():
             yield from _declaration(block, style)
         case ImpactTable():
             yield from _table(block, style)
-        case More():
+        case OmittedBlock():
             yield _more(block.text)
 
 
@@ -97,7 +97,7 @@ def _advice(report: Report, style: Style) -> Iterator[str]:
         yield from _entry(each.kind, f": {text}", "  ", style)
 
 
-def _ending(whole: Document, style: Style) -> Iterator[str]:
+def _ending(whole: ReportDocument, style: Style) -> Iterator[str]:
     report = whole.report
     if report.suppressed:
         yield from ("", style.paint(f"Suppressed ({len(report.suppressed)})", "bold"))
@@ -123,7 +123,7 @@ def _ending(whole: Document, style: Style) -> Iterator[str]:
 # --- findings -----------------------------------------------------------------------------------------------------
 
 
-def _kind(kind: Kind, style: Style) -> Iterator[str]:
+def _kind(kind: KindBlock, style: Style) -> Iterator[str]:
     count = f" ({kind.total})" if kind.total > 1 else ""
     yield from _entry(kind.kind, f"{count}: {kind.description}" if kind.description else count, "  ", style)
     for each in kind.findings:
@@ -135,7 +135,7 @@ def _kind(kind: Kind, style: Style) -> Iterator[str]:
         yield f"      {_more(kind.more)}"
 
 
-def _declaration(block: Declaration, style: Style) -> Iterator[str]:
+def _declaration(block: DeclarationBlock, style: Style) -> Iterator[str]:
     root, label = block.root, block.root.impact.label
     where = f"  ({root.location})" if root.location else ""
     yield from _entry(label, f"  {root.name}{where}", "", style, tone=label)
@@ -151,7 +151,7 @@ def _declaration(block: Declaration, style: Style) -> Iterator[str]:
         yield from _differing(differing(block.declared), style)
 
 
-def one_finding(change: Change, declared: DeclarationChange | None, style: Style) -> Iterator[str]:
+def one_finding(change: ReportedFinding, declared: ComparedDeclaration | None, style: Style) -> Iterator[str]:
     """One change on its own."""
     told = finding(change, drawn=declared is not None)
     yield from wrapped(_subject(told, style), "  ", style)
@@ -216,7 +216,7 @@ def _table(table: ImpactTable, style: Style) -> Iterator[str]:
     yield table.total
 
 
-def _row(root: Root, style: Style) -> str:
+def _row(root: ChangedDeclaration, style: Style) -> str:
     label = root.impact.label
     line = f"{label:<11} {len(root.affected):>7}  {root.name:<{NAME_COLUMN}}  {', '.join(root.kinds)}".rstrip()
     line = line if len(line) <= style.width else f"{line[: style.width - 3]}..."
@@ -251,4 +251,4 @@ def wrapped(text: str, indent: str, style: Style) -> Iterator[str]:
     )
 
 
-FORMAT = Format(render, has_modes=True)
+FORMAT = ReportFormat(render, has_modes=True)

@@ -12,14 +12,14 @@ from abistore.service.database import Database, busy_seconds, line_target, locat
 from abistore.urls import masked
 
 
-class Initialised(msgspec.Struct, frozen=True):
+class InitialisedStore(msgspec.Struct, frozen=True):
     """Where the store is, with no password, and whether it was created just now."""
 
     database: str
     created: bool
 
 
-class Vacuumed(msgspec.Struct, frozen=True):
+class VacuumedStore(msgspec.Struct, frozen=True):
     """The database's size in bytes before and after, and how many of them the disk has back."""
 
     before: int
@@ -27,12 +27,12 @@ class Vacuumed(msgspec.Struct, frozen=True):
     freed: int
 
 
-def db_init(*, database: Database = None) -> Initialised:
+def db_init(*, database: Database = None) -> InitialisedStore:
     """Make sure that there is a store. Raises :class:`StoreError`."""
     from abistore.store.opening import initialise
 
     where = locate(database)
-    return Initialised(masked(where), initialise(where, busy_seconds()))
+    return InitialisedStore(masked(where), initialise(where, busy_seconds()))
 
 
 def db_upgrade(*, database: Database = None) -> StoreUpgrade:
@@ -81,11 +81,11 @@ def db_forget(
     return release
 
 
-def db_vacuum(*, database: Database = None) -> Vacuumed:
+def db_vacuum(*, database: Database = None) -> VacuumedStore:
     """Give free space back to the disk; a server keeps what it may need again, and may have grown."""
     with using(database, write=True) as store:
         before, after = store.vacuum()
-    return Vacuumed(before, after, max(0, before - after))
+    return VacuumedStore(before, after, max(0, before - after))
 
 
 def db_audit(*, limit: int = 100, database: Database = None) -> tuple[AuditRecord, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from abistore.errors import UsageError
-from abistore.model.history import Amendment, Said
+from abistore.model.history import Amendment, ReleaseFacts
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.labels import check_label
 
@@ -13,7 +13,7 @@ from abistore.service.labels import check_label
 class EditPlan(msgspec.Struct, frozen=True):
     """A correction of a release: the new values, the facts to ``clear``, the reason and the actor."""
 
-    said: Said
+    said: ReleaseFacts
     clear: tuple[str, ...] = ()
     reason: str = ""
     actor: str = ""

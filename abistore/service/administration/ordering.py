@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.model.history import LineOrder, Release
-from abistore.model.labels.versions import AUTO, Standing, position, series
+from abistore.model.labels.versions import AUTO, LabelOrder, position, series
 from abistore.service.database import Database, user, using
 from abistore.service.listing import lines_of, releases_of
 
@@ -38,10 +38,10 @@ def standing_note(store: Store, release: Release) -> str:
     """What to tell of a release that stands elsewhere than a version would; empty for a version."""
     scheme = store.scheme_of(release.line)
     standing = position(release.version, release.sequence, scheme).standing
-    if standing is Standing.VERSION:
+    if standing is LabelOrder.VERSION:
         return ""
     behind = release not in store.foremost(releases_of(store, release.line))
-    if standing is Standing.UNORDERED:
+    if standing is LabelOrder.UNORDERED:
         kind = "version" if scheme == AUTO else f"{scheme} version"
         latest = ", and is not @latest" if behind else ""
         return f"{release.version} is no {kind}: it stands after all versions, in the order of ingestion{latest}"

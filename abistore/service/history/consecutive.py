@@ -16,15 +16,15 @@ from abistore.service.history.verdicts import given_now
 from abistore.service.judging.judging import churn
 
 if TYPE_CHECKING:
-    from abistore.compare.incremental.against import Against
+    from abistore.compare.incremental.against import JudgedAgainst
     from abistore.compare.reuse.difference import Differing
     from abistore.compare.side import SideFacts
     from abistore.service.judging.ruling import Ruling
-    from abistore.store.history.walking import Walk
+    from abistore.store.history.walking import LineWalk
     from abistore.store.store import Store
 
 
-class Consecutive:
+class ConsecutiveJudge:
     """Judges releases of one line against the one before, and against a baseline.
 
     One pair is in memory at a time. Where something fails, what was known is forgotten, and the next release is judged
@@ -40,26 +40,26 @@ class Consecutive:
         self._forget()
 
     def _forget(self) -> None:
-        self._walk: Walk = self._store.walk()
+        self._walk: LineWalk = self._store.walk()
         self._at: tuple[Release, SideFacts] | None = None
         self._changed: frozenset[Name] = frozenset()
         self._from_base: Differing | None = None
         self._forget_baseline()
 
     def _forget_baseline(self) -> None:
-        self._against: Against | None = None
+        self._against: JudgedAgainst | None = None
         self._since: set[Name] = set()
 
     def beside(self, old: Release, new: Release) -> StoredVerdict | str:
         """The verdict about a release and the one before it, or why there is none."""
         from abistore.compare.comparison import compare
-        from abistore.compare.context import Known
+        from abistore.compare.context import KnownDifferences
         from abistore.compare.reuse.difference import differing
 
         try:
             before, after = self._go(old), self._go(new)
             names = differing(before.snapshot, after.snapshot, self._changed)
-            known = Known(before, after, names, (old.side, new.side))
+            known = KnownDifferences(before, after, names, (old.side, new.side))
             with _bounded(before.snapshot, after.snapshot):
                 comparison = compare(
                     before.snapshot, after.snapshot, policy=self._policy, suppressions=self._suppressions, known=known
@@ -70,13 +70,13 @@ class Consecutive:
 
     def against(self, base: Release, new: Release) -> StoredVerdict | str:
         """The verdict about a release and a baseline, or why there is none; quickest in the order of releases."""
-        from abistore.compare.incremental.against import Against
+        from abistore.compare.incremental.against import JudgedAgainst
 
         try:
             old, after = self._go_to_base(base), self._go(new)
             names = self._differing_from(old, after)
             if self._against is None:
-                self._against = Against(old, policy=self._policy, suppressions=self._suppressions)
+                self._against = JudgedAgainst(old, policy=self._policy, suppressions=self._suppressions)
             with _bounded(old.snapshot, after.snapshot):
                 comparison = self._against.judge(after, self._since, names, (base.side, new.side))
             self._since = set()

@@ -12,7 +12,7 @@ from abistore.limits import limits_for
 from abistore.model.findings import Side
 from abistore.model.history import Sighting
 from abistore.report.declarations import declaration_of
-from abistore.report.model import Change, DeclarationChange
+from abistore.report.model import ComparedDeclaration, ReportedFinding
 from abistore.report.outline import change_of
 from abistore.service.database import Database, using
 
@@ -29,8 +29,8 @@ class StoredFinding(msgspec.Struct, frozen=True):
     old: Side
     new: Side
     judged: datetime
-    change: Change
-    declared: DeclarationChange | None
+    change: ReportedFinding
+    declared: ComparedDeclaration | None
 
 
 class StoredFindings(msgspec.Struct, frozen=True):

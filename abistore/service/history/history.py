@@ -13,8 +13,8 @@ from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerd
 from abistore.model.judging.engine import ENGINE
 from abistore.report.heading import evidence_gap
 from abistore.service.database import Database, using
-from abistore.service.history.consecutive import Consecutive
-from abistore.service.history.verdicts import Keeper
+from abistore.service.history.consecutive import ConsecutiveJudge
+from abistore.service.history.verdicts import VerdictKeeper
 from abistore.service.judging.ruling import DEFAULT, Ruling, key_of
 from abistore.service.listing import channels_of, lines_of, releases_of
 
@@ -74,21 +74,21 @@ def history(
     by: Ruling | None = None,
 ) -> tuple[History, ...]:
     """Every line of a library with its verdicts; those that were never given are given now and stored."""
-    with using(database) as store, Keeper(database) as keeper, with_cycle_collection():
+    with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
-        return tuple(_history(store, key, channel, Judging(store, by, keeper, progress)) for key in keys)
+        return tuple(_history(store, key, channel, HistoryJudging(store, by, keeper, progress)) for key in keys)
 
 
-class Judging(NamedTuple):
+class HistoryJudging(NamedTuple):
     """How a history is judged: by what, who keeps the verdicts, and who is told how far it is."""
 
     store: Store
     by: Ruling | None
-    keeper: Keeper
+    keeper: VerdictKeeper
     progress: Progress | None
 
 
-def _history(store: Store, key: LineKey, channel: str, judging: Judging) -> History:
+def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
     stored = releases_of(store, key)
     baseline_version = channels_of(store, key).get(channel)
     baseline = next((one for one in stored if one.version == baseline_version), None)
@@ -124,10 +124,10 @@ class _Verdicts:
     Why there is none is told in its place: one release that cannot be judged leaves the others theirs.
     """
 
-    def __init__(self, key: LineKey, judging: Judging) -> None:
+    def __init__(self, key: LineKey, judging: HistoryJudging) -> None:
         self._judging = judging
         self._known = dict(judging.store.verdict_summaries(key, str(ENGINE)))
-        self._judge = Consecutive(judging.store, judging.by)
+        self._judge = ConsecutiveJudge(judging.store, judging.by)
 
     @property
     def damaged(self) -> bool:

@@ -18,7 +18,7 @@ from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
 from abistore.service.database import Database, line_target, using
 from abistore.service.judging.counterparts import counterpart
-from abistore.service.judging.evidence import Requirement, usual
+from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import FailOn, churn, concluded, gated, report
 from abistore.service.judging.ruling import Ruling, key_of, ruled
 
@@ -42,7 +42,7 @@ def verdict(
     target: str | None = None,
     profile: str | None = None,
     fail_on: FailOn = "api_break",
-    require: Requirement | None = None,
+    require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
@@ -92,7 +92,7 @@ def save(store: Store, judgements: Sequence[Judgement]) -> None:
         store.save_verdicts(made)
 
 
-class Keeper:
+class VerdictKeeper:
     """Stores verdicts as they are given, a few at a time, so that little is lost whatever ends this process.
 
     Where the database cannot be written, none is stored; that is no failure.
@@ -106,7 +106,7 @@ class Keeper:
         self._store: Store | None = None
         self._refused = False
 
-    def __enter__(self) -> Keeper:
+    def __enter__(self) -> VerdictKeeper:
         return self
 
     def __exit__(

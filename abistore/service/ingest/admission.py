@@ -9,7 +9,7 @@ from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
 from abistore.report.model import Report, verdict_of
 from abistore.service.history.verdicts import given_now, judged
-from abistore.service.ingest.gates import Admitted, Arrival, Gate, Outcome, as_known, store_as
+from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, as_known, store_as
 from abistore.service.judging.counterparts import Counterpart, counterpart_of
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import churn, concluded, gated, report
@@ -96,15 +96,15 @@ class _Admission:
             raise SnapshotNotFound(f"{line.library}@{arrival.request.version}: was replaced just now", "run this again")
         return arrival.release, None
 
-    def judge(self, standing: _Standing) -> Outcome:
+    def judge(self, standing: _Standing) -> GateOutcome:
         """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
         reports = [self._report(old, standing.release) for old in standing.counterparts]
         if not reports:
             lack = self._alone(standing.release)
-            return Outcome(exit_code=lack.exit_code if lack else 0, lack=lack, unjudged=standing.against.missing)
+            return GateOutcome(exit_code=lack.exit_code if lack else 0, lack=lack, unjudged=standing.against.missing)
         worst, *others = sorted(reports, key=_severity, reverse=True)
         lack = EvidenceMissing(worst.error, worst.hint) if worst.code else None
-        return Outcome((worst, *others), worst.exit_code, lack, standing.against.missing)
+        return GateOutcome((worst, *others), worst.exit_code, lack, standing.against.missing)
 
     def _report(self, old: Release, stored: Release | None) -> Report:
         if (old, stored) not in self._given:
@@ -127,11 +127,11 @@ class _Admission:
         label = f"{self.arrival.line.library} {self.arrival.request.version}"
         return lacking_alone(label, side.evidence, self.gate.required)
 
-    def refuses(self, outcome: Outcome, standing: _Standing) -> bool:
+    def refuses(self, outcome: GateOutcome, standing: _Standing) -> bool:
         """Whether nothing is to be written."""
         return bool(outcome.exit_code) and standing.release is None and not self.gate.keep_failed
 
-    def settle(self, outcome: Outcome, standing: _Standing) -> Admitted:
+    def settle(self, outcome: GateOutcome, standing: _Standing) -> Admitted:
         """Store what passes as a release, and what fails as a candidate; move the baseline of what passes."""
         stored = self._stored(outcome, standing)
         given = (self._given[old, standing.release] for old in standing.counterparts)
@@ -145,12 +145,12 @@ class _Admission:
             self.store.set_baseline(line, channel, version, self.arrival.request.actor, "ingest")
         return Admitted(outcome, stored, channel)
 
-    def _stored(self, outcome: Outcome, standing: _Standing) -> IngestOutcome:
+    def _stored(self, outcome: GateOutcome, standing: _Standing) -> IngestOutcome:
         if standing.release is not None:
             return as_known(standing.release)
         return store_as(self.store, self.arrival, candidate=bool(outcome.exit_code))
 
-    def _moves(self, outcome: Outcome, standing: _Standing) -> bool:
+    def _moves(self, outcome: GateOutcome, standing: _Standing) -> bool:
         """What was not judged where it should be may set a baseline, and not move one."""
         if outcome.exit_code or (standing.stands is not None and self.gate.if_unset):
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abistore.service.ingest.gates import Admitted, Arrival, Gate, Outcome, as_known, store_as
+from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, as_known, store_as
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -16,4 +16,4 @@ def admit(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
         from abistore.service.ingest.admission import admit_judged  # what judges is imported where something is judged
 
         return admit_judged(store, arrival, gate)
-    return Admitted(Outcome(), as_known(arrival.release) if arrival.release else store_as(store, arrival))
+    return Admitted(GateOutcome(), as_known(arrival.release) if arrival.release else store_as(store, arrival))

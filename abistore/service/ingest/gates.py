@@ -9,7 +9,7 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.snapshot import Snapshot
-from abistore.service.judging.evidence import Requirement, usual
+from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.ruling import Ruling
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Gate(msgspec.Struct, frozen=True):
 
     against: str | None = None
     fail_on: FailOn = "api_break"
-    require: Requirement | None = None
+    require: EvidenceRequirement | None = None
     by: Ruling | None = None
     keep_failed: bool = False
     channel: str | None = None
@@ -40,7 +40,7 @@ class Gate(msgspec.Struct, frozen=True):
         return not (self.against or self.channel or self.required.facets)
 
     @property
-    def required(self) -> Requirement:
+    def required(self) -> EvidenceRequirement:
         """The evidence that it asks for."""
         return usual(self.against, self.fail_on) if self.require is None else self.require
 
@@ -82,7 +82,7 @@ class Arrival(msgspec.Struct, frozen=True):
         return cls(release.line, IngestRequest(release.version, release.line.profile, actor=actor), release=release)
 
 
-class Outcome(NamedTuple):
+class GateOutcome(NamedTuple):
     """What the gate says. ``reports`` are the verdicts, the worst first; ``unjudged`` tells why there is none where one
     was asked for, ``lack`` which evidence is missing."""
 
@@ -95,7 +95,7 @@ class Outcome(NamedTuple):
 class Admitted(NamedTuple):
     """What became of an arrival: ``stored`` is ``None`` where it failed and was not kept; ``baseline`` has moved."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     stored: IngestOutcome | None = None
     baseline: str | None = None
 

@@ -13,7 +13,7 @@ import msgspec
 
 from abistore.errors import AbistoreError, UsageError
 from abistore.model.cycles import without_cycle_collection
-from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, Said
+from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, ReleaseFacts
 from abistore.model.labels.sonames import library_name
 from abistore.model.labels.versions import position
 from abistore.model.names import SELF
@@ -179,7 +179,7 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
         snapshot = captured(file, options=plan.options, target=plan.target)
         check_target(snapshot.target, path, plan.target)
         request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
-        arrival, said = Arrival.of(snapshot, request), Said(request.released, request.revision, request.url)
+        arrival, said = Arrival.of(snapshot, request), ReleaseFacts(request.released, request.revision, request.url)
         exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
         notes = (*_unusual(snapshot), *_silent(exports))
     ingested = _ingested(path, admit(store, arrival, plan.gate), notes)
@@ -207,7 +207,7 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
     )
 
 
-def _supplemented(store: Store, known: Ingested, said: Said, plan: IngestPlan) -> Ingested:
+def _supplemented(store: Store, known: Ingested, said: ReleaseFacts, plan: IngestPlan) -> Ingested:
     """A known release; the caller's day, revision and CI job fill what was empty."""
     release = known.release
     assert release is not None
@@ -224,9 +224,11 @@ def _shown(value: datetime | str) -> str:
     return value if isinstance(value, str) else f"{value:%Y-%m-%d}"
 
 
-def _said(exported: Exported, plan: IngestPlan) -> Said:
+def _said(exported: Exported, plan: IngestPlan) -> ReleaseFacts:
     """What the caller says about a release, else what the snapshot was exported with."""
-    return Said(plan.released or exported.released, plan.revision or exported.revision, plan.url or exported.url)
+    return ReleaseFacts(
+        plan.released or exported.released, plan.revision or exported.revision, plan.url or exported.url
+    )
 
 
 def _status(stored: IngestOutcome | None) -> Status:

@@ -29,30 +29,30 @@ UNASKED: Final[dict[Facet, str]] = {
 """What makes a facet seen that nobody asked for."""
 
 
-class Requirement(msgspec.Struct, frozen=True):
+class EvidenceRequirement(msgspec.Struct, frozen=True):
     """What must have been seen: ``facets`` in full by both sides, and ``no_less`` by the new side than by the old."""
 
     facets: tuple[Facet, ...] = ()
     no_less: bool = False
 
 
-NOTHING: Final = Requirement()
-AS_MUCH: Final = Requirement(no_less=True)
+NOTHING: Final = EvidenceRequirement()
+AS_MUCH: Final = EvidenceRequirement(no_less=True)
 
 
-class Lack(NamedTuple):
+class EvidenceLack(NamedTuple):
     """One facet that one side saw too little of."""
 
     said: str
     hint: str
 
 
-def usual(against: str | None, fail_on: str) -> Requirement:
+def usual(against: str | None, fail_on: str) -> EvidenceRequirement:
     """The default requirement: as much as the old side has, where one is named and something can fail."""
     return AS_MUCH if against is not None and fail_on != "never" else NOTHING
 
 
-def requirement(text: str | None) -> Requirement | None:
+def requirement(text: str | None) -> EvidenceRequirement | None:
     """What ``--require`` means: comma-separated facets and ``old``, or ``none``; ``None`` where it is not given.
 
     Raises :class:`UsageError`.
@@ -64,10 +64,10 @@ def requirement(text: str | None) -> Requirement | None:
     if unknown or (len(words) > 1 and "none" in words):
         message = f"--require {text}: {unknown[0]!r} is no facet" if unknown else f"--require {text}: none is alone"
         raise UsageError(message, f"give some of {', '.join(FACETS)} and {NO_LESS}, separated by commas, or none")
-    return Requirement(tuple(facet for facet in FACETS if facet in words), NO_LESS in words)
+    return EvidenceRequirement(tuple(facet for facet in FACETS if facet in words), NO_LESS in words)
 
 
-def lacking(report: Report, require: Requirement) -> EvidenceMissing | None:
+def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | None:
     """The error that tells what of ``require`` the sides of a comparison have not seen."""
     sides = (report.new, report.old)
     found = [lack for side in sides for lack in _unseen(str(side), side.evidence, require)]
@@ -76,19 +76,19 @@ def lacking(report: Report, require: Requirement) -> EvidenceMissing | None:
     return _error(found)
 
 
-def lacking_alone(library: str, evidence: Iterable[Evidence], require: Requirement) -> EvidenceMissing | None:
+def lacking_alone(library: str, evidence: Iterable[Evidence], require: EvidenceRequirement) -> EvidenceMissing | None:
     """The same of what has no other side, such as the first release of a line."""
     return _error(list(_unseen(library, tuple(evidence), require)))
 
 
-def _unseen(label: str, evidence: tuple[Evidence, ...], require: Requirement) -> Iterator[Lack]:
+def _unseen(label: str, evidence: tuple[Evidence, ...], require: EvidenceRequirement) -> Iterator[EvidenceLack]:
     for facet in require.facets:
         seen = _of(evidence, facet)
         if evidence_rank(seen) < FULL:
-            yield Lack(f"{label}: {facet} is required in full, and is {_told(seen)}", _hint(seen))
+            yield EvidenceLack(f"{label}: {facet} is required in full, and is {_told(seen)}", _hint(seen))
 
 
-def _less(report: Report, facet: Facet) -> Iterator[Lack]:
+def _less(report: Report, facet: Facet) -> Iterator[EvidenceLack]:
     """What the new side has not seen of ``facet`` and the old side has.
 
     Where both saw a part, it is names that tell: another part of the same size may have nothing in common with it.
@@ -96,13 +96,13 @@ def _less(report: Report, facet: Facet) -> Iterator[Lack]:
     old, new = _of(report.old.evidence, facet), _of(report.new.evidence, facet)
     before, after = evidence_rank(old), evidence_rank(new)
     if after < before:
-        yield Lack(f"{report.new}: {facet} is {_told(new)}, and {old.state} in {report.old}", _hint(new))
+        yield EvidenceLack(f"{report.new}: {facet} is {_told(new)}, and {old.state} in {report.old}", _hint(new))
     elif 0 < after == before < FULL:
         items = (item for item in report.not_checked if (item.facet, item.side) == (facet, "new"))
         if lost := sorted({name for item in items for name in item.names}):
             some = counted(len(lost), "declaration")
             said = f"{facet} leaves out {some} that {report.old} describes, e.g. {', '.join(lost[:3])}"
-            yield Lack(f"{report.new}: {said}", _hint(new))
+            yield EvidenceLack(f"{report.new}: {said}", _hint(new))
 
 
 def _of(evidence: tuple[Evidence, ...], facet: Facet) -> Evidence:
@@ -118,7 +118,7 @@ def _hint(seen: Evidence) -> str:
     return seen.hint or (UNASKED.get(seen.facet, "") if seen.reason == NOT_REQUESTED else "")
 
 
-def _error(found: list[Lack]) -> EvidenceMissing | None:
+def _error(found: list[EvidenceLack]) -> EvidenceMissing | None:
     if not found:
         return None
     hints = dict.fromkeys(lack.hint for lack in found if lack.hint)

@@ -14,7 +14,7 @@ from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report, verdict_of
 from abistore.report.outline import outline
 from abistore.service.database import Database
-from abistore.service.judging.evidence import NOTHING, Requirement, lacking
+from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
 from abistore.service.judging.kinship import strangers
 from abistore.service.judging.ruling import Ruling
 from abistore.service.operands import Selection, operands
@@ -42,7 +42,7 @@ def compare(
     database: Database = None,
     selection: Selection | None = None,
     fail_on: FailOn = "api_break",
-    require: Requirement | None = None,
+    require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
 ) -> Report:
     """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
@@ -86,7 +86,7 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
         return outline(comparison, churn=churned, kinds=cards(comparison), declarations=declared(comparison, *sides))
 
 
-def gated(report: Report, fail_on: FailOn, require: Requirement = NOTHING) -> Report:
+def gated(report: Report, fail_on: FailOn, require: EvidenceRequirement = NOTHING) -> Report:
     """The report with the exit code that ``fail_on`` gives its verdict, or else its evidence where less was seen than
     ``require`` says: a break that was found is worse than one that may have been missed."""
     code = exit_code(verdict_of(report), fail_on)

@@ -13,7 +13,7 @@ from abistore.limits import limits_for
 from abistore.model.findings import Impact
 from abistore.model.words.characters import in_line, json_text
 from abistore.model.words.counting import counted
-from abistore.report.model import Change, Report, every
+from abistore.report.model import Report, ReportedFinding, every
 from abistore.report.wording import location_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ListedSuppression(msgspec.Struct, frozen=True):
     state: Literal["holds", "expired", "unexplained"]
 
 
-class Decided(msgspec.Struct, frozen=True):
+class ListedOverride(msgspec.Struct, frozen=True):
     """One override of a policy, in the order of precedence."""
 
     where: str
@@ -61,7 +61,7 @@ class PolicyCard(msgspec.Struct, frozen=True):
     base: str
     versioning: str
     digest: str
-    overrides: tuple[Decided, ...]
+    overrides: tuple[ListedOverride, ...]
 
 
 class Suggestion(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> Suggestion:
 
     One is for one declaration; what follows for others has its own. The reasons are empty: a person has to write them.
     """
-    by_declaration: dict[tuple[str, str], list[Change]] = {}
+    by_declaration: dict[tuple[str, str], list[ReportedFinding]] = {}
     for change in every(report.changes):
         if Impact[change.impact.upper()] >= least:
             by_declaration.setdefault((change.subject, change.symbol), []).append(change)
@@ -86,7 +86,7 @@ def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> Suggestion:
     return Suggestion(head + listed, len(entries))
 
 
-def _entry(changes: Sequence[Change]) -> str:
+def _entry(changes: Sequence[ReportedFinding]) -> str:
     first = changes[0]
     comments = [line for change in changes for line in _told(change)]
     keys: list[tuple[str, object]] = []
@@ -102,7 +102,7 @@ def _entry(changes: Sequence[Change]) -> str:
     return "".join(lines)
 
 
-def _told(change: Change) -> Iterator[str]:
+def _told(change: ReportedFinding) -> Iterator[str]:
     where = f" ({_comment(location_of(change))})" if change.source_location else ""
     part = f": {_comment(change.part)}" if change.part else ""
     yield f"{change.impact}: {_comment(change.display)}{part}: {_comment(change.description)}{where}"
@@ -155,8 +155,8 @@ def _strict() -> Policy:
     return STRICT
 
 
-def _decided(override: Override, *, expired: bool) -> Decided:
-    return Decided(
+def _decided(override: Override, *, expired: bool) -> ListedOverride:
+    return ListedOverride(
         override.where, _said(override.conditions), override.impact, override.reason, override.expires, expired
     )
 

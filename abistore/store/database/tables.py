@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 
-class Bytes(LargeBinary):
+class StoredBytes(LargeBinary):
     """Bytes as the drivers take and give them: in a damaged file a number may stand for them, which is no length."""
 
     def bind_processor(self, dialect: Dialect) -> None:
@@ -52,7 +52,7 @@ root = Table(
     metadata,
     Column("id", Identifier, primary_key=True, autoincrement=False),
     Column("libraries", Checksum, nullable=False, comment="The sum over all libraries"),
-    Column("audit", Bytes, nullable=False, comment="The digest of the last row of the audit"),
+    Column("audit", StoredBytes, nullable=False, comment="The digest of the last row of the audit"),
     CheckConstraint("id = 1", name="one"),
     comment="One row, that tells whether a library or the end of the audit is missing",
     sqlite_strict=True,
@@ -102,7 +102,7 @@ snapshot = Table(
     Column("sequence", Integer, nullable=False),
     Column("version", Text, nullable=False),
     Column("superseded", Small, nullable=False, comment="1 where another binary has replaced this one"),
-    Column("digest", Bytes, nullable=False),
+    Column("digest", StoredBytes, nullable=False),
     Column("sha256", Text, nullable=False),
     Column("size", Identifier, nullable=False, comment="The file's, in bytes"),
     Column("read_here", Small, nullable=False, comment="1 where it was read from the file itself, and not from JSON"),
@@ -137,7 +137,7 @@ location = Table(
     "location",
     metadata,
     Column("snapshot_id", Identifier, ForeignKey("snapshot.id"), primary_key=True, autoincrement=False),
-    Column("body", Bytes, nullable=False),
+    Column("body", StoredBytes, nullable=False),
     comment="Where a snapshot's declarations stand, packed: lines move in every release",
     sqlite_strict=True,
 )
@@ -148,7 +148,7 @@ name = Table(
     Column("id", Identifier, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("spelling", Text, nullable=False),
-    Column("digest", Bytes, nullable=False, unique=True),
+    Column("digest", StoredBytes, nullable=False, unique=True),
     Column("entries", Checksum, nullable=False, comment="The sum over its entries in all lines"),
     comment="Unique by the digest of kind and spelling: a spelling may be longer than an index allows",
     sqlite_strict=True,
@@ -176,7 +176,7 @@ shape = Table(
     "shape",
     metadata,
     Column("id", Identifier, primary_key=True),
-    Column("digest", Bytes, nullable=False, unique=True),
+    Column("digest", StoredBytes, nullable=False, unique=True),
     Column("body", Text, nullable=False, comment="The canonical JSON that the digest is of"),
     comment="Content-addressed and append-only, shared by all lines",
     sqlite_strict=True,
@@ -211,7 +211,7 @@ baseline_move = Table(
     Column("moved", Text, nullable=False, comment="ISO 8601, UTC"),
     Column("actor", Text, nullable=False),
     Column("reason", Text, nullable=False),
-    Column("digest", Bytes, comment="The content that it was moved to"),
+    Column("digest", StoredBytes, comment="The content that it was moved to"),
     Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
     Index("ix_baseline_move_line_id_channel", "line_id", "channel"),
     comment="Append-only; a channel stands where its last move put it",
@@ -251,9 +251,9 @@ finding = Table(
     "finding",
     metadata,
     Column("id", Identifier, primary_key=True),
-    Column("key", Bytes, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
+    Column("key", StoredBytes, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
     Column("verdict_id", Identifier, ForeignKey("verdict.id"), nullable=False, comment="The first that had it"),
-    Column("body", Bytes, nullable=False, comment="JSON, deflated with a dictionary"),
+    Column("body", StoredBytes, nullable=False, comment="JSON, deflated with a dictionary"),
     Column("checksum", Checksum, nullable=False, comment="Of its key and its first verdict; the key is of its body"),
     comment="Content-addressed and append-only, shared by all verdicts: facts, and nothing that the releases tell",
     sqlite_strict=True,
@@ -262,7 +262,7 @@ finding = Table(
 consequence = Table(
     "consequence",
     metadata,
-    Column("identity", Bytes, primary_key=True),
+    Column("identity", StoredBytes, primary_key=True),
     Column("finding_id", Identifier, ForeignKey("finding.id"), primary_key=True, autoincrement=False),
     comment="In which findings a consequence of this identity is told",
     sqlite_with_rowid=False,
@@ -274,7 +274,7 @@ verdict_part = Table(
     metadata,
     Column("verdict_id", Identifier, ForeignKey("verdict.id"), primary_key=True, autoincrement=False),
     Column("part", Text, primary_key=True, comment="findings, suppressed, advice: ids, packed; remarks: JSON, zlib"),
-    Column("body", Bytes, nullable=False),
+    Column("body", StoredBytes, nullable=False),
     comment="What a verdict consists of, as far as a timeline does not show it",
     sqlite_strict=True,
 )
@@ -288,7 +288,7 @@ audit = Table(
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("detail", Text, nullable=False),
-    Column("digest", Bytes, nullable=False, comment="Of this row and of the digest of the row before"),
+    Column("digest", StoredBytes, nullable=False, comment="Of this row and of the digest of the row before"),
     comment="Every mutation, written in the same transaction",
     sqlite_strict=True,
 )

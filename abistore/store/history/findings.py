@@ -46,7 +46,7 @@ _KEPT = 4
 """How many judgements back a finding is remembered by its object: a history has two for a release."""
 
 
-class Written:
+class WrittenFindings:
     """The rows of findings that were written lately, by the object: one judgement shares most with the last."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class FindingRows:
     """The rows of a judgement's findings, as far as they are stored."""
 
     rows: list[int]
@@ -74,7 +74,7 @@ class Rows:
     """What is to be written, by key."""
 
 
-def look_up(database: Database, findings: Sequence[Finding], written: Written) -> Rows:
+def look_up(database: Database, findings: Sequence[Finding], written: WrittenFindings) -> FindingRows:
     """Which of ``findings`` are stored."""
     rows = [written.rows.get(each, 0) for each in map(id, findings)]
     bodies: dict[bytes, bytes] = {}
@@ -87,10 +87,10 @@ def look_up(database: Database, findings: Sequence[Finding], written: Written) -
     for place, key in keys.items():
         rows[place] = found.get(key, 0)
     keys = {place: key for place, key in keys.items() if key not in found}
-    return Rows(rows, keys, {key: bodies[key] for key in sorted(set(keys.values()))})
+    return FindingRows(rows, keys, {key: bodies[key] for key in sorted(set(keys.values()))})
 
 
-def write(database: Database, findings: Sequence[Finding], found: Rows, verdict: int) -> list[int]:
+def write(database: Database, findings: Sequence[Finding], found: FindingRows, verdict: int) -> list[int]:
     """Write what is missing, as first had by ``verdict``: the row of each finding."""
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
     new = [

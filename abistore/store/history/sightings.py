@@ -18,11 +18,11 @@ from abistore.store.database.failures import damaged
 from abistore.store.history import findings
 from abistore.store.history.verdicts import LISTS, parts_of
 from abistore.store.releases import cards
-from abistore.store.snapshots.memory import Memory
+from abistore.store.snapshots.memory import RowMemory
 from abistore.store.snapshots.read import places
 
 
-def sightings(database: Database, called: str, most: int, memory: Memory) -> tuple[tuple[Sighting, ...], int]:
+def sightings(database: Database, called: str, most: int, memory: RowMemory) -> tuple[tuple[Sighting, ...], int]:
     """The findings, and consequences, whose identity begins with ``called``: what was found last comes first.
 
     At most ``most``, and how many rows hold more of them.
@@ -40,7 +40,7 @@ def sightings(database: Database, called: str, most: int, memory: Memory) -> tup
     return _placed(database, found.values(), memory), 0
 
 
-def _placed(database: Database, found: Iterable[Sighting], memory: Memory) -> tuple[Sighting, ...]:
+def _placed(database: Database, found: Iterable[Sighting], memory: RowMemory) -> tuple[Sighting, ...]:
     """``found`` with where the declarations stand."""
     places_of = cache(lambda side: places(database, side, memory))
     return tuple(

@@ -17,7 +17,7 @@ Held: TypeAlias = tuple[int, int, int]
 """An entry: its facet's number, and the ids of its name and its shape."""
 
 
-class Spans:
+class EntrySpans:
     """The entries of a line in columns, some 30 bytes each: a long history has hundreds of thousands."""
 
     def __init__(self, database: Database, line: int) -> None:

@@ -19,8 +19,8 @@ from abistore.store.database.failures import damaged
 from abistore.store.releases import cards, lines
 from abistore.store.releases.releases import in_release_order
 from abistore.store.snapshots import calling
-from abistore.store.snapshots.memory import Memory
-from abistore.store.snapshots.naming import Called, called
+from abistore.store.snapshots.memory import RowMemory
+from abistore.store.snapshots.naming import MeantNames, called
 
 _NAME, _ENTRY, _SHAPE, _LINE = tables.name.c, tables.entry.c, tables.shape.c, tables.line.c
 
@@ -75,7 +75,7 @@ class _Lived(NamedTuple):
 
 
 def logs(
-    database: Database, spellings: Sequence[str], library: str | None, memory: Memory
+    database: Database, spellings: Sequence[str], library: str | None, memory: RowMemory
 ) -> dict[LineKey, tuple[LogEvent, ...]]:
     """What became of the names that are meant, line by line, in the lines of ``library`` (``None``: of all).
 
@@ -127,7 +127,7 @@ def _events(
 
 
 def _lived(
-    database: Database, meant: Called, wanted: Mapping[LineKey, lines.Line], memory: Memory
+    database: Database, meant: MeantNames, wanted: Mapping[LineKey, lines.LineOverview], memory: RowMemory
 ) -> Iterator[tuple[LineKey, _Lived]]:
     """Those of the ``wanted`` lines that ever had a name that is meant."""
     names = meant.names
@@ -153,7 +153,7 @@ def _lived(
         yield key, _Lived(ordered[key], counts[key], spans[key])
 
 
-def _spans(database: Database, names: Mapping[int, Name], memory: Memory, entries: Iterable[_Entry]) -> Spans:
+def _spans(database: Database, names: Mapping[int, Name], memory: RowMemory, entries: Iterable[_Entry]) -> Spans:
     spans: Spans = {}
     for entry in entries:
         shape = memory.whole_shape(database, entry.shape, entry.body, entry.digest)

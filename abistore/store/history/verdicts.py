@@ -33,10 +33,10 @@ from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged
 from abistore.store.database.seals import checksum, of_bytes
 from abistore.store.history import findings
-from abistore.store.history.findings import Written
+from abistore.store.history.findings import WrittenFindings
 from abistore.store.releases import cards
 from abistore.store.releases.lines import OF_LINE, labels
-from abistore.store.snapshots.memory import Memory
+from abistore.store.snapshots.memory import RowMemory
 from abistore.store.snapshots.read import places
 
 _VERDICT = tables.verdict.c
@@ -93,7 +93,7 @@ _decode_remarks = msgspec.json.Decoder(_Remarks).decode
 
 
 def find(
-    database: Database, sides: tuple[Release, Release], ruling: RulingKey, engine: str, memory: Memory
+    database: Database, sides: tuple[Release, Release], ruling: RulingKey, engine: str, memory: RowMemory
 ) -> StoredVerdict | None:
     """The latest judgement of these two releases under this ruling by this engine."""
     row = _latest(database, (*(cards.identifier(database, side) for side in sides), *ruling, engine))
@@ -145,14 +145,14 @@ def _lightness(finding: Finding) -> int:
     return -finding.impact
 
 
-def save(database: Database, given: Sequence[StoredVerdict], actor: str, written: Written) -> None:
+def save(database: Database, given: Sequence[StoredVerdict], actor: str, written: WrittenFindings) -> None:
     """Remember judgements; each is a no-op where the same one is the latest of its key."""
     with database.transaction():
         for each in given:
             _save(database, each, actor, written)
 
 
-def _save(database: Database, given: StoredVerdict, actor: str, written: Written) -> None:
+def _save(database: Database, given: StoredVerdict, actor: str, written: WrittenFindings) -> None:
     comparison, told = given.comparison, summary(given)
     sides = (cards.identifier(database, given.old), cards.identifier(database, given.new))
     every = [finding for part in LISTS for finding in getattr(comparison, part)]
@@ -226,7 +226,7 @@ def _latest(database: Database, key: tuple[object, ...]) -> Row | None:
     return (rows[0][0], *rows[0][3:-2]) if rows else None
 
 
-def _loaded(database: Database, row: Row, sides: tuple[Release, Release], memory: Memory) -> StoredVerdict:
+def _loaded(database: Database, row: Row, sides: tuple[Release, Release], memory: RowMemory) -> StoredVerdict:
     old, new = sides
     parts = parts_of(database, row[0])
     ids = {part: findings.unpack(parts[part]) if part in parts else [] for part in LISTS}

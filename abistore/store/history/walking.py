@@ -21,10 +21,10 @@ from abistore.model.snapshot import Location, Snapshot, Variants
 from abistore.store.database import seals, tables
 from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged
-from abistore.store.history.spans import Held, Spans
+from abistore.store.history.spans import EntrySpans, Held
 from abistore.store.releases import cards
-from abistore.store.snapshots.locations import Packed, Placed, columns
-from abistore.store.snapshots.memory import Memory, wrong_entry
+from abistore.store.snapshots.locations import PackedLocations, StoredLocations, columns
+from abistore.store.snapshots.memory import RowMemory, wrong_entry
 from abistore.store.snapshots.read import names_of, places_body
 
 _NAMES = select(tables.name.c.id, tables.name.c.kind, tables.name.c.spelling).where(tables.name.c.id.in_(AMONG))
@@ -34,7 +34,7 @@ Table = Mapping[Name, Variants]
 NOTHING: Table = {}
 
 
-class Step(NamedTuple):
+class WalkStep(NamedTuple):
     """One release: its snapshot, the names that differ from the release before in any facet, and each one's file."""
 
     snapshot: Snapshot
@@ -42,7 +42,7 @@ class Step(NamedTuple):
     files: Mapping[Name, str]
 
 
-class Walk:
+class LineWalk:
     """The releases of one line, in any order: the nearer one is to the last one, the less it costs.
 
     Shapes are decoded when they come and let go of when they are gone. What is read is verified as by
@@ -51,19 +51,19 @@ class Walk:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._memory = Memory()
-        self._spans: Spans | None = None
+        self._memory = RowMemory()
+        self._spans: EntrySpans | None = None
         self._sequence = 0
         self._held: list[dict[Name, Variants]] = [{} for _ in FACETS]
         self._ids: list[dict[int, tuple[int, ...]]] = [{} for _ in FACETS]
         self._sums = [0 for _ in FACETS]
         self._uses: Counter[int] = Counter()
         self._shown: dict[Facet, Table] = {}
-        self._packed: Packed | None = None
+        self._packed: PackedLocations | None = None
         self._rows: Mapping[Name, int] = {}
         self._files: Mapping[Name, str] = {}
 
-    def step(self, release: Release) -> Step:
+    def step(self, release: Release) -> WalkStep:
         """The next release. Raises :class:`SnapshotNotFound`, and :class:`DamagedStore` where it is damaged."""
         try:
             line, card = cards.columns_of(self._database, release)
@@ -73,9 +73,9 @@ class Walk:
         except (msgspec.MsgspecError, zlib.error) as error:
             raise DamagedStore(f"{self._database.where}: a stored snapshot is damaged ({error})") from error
 
-    def _step(self, release: Release, line: int, card: Mapping[str, Any], counts: Mapping[Facet, int]) -> Step:
+    def _step(self, release: Release, line: int, card: Mapping[str, Any], counts: Mapping[Facet, int]) -> WalkStep:
         if self._spans is None:
-            self._spans = Spans(self._database, line)
+            self._spans = EntrySpans(self._database, line)
         touched = self._go(self._spans.between(self._sequence, release.sequence))
         self._sequence = release.sequence
         seen = {facet: code for code, facet in enumerate(FACETS) if counts.get(facet)}
@@ -95,7 +95,7 @@ class Walk:
             provenance=release.provenance,
             locations=locations,
         )
-        return Step(snapshot, frozenset(_changed(before, shown, touched)), self._files)
+        return WalkStep(snapshot, frozenset(_changed(before, shown, touched)), self._files)
 
     def _go(self, net: Mapping[Held, bool]) -> Mapping[Facet, Collection[Name]]:
         """Let entries come and go; the names that they are of, by facet."""
@@ -159,7 +159,7 @@ class Walk:
             self._rows = {names[identifier]: row for row, identifier in enumerate(identifiers)}
             self._files = {name: packed.files[packed.file[row]] for name, row in self._rows.items()}
         self._packed = packed
-        return Placed(packed, self._rows)
+        return StoredLocations(packed, self._rows)
 
 
 def _changed(

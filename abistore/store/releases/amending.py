@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 
 from abistore.errors import SnapshotNotFound
-from abistore.model.history import Amendment, Release, Said
+from abistore.model.history import Amendment, Release, ReleaseFacts
 from abistore.store.database.audit import record, stamp
 from abistore.store.database.database import Database
 from abistore.store.releases import cards
 from abistore.store.releases.holding import hold_stored
 
-FACTS: tuple[str, ...] = Said.__struct_fields__
+FACTS: tuple[str, ...] = ReleaseFacts.__struct_fields__
 
 
-def supplement(database: Database, release: Release, said: Said, actor: str) -> Amendment:
+def supplement(database: Database, release: Release, said: ReleaseFacts, actor: str) -> Amendment:
     """Fill the empty facts of ``release``: day, revision, CI job. A fact with another value stays."""
     given = _given(said)
     if all(getattr(release, fact) == value for fact, value in given.items()):
@@ -31,7 +31,7 @@ def supplement(database: Database, release: Release, said: Said, actor: str) -> 
 
 
 def amend(
-    database: Database, release: Release, said: Said, *, clear: Sequence[str], actor: str, reason: str
+    database: Database, release: Release, said: ReleaseFacts, *, clear: Sequence[str], actor: str, reason: str
 ) -> Amendment:
     """Say something else about ``release``, and of ``clear`` nothing any more."""
     given = _given(said)
@@ -73,15 +73,15 @@ def _locked(database: Database, release: Release) -> Release:
     raise SnapshotNotFound(f"{line.library}@{release.version}: not in {database.where}")
 
 
-def _given(said: Said) -> dict[str, Any]:
+def _given(said: ReleaseFacts) -> dict[str, Any]:
     """The facts that are said, each as the store would give it back."""
     released = datetime.fromisoformat(stamp(said.released)) if said.released else None
     facts = msgspec.structs.asdict(msgspec.structs.replace(said, released=released))
     return {fact: value for fact, value in facts.items() if value}
 
 
-def _said(release: Release) -> Said:
-    return Said(release.released, release.revision, release.url)
+def _said(release: Release) -> ReleaseFacts:
+    return ReleaseFacts(release.released, release.revision, release.url)
 
 
 def _column(value: object) -> object:

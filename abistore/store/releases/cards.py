@@ -94,7 +94,9 @@ def of_library(
     return found
 
 
-def of_lines(database: Database, wanted: Mapping[int, lines.Line]) -> Iterator[tuple[Release, Mapping[Facet, int]]]:
+def of_lines(
+    database: Database, wanted: Mapping[int, lines.LineOverview]
+) -> Iterator[tuple[Release, Mapping[Facet, int]]]:
     """The releases of lines by their rows' ids, with how many names each saw in each facet that it observed.
 
     Raises :class:`StoreError` where a card is damaged or missing.
@@ -109,7 +111,7 @@ def of_lines(database: Database, wanted: Mapping[int, lines.Line]) -> Iterator[t
             raise damaged(database.where, f"a release of {line.key} is missing")
 
 
-def total(line: lines.Line, condition: ColumnElement[bool]) -> int:
+def total(line: lines.LineOverview, condition: ColumnElement[bool]) -> int:
     """The sum over a line's :data:`RELEASES`, or :data:`CANDIDATES`: 0 where it has none."""
     return line.releases if condition is RELEASES else line.candidates
 

@@ -47,7 +47,7 @@ UNCOUNTED = 0
 """The checksum of a line without a snapshot: it is held by a writer that has not stored one yet, and is not counted."""
 
 
-class Line(NamedTuple):
+class LineOverview(NamedTuple):
     """A line's labels, the sums over its releases, its candidates and the moves of its baselines, and its scheme.
 
     The scheme is ``None`` where that of the library orders the line.
@@ -60,12 +60,12 @@ class Line(NamedTuple):
     scheme: str | None
 
 
-def verified(database: Database, rows: Iterable[Row]) -> list[Line]:
+def verified(database: Database, rows: Iterable[Row]) -> list[LineOverview]:
     """The lines in rows that begin with :data:`COLUMNS` and hold every line of each library.
 
     Raises :class:`StoreError` where a row is damaged or missing.
     """
-    found: list[Line] = []
+    found: list[LineOverview] = []
     missing: dict[str, int] = {}
     for name, scheme, lines, seal, *row in dict.fromkeys(tuple(row[: len(COLUMNS)]) for row in rows):
         if checksum(name, scheme, lines) != seal:
@@ -101,12 +101,12 @@ def named(database: Database, statement: Select[Any], library: str) -> Sequence[
     return rows
 
 
-def _line(database: Database, library: str, row: Row) -> Line:
+def _line(database: Database, library: str, row: Row) -> LineOverview:
     library_id, target, profile, releases, candidates, moves, scheme, seal = row
     key = LineKey(library, target, profile)
     if _seal(library_id, target, profile, (releases, candidates, moves), scheme) != seal:
         raise damaged(database.where, f"the row of line {key}")
-    return Line(key, releases, candidates, moves, scheme)
+    return LineOverview(key, releases, candidates, moves, scheme)
 
 
 def _seal(library_id: int, target: str, profile: str, sums: Sequence[int], scheme: str | None) -> int:
@@ -114,7 +114,7 @@ def _seal(library_id: int, target: str, profile: str, sums: Sequence[int], schem
     return checksum(library_id, target, profile, *sums, *((scheme,) if scheme is not None else ()))
 
 
-def every(database: Database) -> tuple[Line, ...]:
+def every(database: Database) -> tuple[LineOverview, ...]:
     """All lines, sorted. Raises :class:`StoreError` where a row is damaged or missing."""
     rows = database.rows(_EVERY)
     own = [row[1:] for row in rows if row[1] is not None]
@@ -151,7 +151,7 @@ def scheme(database: Database, library: str) -> str:
     return str(rows[0][0]) if rows else AUTO
 
 
-def of_library(database: Database, library: str) -> list[Line]:
+def of_library(database: Database, library: str) -> list[LineOverview]:
     """The lines of a library. Raises :class:`StoreError` where a row is damaged or missing."""
     return verified(database, named(database, _OF_LIBRARY, library))
 

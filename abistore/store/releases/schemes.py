@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abistore.model.history import LineKey, LineOrder, Release
-from abistore.model.labels.versions import AUTO, Standing, check_version, position
+from abistore.model.labels.versions import AUTO, LabelOrder, check_version, position
 from abistore.store.database.audit import record
 from abistore.store.database.database import Database
 from abistore.store.releases.holding import hold_stored
@@ -70,7 +70,9 @@ def _order(
         latest_before=latest if latest_before is None else latest_before,
         moved=tuple(now.version for was, now in zip(before, ordered, strict=False) if was != now),
         unordered=tuple(
-            one.version for one in ordered if position(one.version, one.sequence, chosen).standing is Standing.UNORDERED
+            one.version
+            for one in ordered
+            if position(one.version, one.sequence, chosen).standing is LabelOrder.UNORDERED
         ),
     )
 

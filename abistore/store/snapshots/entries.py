@@ -51,7 +51,7 @@ _NEW_SHAPES = insert_new(tables.shape).returning(_SHAPE.digest, _SHAPE.id)
 
 
 @dataclass(slots=True)
-class Content:
+class SnapshotRows:
     """A snapshot's entries as rows to be."""
 
     digest: bytes
@@ -68,7 +68,7 @@ class Content:
     """The canonical encoding of every shape, by its digest."""
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> Content:
+    def of(cls, snapshot: Snapshot) -> SnapshotRows:
         """Encode and digest every shape of ``snapshot``."""
         counts = {facet: len(snapshot.entries[facet]) for facet in FACETS if facet in snapshot.entries}
         held = [
@@ -110,7 +110,7 @@ def _sum(members: Iterable[Member]) -> int:
     return total
 
 
-class Ending(NamedTuple):
+class EndingEntry(NamedTuple):
     """An entry that held until now: its key without its line, the digest of its shape, and since when it held."""
 
     facet: int
@@ -121,18 +121,18 @@ class Ending(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class EntryChanges:
     """What an ingest has to write: entries that begin, entries that end, and the name ids met on the way."""
 
     begin: list[Member]
-    end: list[Ending]
+    end: list[EndingEntry]
     names: dict[Name, int]
 
 
-def changes_of(database: Database, line: int, content: Content) -> Changes:
+def changes_of(database: Database, line: int, content: SnapshotRows) -> EntryChanges:
     """The difference between the line's entries that hold now and ``content``."""
     held: set[Member] = set()
-    end: list[Ending] = []
+    end: list[EndingEntry] = []
     names: dict[Name, int] = {}
     for facet, kind, spelling, key, name_id, shape_id, first in database.rows(_HELD, {"line": line}):
         name = Name(kind, spelling)
@@ -141,11 +141,11 @@ def changes_of(database: Database, line: int, content: Content) -> Changes:
         if member in content.members:
             held.add(member)
         elif facet in content.held:
-            end.append(Ending(facet, name_id, shape_id, key, first))
-    return Changes([member for member in content.members if member not in held], sorted(end), names)
+            end.append(EndingEntry(facet, name_id, shape_id, key, first))
+    return EntryChanges([member for member in content.members if member not in held], sorted(end), names)
 
 
-def write_entries(database: Database, line: int, sequence: int, content: Content, changes: Changes) -> int:
+def write_entries(database: Database, line: int, sequence: int, content: SnapshotRows, changes: EntryChanges) -> int:
     """Write the changes and complete ``changes.names``; the number of shapes that are new to the store."""
     ended = [
         {"of_line": line, "of_facet": facet, "of_name": name, "of_shape": shape, "last": sequence - 1}
@@ -166,14 +166,14 @@ def write_entries(database: Database, line: int, sequence: int, content: Content
     return shapes_written
 
 
-def _described(content: Content, changes: Changes) -> Iterator[tuple[Name, int, bytes]]:
+def _described(content: SnapshotRows, changes: EntryChanges) -> Iterator[tuple[Name, int, bytes]]:
     """The functions and variables that get another shape where such have a name in the source."""
     for facet, name, key in changes.begin:
         if FACETS[facet] != "symbol" and name.kind in {"function", "variable"}:
             yield name, changes.names[name], content.bodies[key]
 
 
-def _differences(line: int, sequence: int, changes: Changes) -> dict[int, int]:
+def _differences(line: int, sequence: int, changes: EntryChanges) -> dict[int, int]:
     """What the changes add to the sum of each name, by its id."""
     sums: dict[int, int] = {}
     for facet, name, shape in changes.begin:
@@ -197,7 +197,7 @@ def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
     return {name: found[key] for name, key in digests.items()}
 
 
-def _shape_ids(database: Database, keys: set[bytes], content: Content) -> tuple[dict[bytes, int], int]:
+def _shape_ids(database: Database, keys: set[bytes], content: SnapshotRows) -> tuple[dict[bytes, int], int]:
     ordered = sorted(keys)
     found = _identifiers(database.within(_SHAPES, ordered))
     missing = [key for key in ordered if key not in found]

@@ -12,7 +12,7 @@ from abistore.model.names import Name
 from abistore.model.snapshot import Location
 
 
-class Packed(msgspec.Struct, frozen=True, array_like=True):
+class PackedLocations(msgspec.Struct, frozen=True, array_like=True):
     """The columns of the locations, in the order of name ids; ``steps`` are the differences of these."""
 
     files: list[str]
@@ -22,7 +22,7 @@ class Packed(msgspec.Struct, frozen=True, array_like=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Packed).decode
+_decode = msgspec.json.Decoder(PackedLocations).decode
 
 
 def pack(locations: Mapping[Name, Location], identifiers: Mapping[Name, int]) -> bytes:
@@ -31,10 +31,12 @@ def pack(locations: Mapping[Name, Location], identifiers: Mapping[Name, int]) ->
     files = sorted({row[1] for row in rows})
     index = {file: position for position, file in enumerate(files)}
     steps = [row[0] - previous for row, previous in zip(rows, [0, *(row[0] for row in rows)], strict=False)]
-    return zlib.compress(_encode(Packed(files, steps, [index[row[1]] for row in rows], [row[2] for row in rows])), 6)
+    return zlib.compress(
+        _encode(PackedLocations(files, steps, [index[row[1]] for row in rows], [row[2] for row in rows])), 6
+    )
 
 
-def columns(body: bytes) -> Packed:
+def columns(body: bytes) -> PackedLocations:
     """The columns in ``body``."""
     return _decode(zlib.decompress(body))
 
@@ -46,10 +48,10 @@ def unpack(body: bytes) -> dict[int, Location]:
     return {identifier: Location(packed.files[file], line) for identifier, file, line in places}
 
 
-class Placed(Mapping[Name, Location]):
+class StoredLocations(Mapping[Name, Location]):
     """Locations, each made when it is looked at; ``rows`` tells where each name's are in the columns."""
 
-    def __init__(self, packed: Packed, rows: Mapping[Name, int]) -> None:
+    def __init__(self, packed: PackedLocations, rows: Mapping[Name, int]) -> None:
         self._packed = packed
         self._rows = rows
 

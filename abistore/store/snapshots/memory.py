@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 from sqlalchemy import select
 
-from abistore.model.budget import Budget
+from abistore.model.budget import TypeBudget
 from abistore.model.digest import digest, name_digest
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import AnyShape
@@ -25,7 +25,7 @@ SPELLED_OUT = 1 << 18
 
 
 @dataclass(slots=True)
-class Memory:
+class RowMemory:
     """Names and shapes by their row's id, shared by all snapshots that a store loads.
 
     The keys are of what was read, whatever digest its row has: sums over them tell whether it is what was stored.
@@ -59,7 +59,7 @@ class Memory:
 
     def _within(self, shape: AnyShape) -> AnyShape:
         """``shape`` without types that are too large, which earlier versions stored."""
-        budget = Budget()
+        budget = TypeBudget()
         found = budget.shape(shape)
         if not budget.refused:
             return shape

@@ -51,7 +51,7 @@ _FEW, _ENOUGH, _LEAST = 5_000, 300, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class MeantNames:
     """The names of any line, by row id, that may be meant by one spelling.
 
     It is exact (a type's normal form, a linker's symbol), a qualified name without parameters (all overloads), which a
@@ -76,14 +76,14 @@ class Called:
         return meant if exact else meant | (self.demangled.keys() & line)
 
 
-def called(database: Database, spelling: str) -> Called:
+def called(database: Database, spelling: str) -> MeantNames:
     """The names of any line that may be meant by ``spelling``."""
     from abistore.model.cpp_names.normal import normal_name
 
     words = frozenset({spelling, normal_name(spelling)})
     exact = _exactly(database, words)
     candidates = _candidates(database, words)
-    return Called(words, exact, dict(_demangled(candidates, words)), {} if "(" in spelling else candidates | exact)
+    return MeantNames(words, exact, dict(_demangled(candidates, words)), {} if "(" in spelling else candidates | exact)
 
 
 def _exactly(database: Database, words: Collection[str]) -> dict[int, Name]:

@@ -26,7 +26,7 @@ from abistore.store.database.database import AMONG, Database, Row
 from abistore.store.database.failures import damaged
 from abistore.store.releases import cards
 from abistore.store.snapshots.locations import unpack
-from abistore.store.snapshots.memory import Memory, checked_name, wrong_entry
+from abistore.store.snapshots.memory import RowMemory, checked_name, wrong_entry
 
 _ENTRY, _NAME, _SHAPE = tables.entry.c, tables.name.c, tables.shape.c
 
@@ -58,7 +58,7 @@ class _Table:
         self.sums = [0 for _ in FACETS]
 
 
-def load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
+def load_many(database: Database, releases: Sequence[Release], memory: RowMemory) -> tuple[Snapshot, ...]:
     """The snapshots of ``releases``, as they were ingested, under the release's library and version.
 
     Raises :class:`SnapshotNotFound` where one is not in this store, :class:`DamagedStore` where it is damaged.
@@ -69,7 +69,7 @@ def load_many(database: Database, releases: Sequence[Release], memory: Memory) -
         raise DamagedStore(f"{database.where}: a stored snapshot is damaged ({error})") from error
 
 
-def _load_many(database: Database, releases: Sequence[Release], memory: Memory) -> tuple[Snapshot, ...]:
+def _load_many(database: Database, releases: Sequence[Release], memory: RowMemory) -> tuple[Snapshot, ...]:
     cards_ = [_card(database, release) for release in releases]
     tables: dict[tuple[int, int], _Table] = {}
     with _limits(cards_, releases), without_cycle_collection():
@@ -100,7 +100,7 @@ def _card(database: Database, release: Release) -> _Card:
     )
 
 
-def _tables(database: Database, line: int, sequences: Sequence[int], memory: Memory) -> list[_Table]:
+def _tables(database: Database, line: int, sequences: Sequence[int], memory: RowMemory) -> list[_Table]:
     """The entries of each of ``sequences``. One pass over the rows of all of them."""
     tables = [_Table() for _ in sequences]
     numbered = list(zip(sequences, tables, strict=True))
@@ -128,7 +128,7 @@ def _rows(database: Database, line: int, sequences: Sequence[int]) -> Iterable[R
     return database.rows(_ENTRIES.where(_ENTRY.line_id == line, _ENTRY.last_seq >= sequences[0], holds))
 
 
-def _snapshot(database: Database, release: Release, card: _Card, table: _Table, memory: Memory) -> Snapshot:
+def _snapshot(database: Database, release: Release, card: _Card, table: _Table, memory: RowMemory) -> Snapshot:
     entries: dict[Facet, dict[Name, Variants]] = {}
     total = 0
     for code, facet in enumerate(FACETS):
@@ -151,7 +151,7 @@ def _snapshot(database: Database, release: Release, card: _Card, table: _Table, 
     )
 
 
-def _weakened(seen: Evidence, entries: Mapping[Facet, Mapping[Name, Variants]], memory: Memory) -> Evidence:
+def _weakened(seen: Evidence, entries: Mapping[Facet, Mapping[Name, Variants]], memory: RowMemory) -> Evidence:
     if not memory.refused:
         return seen
     shapes = chain.from_iterable(entries.get(seen.facet, {}).values())
@@ -162,7 +162,7 @@ def _variants(shapes: list[AnyShape]) -> Variants:
     return (shapes[0],) if len(shapes) == 1 else sort_variants(shapes)
 
 
-def places(database: Database, release: Release, memory: Memory) -> dict[Name, Location]:
+def places(database: Database, release: Release, memory: RowMemory) -> dict[Name, Location]:
     """Where a snapshot's declarations stand. Raises :class:`StoreError` where that is damaged."""
     body = places_body(database, release, cards.columns_of(database, release)[1])
     if body is None:
@@ -185,7 +185,7 @@ def places_body(database: Database, release: Release, columns: Mapping[str, Any]
     return bytes(rows[0][0])
 
 
-def names_of(database: Database, release: Release, identifiers: Iterable[int], memory: Memory) -> Mapping[int, Name]:
+def names_of(database: Database, release: Release, identifiers: Iterable[int], memory: RowMemory) -> Mapping[int, Name]:
     """The names of located declarations by their ids. Raises :class:`StoreError` where one is damaged or missing."""
     wanted = set(identifiers)
     for identifier, kind, spelling, key in database.within(_NAMES, sorted(wanted - memory.names.keys())):

@@ -18,7 +18,7 @@ from abistore.store.database.database import Database
 from abistore.store.releases import baselines, cards
 from abistore.store.releases.holding import hold
 from abistore.store.releases.lines import scheme
-from abistore.store.snapshots.entries import Content, changes_of, write_entries
+from abistore.store.snapshots.entries import SnapshotRows, changes_of, write_entries
 from abistore.store.snapshots.locations import pack
 
 _NEXT = select(func.coalesce(func.max(cards.SNAPSHOT.sequence), 0) + 1).where(
@@ -30,7 +30,7 @@ RESERVED = frozenset({"latest", "prev", "baseline"})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LabelHolder:
     """What a snapshot would find under its label: the release there, and whether that is this very content."""
 
     current: Release | None
@@ -43,7 +43,7 @@ class _Arrival:
 
     snapshot: Snapshot
     request: IngestRequest
-    content: Content
+    content: SnapshotRows
 
 
 def line_of(snapshot: Snapshot, request: IngestRequest) -> LineKey:
@@ -61,7 +61,7 @@ def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> In
     release to be replaced.
     """
     key = line_of(snapshot, request)
-    content = Content.of(snapshot)
+    content = SnapshotRows.of(snapshot)
     with database.transaction():
         line = _line(database, key, request.version)
         found = (_kept if request.candidate else place)(database, snapshot, request, content.digest)
@@ -78,7 +78,7 @@ def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> In
         return IngestOutcome(release, False, replaced is not None, *outcome)
 
 
-def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes | None = None) -> Place:
+def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes | None = None) -> LabelHolder:
     """What is stored under the label that ``request`` gives; ``digest`` is the snapshot's where that is known.
 
     Raises :class:`VersionTaken` or :class:`UsageError` where that may not be replaced.
@@ -86,11 +86,11 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
     key = line_of(snapshot, request)
     current = _labelled(database, cards.RELEASES, key, request.version)
     if current is None:
-        return Place(None, False)
+        return LabelHolder(None, False)
     same_file = _is_same_file(current, snapshot)
     same_content = current.digest == (digest or snapshot_digest(snapshot)).hex()
     if same_content and (same_file or not request.replace):
-        return Place(current, True)
+        return LabelHolder(current, True)
     if not request.replace:
         _refuse(current, same_file)
     channels = baselines.standing_at(database, current)
@@ -100,7 +100,7 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
             f"--channel {channels[0]}), or pass --replace-baseline with the reason"
         )
         raise UsageError(f"{current.reference}: baseline {', '.join(channels)} stands at it", hint)
-    return Place(current, False)
+    return LabelHolder(current, False)
 
 
 def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, tuple[int, int]]:
@@ -146,10 +146,10 @@ def _line(database: Database, key: LineKey, version: str) -> int:
     return line
 
 
-def _kept(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes) -> Place:
+def _kept(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes) -> LabelHolder:
     """The candidate that is kept under the label."""
     found = _labelled(database, cards.CANDIDATES, line_of(snapshot, request), request.version)
-    return Place(found, found is not None and found.digest == digest.hex() and _is_same_file(found, snapshot))
+    return LabelHolder(found, found is not None and found.digest == digest.hex() and _is_same_file(found, snapshot))
 
 
 def _labelled(database: Database, selected: ColumnElement[bool], key: LineKey, version: str) -> Release | None:

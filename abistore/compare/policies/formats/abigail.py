@@ -10,7 +10,7 @@ from pathlib import Path
 from abistore.compare.policies.conditions import Condition
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.formats import abigail_conditions as abigail
-from abistore.compare.policies.formats.ini import Section, read_sections
+from abistore.compare.policies.formats.ini import IniSection, read_sections
 from abistore.compare.policies.formats.selecting import type_name
 from abistore.compare.policies.suppression import Suppression
 from abistore.compare.policies.vocabulary import meant
@@ -148,7 +148,7 @@ def read_specifications(path: Path, text: str) -> Iterator[Suppression]:
         yield Suppression(f"{path.name}, {place}", conditions, label, f"listed in {path.name}")
 
 
-def _specification(section: Section, where: str) -> Specification:
+def _specification(section: IniSection, where: str) -> Specification:
     if section.name in REFUSED:
         raise PolicyError(f"{where}: cannot be honoured", "only suppress_* sections can; write a policy instead")
     if section.name not in SECTIONS:
@@ -156,7 +156,7 @@ def _specification(section: Section, where: str) -> Specification:
     return SECTIONS[section.name]
 
 
-def _conditions(section: Section, specification: Specification, where: str) -> Iterator[Condition]:
+def _conditions(section: IniSection, specification: Specification, where: str) -> Iterator[Condition]:
     readers = {**SCOPE, **specification.readers}
     selecting = [key for key in section.values if key not in ALWAYS]
     if not selecting:

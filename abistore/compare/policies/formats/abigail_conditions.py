@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from abistore.compare.policies.conditions import Condition
 from abistore.compare.policies.expressions import Expression
-from abistore.compare.policies.facts import Facts
+from abistore.compare.policies.facts import FindingFacts
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.findings import Action
@@ -24,7 +24,7 @@ class Not:
 
     condition: Condition
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it does not."""
         return not self.condition.holds(facts)
 
@@ -35,7 +35,7 @@ class About:
 
     subject: Subject
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return bool(facts.types) if self.subject == "type" else facts.finding.name.kind == self.subject
 
@@ -46,7 +46,7 @@ class LinkerName:
 
     wanted: str | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return fits(facts.finding.name.spelling, self.wanted)
 
@@ -57,7 +57,7 @@ class SourceName:
 
     wanted: str | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return fits(facts.qualified, self.wanted) or fits(facts.demangled, self.wanted)
 
@@ -68,7 +68,7 @@ class SymbolVersionIs:
 
     wanted: str | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it does."""
         name = facts.finding.name
         shapes = (*facts.context.old.variants("symbol", name), *facts.context.new.variants("symbol", name))
@@ -81,7 +81,7 @@ class DoneTo:
 
     action: Action
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return facts.rule.action == self.action
 
@@ -93,7 +93,7 @@ class BinaryIs:
     what: Literal["file", "soname"]
     expression: Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether one does."""
         sides = (facts.context.old, facts.context.new)
         if self.what == "file":
@@ -110,7 +110,7 @@ class TypeSort:
 
     sort: str
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         if self.sort == "typedef":
             return facts.finding.name.kind == "alias"
@@ -129,7 +129,7 @@ class LocatedOutside:
 
     wanted: tuple[str, ...] | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether one does."""
         if isinstance(self.wanted, Expression):
             return bool(facts.files) and not self.wanted.matches(facts.files[0])
@@ -142,7 +142,7 @@ class HasMember:
 
     wanted: str | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it has."""
         shapes = facts.context.old.variants("layout", facts.finding.name)
         return any(
@@ -156,7 +156,7 @@ class AccessedDirectly:
 
     directly: bool
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether they do."""
         return facts.is_type and bool(facts.by_value_users) is self.directly
 
@@ -167,7 +167,7 @@ class EnumeratorsChanged:
 
     names: tuple[str, ...] = ()
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether none has."""
         old, new = (
             {each.name: each.value for shape in variants if isinstance(shape, Enum) for each in shape.enumerators}
@@ -185,7 +185,7 @@ class ParameterIs:
     index: int
     wanted: str | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it has."""
         return any(isinstance(shape, Function) and self._has(shape) for shape in facts.shapes)
 
@@ -200,7 +200,7 @@ class ResultIs:
 
     wanted: str | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it does."""
         return any(isinstance(each, Function) and spelled_as(each.result, self.wanted) for each in facts.shapes)
 
@@ -211,7 +211,7 @@ class ObjectIs:
 
     wanted: str | Expression
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return any(isinstance(each, Variable) and spelled_as(each.type, self.wanted) for each in facts.shapes)
 

@@ -27,13 +27,13 @@ MOST_ENTRIES = 50_000
 """How many sections or lines a file may have that say something."""
 
 
-class Document(BaseModel):
+class StrictDocument(BaseModel):
     """A part of a file in which unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Checked = TypeVar("Checked", bound=Document)
+Checked = TypeVar("Checked", bound=StrictDocument)
 
 
 def _listed(value: Any) -> Any:
@@ -54,7 +54,7 @@ Day = Annotated[date, BeforeValidator(_day)]
 """A day as ISO 8601 writes it."""
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """A file as it was read."""
 
     path: Path
@@ -62,7 +62,7 @@ class Source(NamedTuple):
     file: RulingFile
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path) -> SourceFile:
     """The file's text and what it is known by. Raises :class:`PolicyError`."""
     try:
         # opened like this, a pipe that nobody writes to is no wait
@@ -77,12 +77,12 @@ def read_source(path: Path) -> Source:
         raise PolicyError(f"{path}: larger than {MOST_BYTES >> 20} MiB", "split it")
     try:
         name = path.name.encode(errors="surrogateescape").decode(errors="replace")
-        return Source(path, data.decode("utf-8-sig"), RulingFile(name, sha256(data).hexdigest()))
+        return SourceFile(path, data.decode("utf-8-sig"), RulingFile(name, sha256(data).hexdigest()))
     except UnicodeDecodeError as error:
         raise PolicyError(f"{path}: not text in UTF-8", "name a policy or suppression file") from error
 
 
-def read_yaml(source: Source, model: type[Checked]) -> Checked:
+def read_yaml(source: SourceFile, model: type[Checked]) -> Checked:
     """The YAML document in a file, checked by ``model``. Raises :class:`PolicyError`."""
     path = source.path
     try:

@@ -15,7 +15,7 @@ COMMENT = re.compile(r"(?:^|\s)[#;].*$")
 
 
 @dataclass
-class Section:
+class IniSection:
     """One section; sections may repeat. ``line`` is where it begins."""
 
     name: str
@@ -23,12 +23,12 @@ class Section:
     values: dict[str, str] = field(default_factory=dict)
 
 
-def read_sections(path: Path, text: str) -> list[Section]:
+def read_sections(path: Path, text: str) -> list[IniSection]:
     """The sections of a file, in order. ``\\\\`` stands for one backslash. Raises :class:`PolicyError`."""
-    found: list[Section] = []
+    found: list[IniSection] = []
     for number, line in _lines(text):
         if match := SECTION.fullmatch(line):
-            found.append(Section(match["name"], number))
+            found.append(IniSection(match["name"], number))
             if len(found) > MOST_ENTRIES:
                 raise PolicyError(f"{path}: line {number}: more than {MOST_ENTRIES:,} sections", "split the file")
             continue

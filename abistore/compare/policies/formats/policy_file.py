@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from abistore.compare.policies.conditions import Condition, InNamespace, Internal, OfCategory, OfKind, Weighty
-from abistore.compare.policies.formats.documents import Day, Document, Words, read_source, read_yaml
+from abistore.compare.policies.formats.documents import Day, StrictDocument, Words, read_source, read_yaml
 from abistore.compare.policies.formats.selecting import Selecting, conditions_of, namespaces
 from abistore.compare.policies.policy import PROFILES, Override, Policy, profile
 from abistore.compare.policies.vocabulary import IMPACTS, meant, resolve_category, resolve_kind
@@ -29,7 +29,7 @@ def _impact(value: Any) -> Any:
 ImpactWord = Annotated[Literal["notice", "compatible", "risk", "api_break", "breaking"], BeforeValidator(_impact)]
 
 
-class Decision(Document):
+class Decision(StrictDocument):
     """Another impact, and why."""
 
     impact: ImpactWord
@@ -45,7 +45,7 @@ class SelectiveDecision(Decision, Selecting):
     header: Words = Field((), description="Globs of the files that declare it; one without a slash means any folder.")
 
 
-class PolicyDocument(Document):
+class PolicyDocument(StrictDocument):
     """A policy file."""
 
     name: str = Field("", description="What reports call it; by default the file's name.")

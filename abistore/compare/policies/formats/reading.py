@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from abistore.compare.policies.formats import abicc, abigail
-from abistore.compare.policies.formats.documents import Source, read_source
+from abistore.compare.policies.formats.documents import SourceFile, read_source
 from abistore.compare.policies.formats.suppression_file import read_suppressions
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.errors import PolicyError
@@ -58,7 +58,7 @@ def _more(entries: Sequence[Suppression]) -> str:
     return f", and {len(entries) - 1} more" if len(entries) > 1 else ""
 
 
-def _source(word: str) -> tuple[Source, abicc.Listed | None]:
+def _source(word: str) -> tuple[SourceFile, abicc.Listed | None]:
     """The file that a word names, and what its prefix says it lists."""
     for prefix, listed in PREFIXES.items():
         if word.startswith(prefix):
@@ -71,7 +71,7 @@ def _is_ini(text: str) -> bool:
     return SECTION.match(next(saying, "")) is not None
 
 
-def _entries(source: Source, listed: abicc.Listed | None, scheme: str) -> Iterator[Suppression]:
+def _entries(source: SourceFile, listed: abicc.Listed | None, scheme: str) -> Iterator[Suppression]:
     path, text = source.path, source.text
     if listed:
         return abicc.read_skip_list(path, text, listed)

@@ -19,13 +19,13 @@ from abistore.compare.policies.conditions import (
     TypeMatches,
 )
 from abistore.compare.policies.expressions import Expression, glob
-from abistore.compare.policies.formats.documents import Document, Words
+from abistore.compare.policies.formats.documents import StrictDocument, Words
 from abistore.compare.policies.vocabulary import resolve_kind
 from abistore.errors import PolicyError
 from abistore.model.cpp_names.normal import normal_name
 
 
-class Selecting(Document):
+class Selecting(StrictDocument):
     """Which findings an entry is about: all keys that are given must hold, of the values of one key any."""
 
     symbol: Words = Field((), description="Exports: linker names, or qualified names with or without parameters.")

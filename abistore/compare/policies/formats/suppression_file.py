@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from abistore.compare.policies.formats.documents import Day, Document, Source, Words, read_yaml
+from abistore.compare.policies.formats.documents import Day, SourceFile, StrictDocument, Words, read_yaml
 from abistore.compare.policies.formats.selecting import Selecting, conditions_of
 from abistore.compare.policies.ranges import VersionRange, parse_range
 from abistore.compare.policies.suppression import Suppression
 from abistore.urls import masked
 
 
-class Entry(Selecting):
+class SuppressionEntry(Selecting):
     """One suppression."""
 
     source_location: Words = Field(
@@ -26,13 +26,15 @@ class Entry(Selecting):
     new_versions: str = Field("", description="Only for new releases in this range.")
 
 
-class SuppressionDocument(Document):
+class SuppressionDocument(StrictDocument):
     """A file of suppressions."""
 
-    suppressions: tuple[Entry, ...] = Field(description="In order: the first that matches a finding takes it.")
+    suppressions: tuple[SuppressionEntry, ...] = Field(
+        description="In order: the first that matches a finding takes it."
+    )
 
 
-def read_suppressions(source: Source, scheme: str) -> Iterator[Suppression]:
+def read_suppressions(source: SourceFile, scheme: str) -> Iterator[Suppression]:
     """The entries of a YAML file; ``scheme`` orders the versions of their ranges. Raises :class:`PolicyError`."""
     path = source.path
     for number, entry in enumerate(read_yaml(source, SuppressionDocument).suppressions, 1):

@@ -13,17 +13,17 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import (
     EMPTY,
     SIZES,
     Attributes,
     Decoder,
-    Format,
-    Holder,
+    FormReader,
     Reading,
     Skipping,
     Specification,
+    UnitFormat,
     fixed_forms,
     meaning,
     skip_function,
@@ -57,25 +57,25 @@ be nevertheless. Plain numbers, because every entry is
 compared with them; types that a scan remembers are last."""
 
 
-class Run(NamedTuple):
+class FixedForms(NamedTuple):
     """Forms of fixed size in a row: one unpacking gives the raw values of the wanted ones."""
 
     unpack: Callable[[bytes, int], tuple[Any, ...]]
     size: int
     attributes: tuple[int, ...]
-    interpreted: tuple[tuple[int, Callable[[Any, Holder], Any]], ...]
+    interpreted: tuple[tuple[int, Callable[[Any, FormReader], Any]], ...]
 
 
 Lead: TypeAlias = tuple[
     tuple[int, ...],
     Callable[[bytes, int], tuple[Any, ...]],
     tuple[int, ...],
-    tuple[tuple[int, Callable[[Any, Holder], Any]], ...],
+    tuple[tuple[int, Callable[[Any, FormReader], Any]], ...],
     int,
 ]
 """An entry's first run, with what its abbreviation holds: attributes, unpacking, values held, meanings, size."""
 
-NO_RUN: Final = Run(struct.Struct("").unpack_from, 0, (), ())
+NO_RUN: Final = FixedForms(struct.Struct("").unpack_from, 0, (), ())
 
 
 class VariableForm(NamedTuple):
@@ -84,7 +84,7 @@ class VariableForm(NamedTuple):
     attribute: int
     read: Reading
     skip: Skipping
-    interpret: Callable[[Any, Holder], Any] | None
+    interpret: Callable[[Any, FormReader], Any] | None
 
 
 class Abbreviation:
@@ -109,7 +109,9 @@ class Abbreviation:
     next: Skipping
     raw: bytes
 
-    def __init__(self, tag: int, has_children: bool, specifications: tuple[Specification, ...], format: Format) -> None:
+    def __init__(
+        self, tag: int, has_children: bool, specifications: tuple[Specification, ...], format: UnitFormat
+    ) -> None:
         self.tag = tag
         self.has_children = has_children
         self.specifications = specifications
@@ -123,8 +125,8 @@ class Abbreviation:
         self.next = self._next_interpreted
         self._decoded = self._skipped = 0
         self._lead: Lead | None = None
-        self._plan: list[Run | VariableForm] = []
-        self._skip_plan: list[Run | VariableForm] | None = None
+        self._plan: list[FixedForms | VariableForm] = []
+        self._skip_plan: list[FixedForms | VariableForm] | None = None
         places, size = _places(specifications, format)
         self.name_place = places.get(dw.AT_NAME, -1)
         self.symbol_place = places.get(dw.AT_LINKAGE_NAME if dw.AT_LINKAGE_NAME in self.attributes else dw.AT_NAME, -1)
@@ -155,7 +157,7 @@ class Abbreviation:
             return ENUM
         return LEAF if is_leaf else PLAIN
 
-    def _decode_interpreted(self, data: bytes, position: int, unit: Holder) -> tuple[int, Attributes]:
+    def _decode_interpreted(self, data: bytes, position: int, unit: FormReader) -> tuple[int, Attributes]:
         self._decoded += 1
         if self._decoded > HOT_DECODER:
             from abistore.extract.dwarf.bytes.generated import generate_decoder
@@ -170,7 +172,7 @@ class Abbreviation:
             values[attribute] = interpret(values[attribute], unit)
         position += size
         for step in self._plan:
-            if isinstance(step, Run):
+            if isinstance(step, FixedForms):
                 values.update(zip(step.attributes, step.unpack(data, position), strict=True))
                 for attribute, interpret in step.interpreted:
                     values[attribute] = interpret(values[attribute], unit)
@@ -184,15 +186,15 @@ class Abbreviation:
                     position = skip(data, position, unit)
         return position, values
 
-    def _prepare(self) -> tuple[Lead, list[Run | VariableForm]]:
+    def _prepare(self) -> tuple[Lead, list[FixedForms | VariableForm]]:
         """How to read what has no bytes together with what comes first, and the steps after that."""
         steps = make_plan(stored(self.specifications, dw.KEPT), self.format)
-        first, rest = (steps[0], steps[1:]) if steps and isinstance(steps[0], Run) else (NO_RUN, steps)
+        first, rest = (steps[0], steps[1:]) if steps and isinstance(steps[0], FixedForms) else (NO_RUN, steps)
         constants = {each: value for each, form, value in self.specifications if form in EMPTY and each in dw.KEPT}
         attributes = (*first.attributes, *constants)
         return (attributes, first.unpack, tuple(constants.values()), first.interpreted, first.size), rest
 
-    def _next_interpreted(self, data: bytes, position: int, unit: Holder) -> int:
+    def _next_interpreted(self, data: bytes, position: int, unit: FormReader) -> int:
         self._skipped += 1
         if self._skipped > HOT_SKIPPER:
             from abistore.extract.dwarf.bytes.generated import generate_skipper
@@ -205,7 +207,7 @@ class Abbreviation:
             plan = self._skip_plan = make_plan(stored(self.specifications, kept), self.format)
         start = position
         for step in plan:
-            if isinstance(step, Run):
+            if isinstance(step, FixedForms):
                 if step.attributes:
                     (raw,) = step.unpack(data, position)
                     for _, interpret in step.interpreted:
@@ -227,7 +229,7 @@ def _is_nameable(attributes: frozenset[int]) -> bool:
     return dw.AT_LINKAGE_NAME in attributes or not {dw.AT_DECLARATION} & attributes
 
 
-def _places(specifications: tuple[Specification, ...], format: Format) -> tuple[dict[int, int], int]:
+def _places(specifications: tuple[Specification, ...], format: UnitFormat) -> tuple[dict[int, int], int]:
     """Where the attributes in ``DIRECT`` begin before the first variable form; the size of all (-1: variable)."""
     fixed = fixed_forms(format)
     places: dict[int, int] = {}
@@ -255,13 +257,13 @@ def stored(specifications: tuple[Specification, ...], kept: frozenset[int]) -> t
 
 
 @lru_cache(1 << 12)
-def make_plan(specifications: tuple[tuple[int, int], ...], format: Format) -> list[Run | VariableForm]:
+def make_plan(specifications: tuple[tuple[int, int], ...], format: UnitFormat) -> list[FixedForms | VariableForm]:
     """How to decode attributes: alternating runs of fixed forms and single variable ones.
 
     Remembered, because many abbreviations differ only in the values that they hold themselves.
     """
     fixed = fixed_forms(format)
-    plan: list[Run | VariableForm] = []
+    plan: list[FixedForms | VariableForm] = []
     for is_fixed, group in groupby(specifications, key=lambda specification: specification[1] in fixed):
         if is_fixed:
             plan.append(_run(list(group), format))
@@ -273,7 +275,7 @@ def make_plan(specifications: tuple[tuple[int, int], ...], format: Format) -> li
     return plan
 
 
-def _run(specifications: list[tuple[int, int]], format: Format) -> Run:
+def _run(specifications: list[tuple[int, int]], format: UnitFormat) -> FixedForms:
     fixed = fixed_forms(format)
     layout = [format.prefix]
     size = 0
@@ -290,14 +292,14 @@ def _run(specifications: list[tuple[int, int]], format: Format) -> Run:
         else:
             layout.append(f"{SIZES[code]}x")
     unpack = struct.Struct("".join(layout)).unpack_from
-    return Run(unpack, size, tuple(attributes), tuple(interpreted.items()))
+    return FixedForms(unpack, size, tuple(attributes), tuple(interpreted.items()))
 
 
-def _unusable(data: bytes, position: int, unit: Holder) -> Any:
-    raise Malformed("an entry uses an abbreviation that is not declared")
+def _unusable(data: bytes, position: int, unit: FormReader) -> Any:
+    raise MalformedDwarf("an entry uses an abbreviation that is not declared")
 
 
-UNDECLARED = Abbreviation(0, False, (), Format(True, 4, 8, 4))
+UNDECLARED = Abbreviation(0, False, (), UnitFormat(True, 4, 8, 4))
 """Stands in tables where no abbreviation has the code, so that using it is an error."""
 UNDECLARED.decode = _unusable
 UNDECLARED.next = _unusable

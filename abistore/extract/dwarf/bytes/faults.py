@@ -16,12 +16,12 @@ CORRUPT: Final = "corrupt-debug-info"
 NEXT_STEP: Final = "rebuild the library or its debug file, or read its symbol tables alone with --symbols-only"
 
 
-class Malformed(ValueError):
+class MalformedDwarf(ValueError):
     """The debug information contradicts its format."""
 
 
 MALFORMED: Final = (IndexError, ValueError, OverflowError, RecursionError, struct.error)
-"""What reading malformed bytes raises: positions past the end, offsets without a terminator, and :class:`Malformed`."""
+"""What reading malformed bytes raises: positions past the end, missing terminators, and :class:`MalformedDwarf`."""
 
 
 @contextmanager
@@ -44,4 +44,4 @@ def refuse_useless(subject: str, evidence: Evidence) -> None:
 
 def describe(fault: BaseException) -> str:
     """One phrase about a fault, for people."""
-    return str(fault) if isinstance(fault, Malformed) else "it refers past its end"
+    return str(fault) if isinstance(fault, MalformedDwarf) else "it refers past its end"

@@ -10,18 +10,18 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.classes import is_usable
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 
 Attributes: TypeAlias = dict[int, Any]
-Reading: TypeAlias = "Callable[[bytes, int, Holder], tuple[Any, int]]"
-Skipping: TypeAlias = "Callable[[bytes, int, Holder], int]"
-Decoder: TypeAlias = "Callable[[bytes, int, Holder], tuple[int, Attributes]]"
+Reading: TypeAlias = "Callable[[bytes, int, FormReader], tuple[Any, int]]"
+Skipping: TypeAlias = "Callable[[bytes, int, FormReader], int]"
+Decoder: TypeAlias = "Callable[[bytes, int, FormReader], tuple[int, Attributes]]"
 
 Specification: TypeAlias = tuple[int, int, int]
 """One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
 
 
-class Format(NamedTuple):
+class UnitFormat(NamedTuple):
     """What the size of a form depends on, sizes in bytes. ``reference_size`` is that of DW_FORM_ref_addr."""
 
     little: bool
@@ -35,11 +35,11 @@ class Format(NamedTuple):
         return "<" if self.little else ">"
 
 
-class Holder(Protocol):
+class FormReader(Protocol):
     """What decoding asks of the unit that holds an entry. :data:`MEANINGS` ask for more, by name."""
 
     @property
-    def format(self) -> Format:
+    def format(self) -> UnitFormat:
         """The sizes of the unit's forms."""
 
     @property
@@ -58,7 +58,7 @@ EMPTY = frozenset({dw.FORM_FLAG_PRESENT, dw.FORM_IMPLICIT_CONST})
 
 
 @cache
-def fixed_forms(format: Format) -> dict[int, str]:
+def fixed_forms(format: UnitFormat) -> dict[int, str]:
     """The forms of fixed size, each with its :mod:`struct` code."""
     offset = SIZE_CODES[format.offset_size]
     address = SIZE_CODES[format.address_size]
@@ -84,26 +84,26 @@ def fixed_forms(format: Format) -> dict[int, str]:
     }
 
 
-def _string(data: bytes, position: int, unit: Holder) -> tuple[str, int]:
+def _string(data: bytes, position: int, unit: FormReader) -> tuple[str, int]:
     end = data.index(b"\0", position)
     return data[position:end].decode("utf-8", "replace"), end + 1
 
 
-def _uleb(data: bytes, position: int, unit: Holder) -> tuple[int, int]:
+def _uleb(data: bytes, position: int, unit: FormReader) -> tuple[int, int]:
     return leb.unsigned(data, position)
 
 
-def _sleb(data: bytes, position: int, unit: Holder) -> tuple[int, int]:
+def _sleb(data: bytes, position: int, unit: FormReader) -> tuple[int, int]:
     return leb.signed(data, position)
 
 
-def _block(data: bytes, position: int, unit: Holder) -> tuple[bytes, int]:
+def _block(data: bytes, position: int, unit: FormReader) -> tuple[bytes, int]:
     size, position = leb.unsigned(data, position)
     return data[position : position + size], position + size
 
 
 def _sized_block(width: int) -> Reading:
-    def read(data: bytes, position: int, unit: Holder) -> tuple[bytes, int]:
+    def read(data: bytes, position: int, unit: FormReader) -> tuple[bytes, int]:
         start = position + width
         end = start + int.from_bytes(data[position:start], unit.order)
         return data[start:end], end
@@ -111,17 +111,17 @@ def _sized_block(width: int) -> Reading:
     return read
 
 
-def _indexed_and_offset(data: bytes, position: int, unit: Holder) -> tuple[tuple[int, int], int]:
+def _indexed_and_offset(data: bytes, position: int, unit: FormReader) -> tuple[tuple[int, int], int]:
     index, position = leb.unsigned(data, position)
     return (index, int.from_bytes(data[position : position + 4], unit.order)), position + 4
 
 
-def _indirect(data: bytes, position: int, unit: Holder) -> tuple[Any, int]:
+def _indirect(data: bytes, position: int, unit: FormReader) -> tuple[Any, int]:
     form, position = leb.unsigned(data, position)
     if form == dw.FORM_FLAG_PRESENT:
         return 1, position
     if form in EMPTY or form == dw.FORM_INDIRECT:
-        raise Malformed(f"form {form:#x} cannot be given indirectly")
+        raise MalformedDwarf(f"form {form:#x} cannot be given indirectly")
     return read_form(form, data, position, unit)
 
 
@@ -147,15 +147,15 @@ VARIABLE_FORMS: dict[int, Reading] = {
 
 
 def variable_reader(attribute: int, form: int) -> Reading:
-    """The function that reads the raw value of an attribute in a form of variable size. Raises :class:`Malformed`."""
+    """The function that reads an attribute's raw value in a form of variable size. Raises :class:`MalformedDwarf`."""
     if form not in VARIABLE_FORMS:
-        raise Malformed(f"unknown attribute form {form:#x}")
+        raise MalformedDwarf(f"unknown attribute form {form:#x}")
     if form != dw.FORM_INDIRECT:
         return VARIABLE_FORMS[form]
 
-    def read(data: bytes, position: int, unit: Holder) -> tuple[Any, int]:
+    def read(data: bytes, position: int, unit: FormReader) -> tuple[Any, int]:
         if not is_usable(attribute, leb.unsigned(data, position)[0]):
-            raise Malformed(f"attribute {attribute:#x} has a value of a wrong form")
+            raise MalformedDwarf(f"attribute {attribute:#x} has a value of a wrong form")
         return _indirect(data, position, unit)
 
     return read
@@ -194,16 +194,16 @@ Kept as text because generated decoders inline it; :func:`meaning` gives the sam
 
 
 @cache
-def meaning(form: int) -> Callable[[Any, Holder], Any] | None:
+def meaning(form: int) -> Callable[[Any, FormReader], Any] | None:
     """The function from a raw value and its unit to what it stands for; ``None`` where it stands for itself."""
     expression = MEANINGS.get(form)
     if expression is None:
         return None
-    function: Callable[[Any, Holder], Any] = eval(f"lambda v, u: {expression.format(v='v')}")
+    function: Callable[[Any, FormReader], Any] = eval(f"lambda v, u: {expression.format(v='v')}")
     return function
 
 
-def read_raw(form: int, data: bytes, position: int, unit: Holder, format: Format) -> tuple[Any, int]:
+def read_raw(form: int, data: bytes, position: int, unit: FormReader, format: UnitFormat) -> tuple[Any, int]:
     """The raw value of any form that has bytes at ``position``, and the position after it.
 
     ``format`` is that of the table, which need not be the unit's.
@@ -214,10 +214,10 @@ def read_raw(form: int, data: bytes, position: int, unit: Holder, format: Format
         return raw, position + SIZES[code]
     if form in VARIABLE_FORMS:
         return VARIABLE_FORMS[form](data, position, unit)
-    raise Malformed(f"unknown attribute form {form:#x}")
+    raise MalformedDwarf(f"unknown attribute form {form:#x}")
 
 
-def read_form(form: int, data: bytes, position: int, unit: Holder) -> tuple[Any, int]:
+def read_form(form: int, data: bytes, position: int, unit: FormReader) -> tuple[Any, int]:
     """What the value at ``position`` stands for, and the position after it."""
     raw, position = read_raw(form, data, position, unit, unit.format)
     interpret = meaning(form)
@@ -234,9 +234,9 @@ def skip_function(form: int) -> Skipping:
     return lambda data, position, unit: read(data, position, unit)[1]
 
 
-def _skip_leb(data: bytes, position: int, unit: Holder) -> int:
+def _skip_leb(data: bytes, position: int, unit: FormReader) -> int:
     return leb.skip(data, position)
 
 
-def _skip_string(data: bytes, position: int, unit: Holder) -> int:
+def _skip_string(data: bytes, position: int, unit: FormReader) -> int:
     return data.index(b"\0", position) + 1

@@ -14,9 +14,9 @@ from abistore.extract.dwarf.bytes.forms import (
     MEANINGS,
     SIZES,
     Decoder,
-    Format,
     Skipping,
     Specification,
+    UnitFormat,
     fixed_forms,
     skip_function,
     variable_reader,
@@ -29,7 +29,7 @@ BLOCK_FORMS = frozenset({dw.FORM_BLOCK, dw.FORM_EXPRLOC})
 class _Source:
     """The lines of one function ``f(b, p, u)`` under construction: data, position, unit."""
 
-    def __init__(self, specifications: tuple[Specification, ...], format: Format, kept: frozenset[int]) -> None:
+    def __init__(self, specifications: tuple[Specification, ...], format: UnitFormat, kept: frozenset[int]) -> None:
         self.scope: dict[str, Any] = {"uleb": leb.unsigned, "sleb": leb.signed}
         self.lines: list[str] = []
         self.results: list[tuple[int, str]] = []
@@ -97,13 +97,13 @@ class _Source:
         return function
 
 
-def generate_decoder(specifications: tuple[Specification, ...], format: Format) -> Decoder:
+def generate_decoder(specifications: tuple[Specification, ...], format: UnitFormat) -> Decoder:
     """A function that does what ``decode`` of a fresh abbreviation does."""
     source = _Source(specifications, format, dw.KEPT)
     return source.compile("p,{" + ",".join(f"{attribute}:{value}" for attribute, value in source.results) + "}")
 
 
-def generate_skipper(specifications: tuple[Specification, ...], format: Format, *, leads: bool) -> Skipping:
+def generate_skipper(specifications: tuple[Specification, ...], format: UnitFormat, *, leads: bool) -> Skipping:
     """A function that does what ``next`` of a fresh abbreviation does; ``leads``: to the sibling that is recorded."""
     if not leads:
         return _Source(specifications, format, frozenset()).compile("p")

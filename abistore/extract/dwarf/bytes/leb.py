@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 
 LONGEST = 126
 """Bits after which a number must have ended: more than any form carries, few enough to keep hostile ones cheap."""
@@ -22,7 +22,7 @@ def unsigned(data: bytes, position: int) -> tuple[int, int]:
     shift = 14
     while byte > 0x7F:
         if shift > LONGEST:
-            raise Malformed("a LEB128 number has no end")
+            raise MalformedDwarf("a LEB128 number has no end")
         byte = data[position]
         position += 1
         value |= (byte & 0x7F) << shift

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 
 INFO, TYPES, ABBREV, LINE, STR_OFFSETS, RANGE_LISTS = 1, 2, 3, 4, 6, 8
 """Section identifiers of version 5; version 2 (GNU) has TYPES in addition, and MACRO under the last number."""
@@ -14,24 +14,24 @@ INFO, TYPES, ABBREV, LINE, STR_OFFSETS, RANGE_LISTS = 1, 2, 3, 4, 6, 8
 MOST_COLUMNS: Final = 32
 
 
-class Row(NamedTuple):
+class PackagedUnit(NamedTuple):
     """One unit of a package: its signature or split unit id, and the offset of its share in each section."""
 
     signature: int
     offsets: Mapping[int, int]
 
 
-def read_index(data: bytes, prefix: str) -> Iterator[Row]:
-    """The rows of .debug_cu_index or .debug_tu_index. Raises :class:`Malformed`."""
+def read_index(data: bytes, prefix: str) -> Iterator[PackagedUnit]:
+    """The rows of .debug_cu_index or .debug_tu_index. Raises :class:`MalformedDwarf`."""
     if not data:
         return
     (long_version,) = struct.unpack_from(prefix + "I", data, 0)
     (version,) = struct.unpack_from(prefix + "H", data, 0)
     if 2 not in (long_version, version) and version != 5:
-        raise Malformed(f"package index of version {version}")
+        raise MalformedDwarf(f"package index of version {version}")
     columns, units, slots = struct.unpack_from(prefix + "III", data, 4)
     if columns > MOST_COLUMNS or 16 + 12 * slots + 4 * columns * (1 + units) > len(data):
-        raise Malformed("a package index ends outside its section")
+        raise MalformedDwarf("a package index ends outside its section")
     signatures = struct.unpack_from(f"{prefix}{slots}Q", data, 16)
     indices = struct.unpack_from(f"{prefix}{slots}I", data, 16 + 8 * slots)
     table = 16 + 12 * slots
@@ -42,4 +42,4 @@ def read_index(data: bytes, prefix: str) -> Iterator[Row]:
             shares = dict(zip(sections, offsets, strict=True))
             if version != 5:
                 shares.pop(RANGE_LISTS, None)
-            yield Row(signature, shares)
+            yield PackagedUnit(signature, shares)

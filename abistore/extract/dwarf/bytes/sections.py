@@ -11,10 +11,10 @@ from abistore.extract.dwarf.bytes.tables import read_table
 if TYPE_CHECKING:
     from abistore.extract.debug_file import DebugFile
     from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
-    from abistore.extract.dwarf.bytes.forms import Format
+    from abistore.extract.dwarf.bytes.forms import UnitFormat
 
 
-class Sections:
+class DebugSections:
     """The debug sections of ``file``; with ``suffix`` ``.dwo`` those of a split DWARF file."""
 
     def __init__(self, file: DebugFile, suffix: Literal["", ".dwo"] = "") -> None:
@@ -23,7 +23,7 @@ class Sections:
         self.prefix = "<" if file.little else ">"
         self.order: Literal["little", "big"] = "little" if file.little else "big"
         self._bytes: dict[str, bytes] = {}
-        self._tables: dict[tuple[int, Format], list[Abbreviation]] = {}
+        self._tables: dict[tuple[int, UnitFormat], list[Abbreviation]] = {}
 
     def read(self, name: str) -> bytes:
         """The bytes of ``.debug_<name>``, empty where absent; in split files, of all sections of that name."""
@@ -81,7 +81,7 @@ class Sections:
         """.debug_ranges, the range lists before DWARF 5."""
         return self.read("ranges")
 
-    def table(self, offset: int, format: Format) -> list[Abbreviation]:
+    def table(self, offset: int, format: UnitFormat) -> list[Abbreviation]:
         """The abbreviation table at ``offset``."""
         key = (offset, format)
         table = self._tables.get(key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 
 
 class StringTable(dict[int, str]):
@@ -25,7 +25,7 @@ class StringTable(dict[int, str]):
     def __missing__(self, offset: int) -> str:
         data = self.data
         if not 0 <= offset < len(data):
-            raise Malformed(f"string offset {offset:#x} lies outside its section")
+            raise MalformedDwarf(f"string offset {offset:#x} lies outside its section")
         text = sys.intern(data[offset : data.index(b"\0", offset)].decode("utf-8", "replace"))
         self[offset] = text
         return text

@@ -10,8 +10,8 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, UNKNOWN, Abbreviation
 from abistore.extract.dwarf.bytes.classes import is_usable
-from abistore.extract.dwarf.bytes.faults import Malformed
-from abistore.extract.dwarf.bytes.forms import Format, Specification
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
+from abistore.extract.dwarf.bytes.forms import Specification, UnitFormat
 
 _LEB = rb"[\x80-\xff]*+[\x00-\x7f]"
 _SPECIFICATION = _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb")"
@@ -28,12 +28,12 @@ MOST_DECLARATIONS = 1 << 15
 """How many different declarations are remembered, over all tables and files."""
 
 
-class Unread(Abbreviation):
+class UnreadAbbreviation(Abbreviation):
     """An abbreviation that no entry has used so far: the first question makes it read itself and become a plain one."""
 
     __slots__ = ()
 
-    def __init__(self, raw: bytes, format: Format) -> None:
+    def __init__(self, raw: bytes, format: UnitFormat) -> None:
         self.raw = raw
         self.format = format
 
@@ -48,14 +48,14 @@ class Unread(Abbreviation):
 class SharedAbbreviations(dict[bytes, Abbreviation]):
     """The abbreviations of one format by their bytes: equal declarations are one object, in whatever file they are."""
 
-    def __init__(self, format: Format) -> None:
+    def __init__(self, format: UnitFormat) -> None:
         super().__init__()
         self.format = format
 
     def __missing__(self, raw: bytes) -> Abbreviation:
         if len(self) >= MOST_DECLARATIONS:
             self.clear()
-        found = self[raw] = Unread(raw, self.format)
+        found = self[raw] = UnreadAbbreviation(raw, self.format)
         return found
 
 
@@ -66,8 +66,8 @@ _codes: list[bytes] = []
 """The numbers from 1 on, as they are encoded."""
 
 
-def read_table(data: bytes, position: int, format: Format) -> list[Abbreviation]:
-    """The abbreviations of the table at ``position``, by code. Raises :class:`Malformed` where it has no end."""
+def read_table(data: bytes, position: int, format: UnitFormat) -> list[Abbreviation]:
+    """The abbreviations of the table at ``position``, by code. Raises :class:`MalformedDwarf` where it has no end."""
     pieces = cut(data, position)
     if not all(map(bytes.startswith, pieces, _codes)):
         return _read_irregular(data, position, format)
@@ -93,7 +93,7 @@ def cut(data: bytes, position: int) -> list[bytes]:
     return [b""]
 
 
-def _read_irregular(data: bytes, position: int, format: Format) -> list[Abbreviation]:
+def _read_irregular(data: bytes, position: int, format: UnitFormat) -> list[Abbreviation]:
     """A table that is empty or counts in another way, one declaration after the other."""
     known = declared(format)
     table = [UNDECLARED]
@@ -101,9 +101,9 @@ def _read_irregular(data: bytes, position: int, format: Format) -> list[Abbrevia
     while code:
         match = DECLARATION.match(data, position)
         if match is None:
-            raise Malformed("an abbreviation table has no end")
+            raise MalformedDwarf("an abbreviation table has no end")
         if code >= len(table) + LARGEST_GAP:
-            raise Malformed(f"abbreviation code {code:#x} is out of any bounds")
+            raise MalformedDwarf(f"abbreviation code {code:#x} is out of any bounds")
         table.extend([UNDECLARED] * (code + 1 - len(table)))
         table[code] = known[match[0]]
         code, position = leb.unsigned(data, match.end())

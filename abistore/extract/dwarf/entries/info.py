@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
-from abistore.extract.dwarf.bytes.faults import MALFORMED, Malformed, describe
+from abistore.extract.dwarf.bytes.faults import MALFORMED, MalformedDwarf, describe
 from abistore.extract.dwarf.bytes.forms import Attributes
-from abistore.extract.dwarf.bytes.sections import Sections
+from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.bytes.strings import NoStrings
 from abistore.extract.dwarf.entries.index import index_definitions
-from abistore.extract.dwarf.entries.lines import Files, file_names
+from abistore.extract.dwarf.entries.lines import LineTableFiles, file_names
 from abistore.extract.dwarf.entries.ranges import read_aranges, unit_ranges
 from abistore.extract.dwarf.entries.scan import Found, scan_namespaces
 from abistore.extract.dwarf.entries.scopes import Scope, Scopes
 from abistore.extract.dwarf.entries.split import SplitFiles, is_skeleton
-from abistore.extract.dwarf.entries.units import Context, Unit, read_units
+from abistore.extract.dwarf.entries.units import Unit, UnitContext, read_units
 from abistore.extract.dwarf.entries.unplaced import folded_functions, members
 from abistore.model.mangling.symbols import MEMBER
 
@@ -77,13 +77,13 @@ class DebugInfo:
         self._starts: dict[int, tuple[list[int], list[Unit]]] = {}
         self._next_base = 2 * BASE_STEP
         self._definitions: dict[str, list[int]] | None = None
-        self._files: dict[tuple[int, int], Files] = {}
+        self._files: dict[tuple[int, int], LineTableFiles] = {}
         self._last: Unit | None = None
         self._code: list[tuple[int, int, Unit]] = []
-        self._sections = Sections(file)
+        self._sections = DebugSections(file)
         self._split_files = SplitFiles(file, options, self._add_split, self.problem)
-        other = Sections(alternate) if alternate is not None else None
-        self.context = Context(
+        other = DebugSections(alternate) if alternate is not None else None
+        self.context = UnitContext(
             other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, file.tls_addresses
         )
         self._add(self._sections, self._sections.info, 0)
@@ -105,7 +105,7 @@ class DebugInfo:
         self._next_base += BASE_STEP
         return base
 
-    def _add_split(self, sections: Sections, data: bytes) -> list[Unit]:
+    def _add_split(self, sections: DebugSections, data: bytes) -> list[Unit]:
         return self._add(sections, data, self._new_base()) if data else []
 
     def _full(self, unit: Unit) -> Unit:
@@ -123,7 +123,7 @@ class DebugInfo:
         if (reason, detail) not in self.problems:
             self.problems.append((reason, detail))
 
-    def _add(self, sections: Sections, data: bytes, base: int) -> list[Unit]:
+    def _add(self, sections: DebugSections, data: bytes, base: int) -> list[Unit]:
         def fault(detail: str) -> None:
             self.problem("corrupt-debug-info", f"{sections.file.path.name}: {detail}")
 
@@ -331,7 +331,7 @@ class DebugInfo:
                 if unit.position <= position < unit.limit:
                     self._last = unit
                     return unit
-        raise Malformed(f"a reference to {handle:#x} leads to no entry")
+        raise MalformedDwarf(f"a reference to {handle:#x} leads to no entry")
 
     def entry(self, handle: int) -> tuple[Unit, Abbreviation, int]:
         """An entry without its attributes: its unit, its abbreviation, the position after its code."""
@@ -372,5 +372,5 @@ class DebugInfo:
             return self._files[key][index]
         except MALFORMED as fault:
             self._fault(f"the line table at {unit.stmt_list:#x}: {describe(fault)}")
-            self._files[key] = Files(unit, (), ())
+            self._files[key] = LineTableFiles(unit, (), ())
             return ""

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.faults import Malformed
-from abistore.extract.dwarf.bytes.forms import SIZE_CODES, Format, meaning, read_raw
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
+from abistore.extract.dwarf.bytes.forms import SIZE_CODES, UnitFormat, meaning, read_raw
 from abistore.extract.dwarf.entries.units import WIDE_LENGTH, Unit
 
 CONTENT_PATH, CONTENT_DIRECTORY, CONTENT_MD5 = 1, 2, 5
@@ -34,14 +34,14 @@ Entry: TypeAlias = tuple[str | int, int]
 """A file or folder: its path, or where that is in .debug_line_str, and the number of the folder that holds it."""
 
 
-class Rows:
+class FixedSizeRows:
     """The entries of a table of rows of one size, unpacked one by one: few of them are asked for."""
 
     def __init__(self, data: bytes, position: int, layout: struct.Struct, count: int) -> None:
         self.layout = layout
         self.end = position + count * layout.size
         if self.end > len(data):
-            raise Malformed("a line table ends outside its section")
+            raise MalformedDwarf("a line table ends outside its section")
         self._data = data
         self._position = position
         self._count = count
@@ -57,10 +57,10 @@ class Rows:
 _row = cache(struct.Struct)
 
 
-Table: TypeAlias = Rows | Sequence[Entry]
+Table: TypeAlias = FixedSizeRows | Sequence[Entry]
 
 
-class Files:
+class LineTableFiles:
     """The files of one line table. A path is put together when it is asked for: few files declare what is exported."""
 
     def __init__(self, unit: Unit, folders: Table, files: Table) -> None:
@@ -81,7 +81,7 @@ class Files:
         return path if isinstance(path, str) else self._strings[path]
 
 
-def file_names(unit: Unit, offset: int) -> Files:
+def file_names(unit: Unit, offset: int) -> LineTableFiles:
     """The files of the line program at ``offset``, by ``DW_AT_decl_file``; below the compilation folder: relative."""
     data = unit.sections.read("line")
     position = offset
@@ -100,13 +100,13 @@ def file_names(unit: Unit, offset: int) -> Files:
         format = unit.format._replace(offset_size=size)
         folders, position = _table(unit, data, position, format)
         files, _ = _table(unit, data, position, format)
-        return Files(unit, folders, files)
+        return LineTableFiles(unit, folders, files)
     if version < 2:
-        raise Malformed(f"line table version {version}")
+        raise MalformedDwarf(f"line table version {version}")
     return _old_names(unit, data, position)
 
 
-def _old_names(unit: Unit, data: bytes, position: int) -> Files:
+def _old_names(unit: Unit, data: bytes, position: int) -> LineTableFiles:
     folders: list[Entry] = [(unit.comp_dir, 0)]
     name, position = _string(data, position)
     while name:
@@ -119,21 +119,21 @@ def _old_names(unit: Unit, data: bytes, position: int) -> Files:
         position = leb.skip(data, leb.skip(data, position))
         files.append((name, folder))
         name, position = _string(data, position)
-    return Files(unit, folders, files)
+    return LineTableFiles(unit, folders, files)
 
 
-def _table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[Table, int]:
+def _table(unit: Unit, data: bytes, position: int, format: UnitFormat) -> tuple[Table, int]:
     """A DWARF 5 list of folders or files, and the position after it."""
     for begin, rest in COMMON.items():
         if data.startswith(begin, position):
             count, start = leb.unsigned(data, position + len(begin))
-            rows = Rows(data, start, _row(format.prefix + SIZE_CODES[format.offset_size] + rest), count)
+            rows = FixedSizeRows(data, start, _row(format.prefix + SIZE_CODES[format.offset_size] + rest), count)
             if not rest or max(data[start + format.offset_size : rows.end : rows.layout.size], default=0) < ONE_BYTE:
                 return rows, rows.end
     return _mixed_table(unit, data, position, format)
 
 
-def _mixed_table(unit: Unit, data: bytes, position: int, format: Format) -> tuple[list[Entry], int]:
+def _mixed_table(unit: Unit, data: bytes, position: int, format: UnitFormat) -> tuple[list[Entry], int]:
     """Any list of folders or files."""
     fields = []
     count = data[position]
@@ -144,7 +144,7 @@ def _mixed_table(unit: Unit, data: bytes, position: int, format: Format) -> tupl
         fields.append((content, form))
     count, position = leb.unsigned(data, position)
     if count > MOST_FILES or (count and not fields):
-        raise Malformed("a line table has too many files")
+        raise MalformedDwarf("a line table has too many files")
     entries: list[Entry] = []
     for _ in range(count):
         path, folder = "", 0

@@ -8,7 +8,7 @@ from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import SIZE_CODES
 from abistore.extract.dwarf.entries.units import WIDE_LENGTH, Unit
 
@@ -77,10 +77,10 @@ def _range_list(unit: Unit, position: int) -> Iterator[tuple[int, int]]:
             length, position = leb.unsigned(data, position)
             end = start + length
         else:
-            raise Malformed(f"unknown kind {kind} of range list entry")
+            raise MalformedDwarf(f"unknown kind {kind} of range list entry")
         if start < end:
             yield start, end
-    raise Malformed("a range list has no end")
+    raise MalformedDwarf("a range list has no end")
 
 
 def unit_ranges(unit: Unit) -> Iterator[tuple[int, int]]:
@@ -99,7 +99,7 @@ def read_aranges(data: bytes, prefix: str, fault: Callable[[str], None]) -> list
     try:
         while position < len(data):
             position = _aranges_set(data, position, prefix, ranges)
-    except (struct.error, Malformed) as error:
+    except (struct.error, MalformedDwarf) as error:
         fault(f".debug_aranges ends early at {position:#x} ({error})")
     ranges.sort()
     return ranges
@@ -117,7 +117,7 @@ def _aranges_set(data: bytes, position: int, prefix: str, ranges: list[tuple[int
     header = struct.Struct(f"{prefix}H{offset}BB")
     _, unit, address_size, segment_size = header.unpack_from(data, position)
     if address_size not in SIZE_CODES or segment_size or not position < end <= len(data):
-        raise Malformed("bad header")
+        raise MalformedDwarf("bad header")
     position += header.size
     step = 2 * address_size
     position = start + -(-(position - start) // step) * step

@@ -22,7 +22,7 @@ from abistore.extract.dwarf.bytes.abbreviations import (
     VARIABLE,
     Abbreviation,
 )
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries import locations
 from abistore.extract.dwarf.entries.ranges import ranges_of
@@ -93,7 +93,7 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
         if place >= 0:
             position = reference(data, position + place)[0] + offset
             if position <= start:
-                raise Malformed(f"the entry at {start:#x} has a sibling before itself")
+                raise MalformedDwarf(f"the entry at {start:#x} has a sibling before itself")
         else:
             position = skip(abbreviation, position, unit)
 
@@ -108,7 +108,7 @@ def _begin(unit: Unit, position: int, scope: Any) -> Any:
 def _namespace(values: Attributes, outer: Any, depth: int) -> Any:
     """The scope inside a namespace."""
     if depth > DEEPEST:
-        raise Malformed("namespaces are nested without end")
+        raise MalformedDwarf("namespaces are nested without end")
     return outer, values.get(dw.AT_NAME) or "(anonymous namespace)"
 
 

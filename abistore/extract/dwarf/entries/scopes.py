@@ -18,7 +18,7 @@ SCOPES = CONTAINERS | {dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE}
 """These and what may hold types inside a function without being a scope by name."""
 
 
-class Container(NamedTuple):
+class ScopeContainer(NamedTuple):
     """A record or function: the scope inside of it, and where the containers and blocks directly in it begin."""
 
     scope: Scope
@@ -30,7 +30,7 @@ class Scopes:
 
     def __init__(self) -> None:
         self._namespaces: dict[tuple[int, int], Scope] = {}
-        self._containers: dict[int, Container] = {}
+        self._containers: dict[int, ScopeContainer] = {}
         self._ends: dict[int, int] = {}
 
     def of(self, unit: Unit, position: int) -> Scope:
@@ -55,7 +55,7 @@ class Scopes:
             end = self._ends[handle] = skip(unit.table[code], position, unit)
         return end
 
-    def _container(self, unit: Unit, start: int, outer: Scope) -> Container:
+    def _container(self, unit: Unit, start: int, outer: Scope) -> ScopeContainer:
         """The entry at ``start``, which is inside of ``outer``."""
         handle = unit.base + start
         found = self._containers.get(handle)
@@ -63,7 +63,7 @@ class Scopes:
             code, position = leb.unsigned(unit.data, start)
             abbreviation = unit.table[code]
             inside = children(unit, abbreviation.decode(unit.data, position, unit)[0])
-            found = self._containers[handle] = Container(
+            found = self._containers[handle] = ScopeContainer(
                 (*outer, handle) if abbreviation.tag in CONTAINERS else outer,
                 [inner - unit.base for inner, child, _ in inside if child.has_children and child.tag in SCOPES],
             )

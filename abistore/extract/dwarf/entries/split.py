@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING
 from abistore.errors import InputError
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED, describe
-from abistore.extract.dwarf.bytes.packages import ABBREV, INFO, LINE, RANGE_LISTS, STR_OFFSETS, TYPES, Row, read_index
-from abistore.extract.dwarf.bytes.sections import Sections
+from abistore.extract.dwarf.bytes.packages import (
+    ABBREV,
+    INFO,
+    LINE,
+    RANGE_LISTS,
+    STR_OFFSETS,
+    TYPES,
+    PackagedUnit,
+    read_index,
+)
+from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.entries.units import Unit
 
 if TYPE_CHECKING:
     from abistore.extract.debug_file import DebugFile
     from abistore.extract.reader import ExtractOptions
 
-Add = Callable[[Sections, bytes], list[Unit]]
+Add = Callable[[DebugSections, bytes], list[Unit]]
 """Takes the units of one more section into the session."""
 
 Problem = Callable[[str, str], None]
@@ -90,7 +99,7 @@ class SplitFiles:
             except MALFORMED as fault:
                 self._problem("corrupt-debug-info", f"{unit.sections.file.path.name}: {describe(fault)}")
 
-    def _sections(self, path: Path) -> Sections | None:
+    def _sections(self, path: Path) -> DebugSections | None:
         if not path.is_file():
             return None
         try:
@@ -98,7 +107,7 @@ class SplitFiles:
         except InputError as error:
             self._problem("corrupt-debug-info", f"{path.name}: {error.message}")
             return None
-        return Sections(file, ".dwo")
+        return DebugSections(file, ".dwo")
 
     def _open_packages(self) -> dict[int, Unit]:
         library = self._file.path
@@ -111,7 +120,7 @@ class SplitFiles:
                 self._open_package(sections, units)
         return units
 
-    def _open_package(self, sections: Sections, units: dict[int, Unit]) -> None:
+    def _open_package(self, sections: DebugSections, units: dict[int, Unit]) -> None:
         name = sections.file.path.name
         try:
             for column, data in ((INFO, sections.info), (TYPES, sections.types)):
@@ -127,7 +136,7 @@ class SplitFiles:
             self._problem("corrupt-debug-info", f"{name}: {describe(fault)}")
 
 
-def _place(unit: Unit, row: Row) -> None:
+def _place(unit: Unit, row: PackagedUnit) -> None:
     """Moves the offsets of ``unit`` to its shares of the package's sections."""
     unit.abbreviation_offset += row.offsets.get(ABBREV, 0)
     unit.str_base += row.offsets.get(STR_OFFSETS, 0)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.classes import ADDRESS
-from abistore.extract.dwarf.bytes.faults import Malformed
-from abistore.extract.dwarf.bytes.forms import EMPTY, SIZE_CODES, Format, fixed_forms, meaning, read_raw
-from abistore.extract.dwarf.bytes.sections import Sections
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
+from abistore.extract.dwarf.bytes.forms import EMPTY, SIZE_CODES, UnitFormat, fixed_forms, meaning, read_raw
+from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.bytes.strings import IndexedStrings, StringTable
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ WIDE_LENGTH = 0xFFFFFFFF
 """The escape that announces 64-bit DWARF."""
 
 
-class Context:
+class UnitContext:
     """What all units of one session share: type signatures and the supplementary (dwz) file.
 
     ``alternate_base`` is the base of the handles of the supplementary file, -1 where that file is missing. ``tls`` are
@@ -69,7 +69,7 @@ class Unit:
     nameable: list[int]
     unplaced: list[int]
 
-    def __init__(self, sections: Sections, data: bytes, base: int, context: Context) -> None:
+    def __init__(self, sections: DebugSections, data: bytes, base: int, context: UnitContext) -> None:
         self._context = context
         self.sections = sections
         self.data = data
@@ -103,7 +103,7 @@ class Unit:
     limit: int
     version: int
     kind: int
-    format: Format
+    format: UnitFormat
     word: Unpacking
     offset: Unpacking
     address: Unpacking
@@ -162,7 +162,7 @@ class Unit:
         data = self.addresses()
         position = self.addr_base + index * size
         if not 0 <= position <= len(data) - size:
-            raise Malformed(f"address index {index} lies outside .debug_addr")
+            raise MalformedDwarf(f"address index {index} lies outside .debug_addr")
         return int.from_bytes(data[position : position + size], self.order)
 
     def indexed_tls_offset(self, value: int) -> int:
@@ -181,14 +181,14 @@ class Unit:
         size = self.format.offset_size
         position = base + index * size
         if not 0 <= position <= len(data) - size:
-            raise Malformed(f"index {index} lies outside its table")
+            raise MalformedDwarf(f"index {index} lies outside its table")
         return int.from_bytes(data[position : position + size], self.order)
 
     def forward(self, handle: int, position: int) -> int:
         """The position of the sibling ``handle`` of the entry at ``position``."""
         target = handle - self.base
         if not position < target <= self.limit:
-            raise Malformed(f"the entry before {position:#x} has a sibling outside its unit")
+            raise MalformedDwarf(f"the entry before {position:#x} has a sibling outside its unit")
         return target
 
     def load(self) -> None:
@@ -250,7 +250,7 @@ class Unit:
 class _RootPlan:
     """How to read the root entries of one abbreviation: nearly all units of a compiler have the same."""
 
-    def __init__(self, specifications: tuple[Specification, ...], format: Format) -> None:
+    def __init__(self, specifications: tuple[Specification, ...], format: UnitFormat) -> None:
         # What an indirect form says in each unit is of no attribute that is needed here.
         told = {attribute: form for attribute, form, _ in specifications if form != dw.FORM_INDIRECT}
         meanings = ((attribute, meaning(form)) for attribute, form in told.items())
@@ -283,7 +283,7 @@ _root_plan = lru_cache(1 << 12)(_RootPlan)
 
 
 def read_units(
-    sections: Sections, data: bytes, base: int, context: Context, fault: Callable[[str], None]
+    sections: DebugSections, data: bytes, base: int, context: UnitContext, fault: Callable[[str], None]
 ) -> Iterator[Unit]:
     """The units of one section, headers only. What is wrong with a unit goes to ``fault``, and the unit is left out."""
     position = 0
@@ -294,12 +294,12 @@ def read_units(
             unit = Unit(sections, data, base, context)
             unit.handle = base + position
             unit.limit = limit
-        except (struct.error, Malformed) as error:
+        except (struct.error, MalformedDwarf) as error:
             fault(f"the unit at {position:#x} ends outside its section ({error})")
             return
         try:
             _read_header(unit, start, offset_size, is_types)
-        except (struct.error, Malformed) as error:
+        except (struct.error, MalformedDwarf) as error:
             fault(f"the unit at {position:#x} has a bad header ({error})")
         else:
             yield unit
@@ -309,11 +309,11 @@ def read_units(
 @cache
 def _readers(
     prefix: str, offset_size: int, address_size: int, reference_size: int
-) -> tuple[Format, Unpacking, Unpacking, Unpacking]:
+) -> tuple[UnitFormat, Unpacking, Unpacking, Unpacking]:
     """The format of a unit, and what unpacks a word of four bytes, an offset and an address of it."""
     codes = ("I", SIZE_CODES[offset_size], SIZE_CODES[address_size])
     word, offset, address = (struct.Struct(prefix + code).unpack_from for code in codes)
-    return Format(prefix == "<", offset_size, address_size, reference_size), word, offset, address
+    return UnitFormat(prefix == "<", offset_size, address_size, reference_size), word, offset, address
 
 
 def _extent(data: bytes, position: int, prefix: str) -> tuple[int, int, int]:
@@ -324,7 +324,7 @@ def _extent(data: bytes, position: int, prefix: str) -> tuple[int, int, int]:
         offset_size, start = 8, start + 8
     limit = start + length
     if not start < limit <= len(data):
-        raise Malformed(f"length {length:#x}")
+        raise MalformedDwarf(f"length {length:#x}")
     return offset_size, start, limit
 
 
@@ -333,7 +333,7 @@ def _read_header(unit: Unit, position: int, offset_size: int, is_types: bool) ->
     offset = SIZE_CODES[offset_size]
     (version,) = struct.unpack_from(prefix + "H", data, position)
     if not 2 <= version <= 5:
-        raise Malformed(f"DWARF version {version}")
+        raise MalformedDwarf(f"DWARF version {version}")
     if version >= 5:
         kind, address_size, abbreviation_offset = struct.unpack_from(f"{prefix}BB{offset}", data, position + 2)
     else:
@@ -341,7 +341,7 @@ def _read_header(unit: Unit, position: int, offset_size: int, is_types: bool) ->
         abbreviation_offset, address_size = struct.unpack_from(f"{prefix}{offset}B", data, position + 2)
     position += 4 + offset_size if version >= 5 else 3 + offset_size
     if address_size not in SIZE_CODES:
-        raise Malformed(f"addresses of {address_size} bytes")
+        raise MalformedDwarf(f"addresses of {address_size} bytes")
     unit.signature, unit.dwo_id, unit.type_position = None, None, 0
     if kind in TYPE_UNITS:
         unit.signature, type_offset = struct.unpack_from(f"{prefix}Q{offset}", data, position)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.units import Unit
 
@@ -64,7 +64,7 @@ def _end(position: int, unit: Unit) -> int:
         if abbreviation.opens:
             depth += 1
     if position > unit.limit:
-        raise Malformed("an entry ends outside its unit")
+        raise MalformedDwarf("an entry ends outside its unit")
     return position
 
 
@@ -84,7 +84,7 @@ def tagged(unit: Unit, position: int, tags: Container[int]) -> Iterator[tuple[in
         if not code:
             return
         if start >= limit:
-            raise Malformed("a list of entries ends outside its unit")
+            raise MalformedDwarf("a list of entries ends outside its unit")
         abbreviation = table[code]
         if abbreviation.tag in tags:
             yield base + start, abbreviation, position
@@ -110,7 +110,7 @@ def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int
         if not code:
             return
         if start >= limit:
-            raise Malformed("a list of entries ends outside its unit")
+            raise MalformedDwarf("a list of entries ends outside its unit")
         abbreviation = table[code]
         yield base + start, abbreviation, position
         if abbreviation.size >= 0:

@@ -15,7 +15,7 @@ from abistore.model.shapes import Alias, AnyShape, Named, Qualified, TypeRef
 from abistore.model.snapshot_file.wire import plan
 
 
-class Meaning(NamedTuple):
+class AliasMeaning(NamedTuple):
     """One meaning of an alias: its mention, what it stands for, and where it is declared.
 
     The first meaning is mentioned by the alias's own name, further ones by names that no source can hold.
@@ -26,10 +26,10 @@ class Meaning(NamedTuple):
     place: tuple[str, int]
 
 
-Meanings: TypeAlias = dict[Name, list[Meaning]]
+Meanings: TypeAlias = dict[Name, list[AliasMeaning]]
 
 
-def meaning_of(alias: Named, target: TypeRef, place: tuple[str, int], meanings: Meanings) -> Meaning:
+def meaning_of(alias: Named, target: TypeRef, place: tuple[str, int], meanings: Meanings) -> AliasMeaning:
     """The meaning of one use of ``alias``, one that is known or another."""
     known = meanings.setdefault(alias.name, [])
     for meaning in known:
@@ -37,7 +37,7 @@ def meaning_of(alias: Named, target: TypeRef, place: tuple[str, int], meanings: 
             return meaning
     if known:
         alias = Named(Name("alias", f"{alias.name.spelling}\0{len(known)}"))
-    known.append(Meaning(alias, target, place))
+    known.append(AliasMeaning(alias, target, place))
     return known[-1]
 
 

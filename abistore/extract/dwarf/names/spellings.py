@@ -21,11 +21,11 @@ CPP: Final = frozenset({0x04, 0x19, 0x1A, 0x21, 0x2A, 0x2B, 0x3A})
 ARGUMENT_LISTS: Final = {"typedef __va_list_tag __va_list_tag": "__va_list_tag", "std::__va_list": "__va_list"}
 """What g++ calls the record behind ``va_list``, and Clang on Arm, by what C calls it."""
 
-Completion: TypeAlias = "Callable[[DebugInfo, Spellings], Completing]"
+Completion: TypeAlias = "Callable[[DebugInfo, Spellings], NameCompleter]"
 """Makes what completes the names of one debug file."""
 
 
-class Completing(Protocol):
+class NameCompleter(Protocol):
     """Completes the names of template instances whose spelling does not tell all arguments."""
 
     def name(self, handle: int, name: str, *, by_clang: bool) -> str:
@@ -79,7 +79,7 @@ class Spellings:
         return found
 
     @cached_property
-    def _instances(self) -> Completing:
+    def _instances(self) -> NameCompleter:
         return self._completion(self._info, self)  # few libraries need it
 
     def normal(self, name: str) -> str:

@@ -21,7 +21,7 @@ NAMING: Final = frozenset({dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE, dw.
 SEARCHED: Final = frozenset({dw.TAG_TYPEDEF, dw.TAG_NAMESPACE})
 
 
-class Anonymous:
+class AnonymousNames:
     """Finds the names of types that have none of their own, one scope at a time and only where one is met."""
 
     def __init__(self, types: TypeSource) -> None:

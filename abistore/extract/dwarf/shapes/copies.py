@@ -17,7 +17,7 @@ MOST: Final = 3
 """How many copies are read in any case; of a template's instance one, as its arguments say all."""
 
 
-class Copies:
+class DefinitionCopies:
     """Chooses among copies. Those that are as long as one that was read are kept for when copies turn out to differ."""
 
     def __init__(self) -> None:

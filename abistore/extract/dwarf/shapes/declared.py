@@ -14,10 +14,10 @@ from abistore.model.snapshot import Location
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.units import Unit
-    from abistore.extract.dwarf.shapes.types import Types
+    from abistore.extract.dwarf.shapes.types import TypeReferences
 
 
-def locate_declarations(types: Types) -> None:
+def locate_declarations(types: TypeReferences) -> None:
     """Moves the places of functions that a source file defines to a header that declares them, where one is known.
 
     Of several headers it is one in an ``include`` folder, else the first by path. Headers tell something only where the
@@ -37,7 +37,9 @@ def locate_declarations(types: Types) -> None:
         places[wanted[symbol]] = Location(*place)
 
 
-def _declared(types: Types, units: Iterable[Unit], wanted: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
+def _declared(
+    types: TypeReferences, units: Iterable[Unit], wanted: Collection[str]
+) -> Iterator[tuple[str, tuple[str, int]]]:
     for unit in units:
         try:
             for symbol, values in _declarations(unit, wanted):

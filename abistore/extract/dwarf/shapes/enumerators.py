@@ -18,7 +18,7 @@ ARGUMENT: Final = re.compile(r"(?<=[<,])\s?((?:\w+::)*\w+)(?=[,>])")
 """A template argument that may be an enumerator."""
 
 
-class Enumerators(Mapping[str, str]):
+class EnumeratorSpellings(Mapping[str, str]):
     """Gives ``(geo::Color)1`` for ``geo::Color::red``, and nothing for whatever is no known enumerator."""
 
     def __init__(self, types: TypeSource) -> None:

@@ -8,7 +8,7 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, parts
 from abistore.extract.dwarf.shapes.records import arguments_in
-from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, Types
+from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TypeReferences
 from abistore.model.shapes import Foreign
 
 MOST_ALIGNMENT: Final = {"i386": 4, "m68k": 2, "s390": 8, "s390x": 8}
@@ -22,7 +22,7 @@ SCALARS: Final = frozenset({dw.TAG_BASE_TYPE, dw.TAG_ENUMERATION_TYPE})
 class Footprints:
     """Sizes and alignments of foreign types, found once per name and without entering them into the snapshot."""
 
-    def __init__(self, types: Types) -> None:
+    def __init__(self, types: TypeReferences) -> None:
         self._types = types
         self._alignments: dict[int, int] = {}
 

@@ -17,7 +17,7 @@ from abistore.model.shapes import Access, Function, Method, Variable
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.scopes import Scope
     from abistore.extract.dwarf.entries.walk import Die
-    from abistore.extract.dwarf.shapes.types import Types
+    from abistore.extract.dwarf.shapes.types import TypeReferences
 
 C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
 """DW_LANG_C89, C, C99, C11, C17 and C23: where a function may be declared without a prototype."""
@@ -59,12 +59,12 @@ def is_least(producer: str | None) -> bool:
     return LEAST.search(producer or "") is not None
 
 
-class Declarations:
+class DeclaringEntries:
     """A function's or variable's DIE, and those it completes: abstract instance and declaration, nearest first."""
 
     __slots__ = ("_scope", "attributes", "dies", "handles", "types")
 
-    def __init__(self, types: Types, handle: int, die: Die, declared: Declarations | None) -> None:
+    def __init__(self, types: TypeReferences, handle: int, die: Die, declared: DeclaringEntries | None) -> None:
         self.types = types
         self.handles = [handle]
         self.dies = [die]
@@ -145,15 +145,15 @@ class Declarations:
         return "", 0
 
 
-class Shapes:
+class DeclarationShapes:
     """The shapes of functions and variables. The variants of one constructor or destructor share theirs."""
 
-    def __init__(self, types: Types) -> None:
+    def __init__(self, types: TypeReferences) -> None:
         self._types = types
-        self._declared: dict[int, Declarations | None] = {-1: None}
+        self._declared: dict[int, DeclaringEntries | None] = {-1: None}
         self._shared: dict[tuple[int, bool], Function | Variable] = {}
 
-    def declarations(self, handle: int) -> Declarations:
+    def declarations(self, handle: int) -> DeclaringEntries:
         """What the DIE ``handle`` says, together with those that it is an instance or a definition of."""
         die = self._types.info.die(handle)
         completed = die[3].get(dw.AT_ABSTRACT_ORIGIN, -1)
@@ -162,9 +162,9 @@ class Shapes:
         if completed not in self._declared:
             self._declared[completed] = None  # ends a chain that comes back to itself
             self._declared[completed] = self.declarations(completed)
-        return Declarations(self._types, handle, die, self._declared[completed])
+        return DeclaringEntries(self._types, handle, die, self._declared[completed])
 
-    def of(self, declarations: Declarations) -> Function | Variable:
+    def of(self, declarations: DeclaringEntries) -> Function | Variable:
         """What the users of an exported function or variable were compiled against."""
         if len(declarations.dies) == 1 or not declarations.dies[0][3].keys() <= PER_VARIANT:
             return self._read(declarations)
@@ -174,11 +174,11 @@ class Shapes:
             found = self._shared[key] = self._read(declarations)
         return found
 
-    def _read(self, declarations: Declarations) -> Function | Variable:
+    def _read(self, declarations: DeclaringEntries) -> Function | Variable:
         return read_function(declarations) if declarations.is_function else read_variable(declarations)
 
 
-def own(symbol: str, candidates: list[Declarations]) -> Declarations | None:
+def own(symbol: str, candidates: list[DeclaringEntries]) -> DeclaringEntries | None:
     """The one of several DIEs at a symbol's address that is of this name."""
     for candidate in candidates:
         if candidate.symbol == symbol:
@@ -189,7 +189,7 @@ def own(symbol: str, candidates: list[Declarations]) -> Declarations | None:
     return None
 
 
-def alias(symbol: str, candidates: list[Declarations]) -> Declarations | None:
+def alias(symbol: str, candidates: list[DeclaringEntries]) -> DeclaringEntries | None:
     """The one of several DIEs of other names at a symbol's address that describes it.
 
     A mangled symbol at the address of code with another mangled name is there because a linker folded identical code,
@@ -201,7 +201,7 @@ def alias(symbol: str, candidates: list[Declarations]) -> Declarations | None:
     return None
 
 
-def read_function(declarations: Declarations) -> Function:
+def read_function(declarations: DeclaringEntries) -> Function:
     """The shape of an exported function."""
     types, attributes = declarations.types, declarations.attributes
     signature = _signature(declarations)
@@ -219,7 +219,7 @@ def read_function(declarations: Declarations) -> Function:
     )
 
 
-def read_variable(declarations: Declarations) -> Variable:
+def read_variable(declarations: DeclaringEntries) -> Variable:
     """The shape of an exported data object."""
     owner = declarations.owner()
     type = declarations.types.of(declarations.attributes)
@@ -227,7 +227,7 @@ def read_variable(declarations: Declarations) -> Variable:
     return Variable(display, type) if owner is None else Variable(display, type, *owner)
 
 
-def _signature(declarations: Declarations) -> Signature:
+def _signature(declarations: DeclaringEntries) -> Signature:
     """The parameters as declared; as defined where the declaration has none."""
     for die in reversed(declarations.dies):
         signature = read_signature(declarations.types, die)
@@ -236,7 +236,7 @@ def _signature(declarations: Declarations) -> Signature:
     return NOTHING
 
 
-def _method(declarations: Declarations, signature: Signature) -> Method | None:
+def _method(declarations: DeclaringEntries, signature: Signature) -> Method | None:
     owner = declarations.owner()
     if owner is None:
         return None

@@ -15,9 +15,9 @@ from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, parts, tagged
 from abistore.extract.dwarf.names.closures import ordinal_of
 from abistore.extract.dwarf.names.templates import split
-from abistore.extract.dwarf.shapes.enumerators import Enumerators
+from abistore.extract.dwarf.shapes.enumerators import EnumeratorSpellings
 from abistore.extract.dwarf.shapes.records import TEMPLATE_PARAMETERS, fit
-from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TRANSPARENT, Types
+from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TRANSPARENT, TypeReferences
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import CLOSURE, number_closure
 from abistore.model.cpp_names.spelling import spell
@@ -37,11 +37,11 @@ LOOKED_THROUGH: Final = TRANSPARENT | {
 }
 
 
-class Canonical(Types):
+class CanonicalTypes(TypeReferences):
     """Types as template arguments spell them: through aliases, and without entering what they mention."""
 
     def __init__(self, info: DebugInfo, spellings: Spellings) -> None:
-        super().__init__(info, Instances, machine="", runtime=False)
+        super().__init__(info, TemplateInstances, machine="", runtime=False)
         self.spellings = spellings
 
     def define(self, spelling: str, handle: int, die: Die) -> TypeRef:
@@ -52,7 +52,7 @@ class Canonical(Types):
         return self.anonymous.named_by(handle, die[3]) or self.of(die[3])
 
 
-class Instances:
+class TemplateInstances:
     """Completes the names of classes and functions by their template arguments, each once.
 
     A name that needs nothing is remembered as text: other units repeat it.
@@ -61,10 +61,10 @@ class Instances:
     def __init__(self, info: DebugInfo, spellings: Spellings) -> None:
         self._info = info
         self._spellings = spellings
-        self._types = Canonical(info, spellings)
+        self._types = CanonicalTypes(info, spellings)
         self._known: dict[int, str] = {}
         self._settled: dict[str, str] = {}
-        self._enumerators = Enumerators(self._types)
+        self._enumerators = EnumeratorSpellings(self._types)
 
     def name(self, handle: int, name: str, *, by_clang: bool) -> str:
         """The unqualified normal name of the entry ``handle`` that is spelled ``name``, with all its arguments."""

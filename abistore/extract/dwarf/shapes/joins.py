@@ -12,16 +12,16 @@ from abistore.model.names import Name
 from abistore.model.shapes import Foreign, Opaque
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.shapes.types import Types
+    from abistore.extract.dwarf.shapes.types import TypeReferences
 
 
-class Joins:
+class DeclarationJoins:
     """Finds what a unit only declares: at namespace scope of another, or in another copy of the enclosing class.
 
     GCC emits a nested class in full only in the units that use it, and a class with a key function only where that is.
     """
 
-    def __init__(self, types: Types) -> None:
+    def __init__(self, types: TypeReferences) -> None:
         self._types = types
         self._tried: set[Name] = set()
 

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.faults import Malformed
+from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, children, parts, tagged
 from abistore.extract.dwarf.shapes.signatures import read_signature
@@ -40,7 +40,7 @@ PURE: Final = 2
 """DW_VIRTUALITY_pure_virtual."""
 
 
-class Members:
+class RecordMembers:
     """Collects what the children of one record DIE say."""
 
     def __init__(self, types: TypeSource, die: Die) -> None:
@@ -186,7 +186,7 @@ def default_access(die: Die) -> Access:
 
 def read_record(types: TypeSource, die: Die) -> Record:
     """The shape of the struct, class or union that ``die`` defines."""
-    members = Members(types, die)
+    members = RecordMembers(types, die)
     members.read()
     return members.shape()
 
@@ -219,9 +219,9 @@ def fit(value: int, bits: int, signed: bool | None) -> int:
 
 
 def within_record(offset: int) -> int:
-    """``offset``, in bits. Raises :class:`Malformed` where it is before the record's start."""
+    """``offset``, in bits. Raises :class:`MalformedDwarf` where it is before the record's start."""
     if offset < 0:
-        raise Malformed(f"a member lies {-offset} bits before the start of its record")
+        raise MalformedDwarf(f"a member lies {-offset} bits before the start of its record")
     return offset
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from abistore.model.budget import Budget
+from abistore.model.budget import TypeBudget
 from abistore.model.cpp_names.normal import primitive, qualified
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import (
@@ -32,7 +32,7 @@ class References:
     """
 
     def __init__(self) -> None:
-        self.budget = Budget()
+        self.budget = TypeBudget()
         self.named_types: dict[tuple[Kind, str], Named] = {}
         self._primitives: dict[tuple[str, int], TypeRef] = {("void", 0): VOID}
         self._pointers: dict[tuple[int, Declarator], TypeRef] = {}

@@ -13,7 +13,7 @@ from abistore.model.shapes import TypeRef
 
 
 class TypeSource(Protocol):
-    """Gives type references. :class:`~abistore.extract.dwarf.shapes.types.Types` is the one implementation.
+    """Gives type references. :class:`~abistore.extract.dwarf.shapes.types.TypeReferences` is the one implementation.
 
     Readers of members are typed on this protocol, because types read members in turn: those of unnamed records.
     """

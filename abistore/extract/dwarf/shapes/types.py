@@ -13,8 +13,8 @@ from abistore.extract.dwarf.names.alias_templates import Meanings, meaning_of
 from abistore.extract.dwarf.names.base_types import spelling_of_base
 from abistore.extract.dwarf.names.foreign import is_foreign
 from abistore.extract.dwarf.names.spellings import Completion, Spellings
-from abistore.extract.dwarf.shapes.anonymous import Anonymous
-from abistore.extract.dwarf.shapes.copies import Copies
+from abistore.extract.dwarf.shapes.anonymous import AnonymousNames
+from abistore.extract.dwarf.shapes.copies import DefinitionCopies
 from abistore.extract.dwarf.shapes.records import default_access
 from abistore.extract.dwarf.shapes.references import Declarator, References
 from abistore.extract.dwarf.shapes.signatures import read_signature
@@ -60,7 +60,7 @@ MAX_DEPTH: Final = 150
 """How many types may be nested in one another without a name between them. Real code stays below 20."""
 
 
-class Definition(NamedTuple):
+class PendingDefinition(NamedTuple):
     """A record or enum whose members are still to be read."""
 
     name: Name
@@ -77,7 +77,7 @@ class ForwardDeclaration:
         self.sorts: set[Sort] = set()
 
 
-class Types:
+class TypeReferences:
     """The references of one debug file, each DIE read once.
 
     ``completion`` makes what completes the names of template instances. ``machine`` is the target's. ``runtime`` tells
@@ -92,19 +92,19 @@ class Types:
         self.machine = machine
         self.runtime = runtime
         self.references = References()
-        self.anonymous = Anonymous(self)
+        self.anonymous = AnonymousNames(self)
         self.spellings = Spellings(info, self.anonymous.scope_name, completion)
         self.entries: dict[Name, list[AnyShape]] = {}
         self.locations: dict[Name, Location] = {}
         self.aliases: Meanings = {}
-        self.pending: list[Definition] = []
+        self.pending: list[PendingDefinition] = []
         self.declared: dict[Name, ForwardDeclaration] = {}
         self.foreign: dict[Name, int] = {}
         self._memo: dict[int, TypeRef] = {-1: self.references.special("type of a missing unit")}
         self._owners: dict[int, tuple[Name, Access] | None] = {}
         self._files: dict[tuple[int, int], str] = {}
         self._alignments: dict[int, int] = {}
-        self._copies = Copies()
+        self._copies = DefinitionCopies()
         self._base_types: dict[tuple[object, ...], TypeRef] = {}
         self._depth = 0
         self._builders: dict[int, Callable[[int, Die], TypeRef]] = {
@@ -179,7 +179,7 @@ class Types:
         else:
             location = self.locate(unit, attributes)
             if self._copies.wants((name, location, attributes.get(dw.AT_BYTE_SIZE)), handle, die):
-                self.pending.append(Definition(name, handle))
+                self.pending.append(PendingDefinition(name, handle))
                 self.note(name, location)
         return named
 
@@ -292,7 +292,7 @@ class Types:
 
     def reconsider(self) -> bool:
         """Puts the copies on ``pending`` that were thought to be like others of their name, which now differ."""
-        found = [Definition(*copy) for copy in self._copies.doubtful(self.entries)]
+        found = [PendingDefinition(*copy) for copy in self._copies.doubtful(self.entries)]
         self.pending += found
         return bool(found)
 
