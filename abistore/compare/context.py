@@ -78,9 +78,11 @@ class Context:
     @cached_property
     def equivalence(self) -> Equivalence:
         """Compares types of the old side with types of the new side."""
-        found = Equivalence(self.old_side.types, self.new_side.types)
-        found.renames = self._renames.targets if self._renames else find_renames(found, self.differing["layout"])
-        return found
+        old, new = self.old_side.types, self.new_side.types
+        if self._renames:
+            return Equivalence(old, new, self._renames.targets)
+        # what is compared while renames are sought is compared without them, and must not be remembered
+        return Equivalence(old, new, find_renames(Equivalence(old, new), self.differing["layout"]))
 
     @property
     def renames(self) -> Mapping[Name, Name]:

@@ -144,10 +144,10 @@ class Equivalence:
     ``renames`` are records and enums that are one declaration under two names: what differs in them is their own.
     """
 
-    def __init__(self, old: TypeSide, new: TypeSide) -> None:
+    def __init__(self, old: TypeSide, new: TypeSide, renames: Mapping[Name, Name] | None = None) -> None:
         self.old_side = old
         self.new_side = new
-        self.renames: Mapping[Name, Name] = {}
+        self.renames: Mapping[Name, Name] = {} if renames is None else renames
         self._known: dict[tuple[TypeRef, TypeRef], Sameness] = {}
         self._assumed: set[tuple[Name, Name]] = set()
 

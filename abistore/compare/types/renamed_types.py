@@ -30,7 +30,8 @@ SHARED = 0.5
 def find_renames(equivalence: Equivalence, differing: Iterable[Name]) -> Mapping[Name, Name]:
     """Pairs names that only one side has: those of the same content, then those that stand in the same places.
 
-    ``differing`` are all names that the two sides' debug information shows in different ways.
+    ``differing`` are all names that the two sides' debug information shows in different ways. ``equivalence`` knows of
+    no renames, and what it remembers holds without them only.
 
     Content alone says nothing where several types have it; a place alone says nothing where most members have other
     names.
