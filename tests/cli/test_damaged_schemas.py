@@ -86,11 +86,11 @@ _numbers = count(1)
 def _on_postgresql(server: str, statements: tuple[str, ...]) -> str:
     name = f"damaged{next(_numbers)}"
     with psycopg.connect(server, autocommit=True) as driver:
-        driver.execute(f"CREATE DATABASE {name} TEMPLATE sound")  # type: ignore[arg-type]
+        driver.execute(f"CREATE DATABASE {name} TEMPLATE sound".encode())
     url = server.replace("/postgres?", f"/{name}?")
     with psycopg.connect(url, autocommit=True) as driver:
         for statement in statements:
-            driver.execute(statement)  # type: ignore[arg-type]
+            driver.execute(statement.encode())
     return url
 
 

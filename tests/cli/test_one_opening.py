@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,9 +44,9 @@ def test_a_command_opens_its_database_once(
     opened = []
     real = Store.open
 
-    def counted(*positional: object, **named: object) -> Store:
+    def counted(*positional: Any, **named: Any) -> Store:
         opened.append(named)
-        return real(*positional, **named)  # type: ignore[arg-type]
+        return real(*positional, **named)
 
     monkeypatch.setattr(Store, "open", counted)
     assert abistore(*(word.format(new=new) for word in words)).code in {0, 4}

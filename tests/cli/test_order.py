@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from tests.build import build_library
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Done
 
 
 @pytest.fixture
 def ingest(abistore: Call) -> Call:
     """Stores a library of its own under each label, and gives what the last call told."""
 
-    def call(*labels: str | Path) -> object:
+    def call(*labels: str | Path) -> Done:
         for label in labels:
             number = sum(map(ord, str(label)))
             done = abistore("ingest", build_library(f"int f{number}(void) {{ return 1; }}"), "--version", label)
             assert done.code == 0, done.err
         return done
 
-    return call  # type: ignore[return-value]
+    return call
 
 
 def listed(abistore: Call) -> list[str]:

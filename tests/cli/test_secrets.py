@@ -180,7 +180,7 @@ def test_no_command_tells_the_password_of_a_server_and_neither_does_its_database
             tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
             assert len(tables) > 5
             for (table,) in tables:
-                for row in connection.execute(f"SELECT * FROM {table}").fetchall():  # type: ignore[arg-type]
+                for row in connection.execute(f"SELECT * FROM {table}".encode()).fetchall():
                     assert SECRET not in str(row), table
 
 

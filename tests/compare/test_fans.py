@@ -38,21 +38,18 @@ def inheritance(levels: int, size: int, *, virtual: bool = False, method: bool =
     return snapshot(layout)
 
 
-def members(levels: int, size: int) -> Snapshot:
-    """Each struct holds two of the next one, passed by value and no larger than a register."""
+def members(levels: int, size: int, *, empty: bool = False) -> Snapshot:
+    """Each struct holds two of the next one, passed by value and no larger than a register.
+
+    The last one holds a number, or nothing that a register could hold.
+    """
     layout: dict[Name, AnyShape] = {function("use"): uses(Named(record("A0")))}
     for level in range(levels):
         inner = Named(record(f"A{level + 1}"))
         layout[record(f"A{level}")] = Record("struct", size, (Field("l", inner, 0), Field("r", inner, 0)))
-    layout[record(f"A{levels}")] = Record("struct", size, (Field("x", INT if size == 8 else LONG, 0),))
+    fields = () if empty else (Field("x", INT if size == 8 else LONG, 0),)
+    layout[record(f"A{levels}")] = Record("struct", size, fields)
     return snapshot(layout)
-
-
-def empty_members(levels: int, size: int) -> Snapshot:
-    """As above, with nothing at the end that a register could hold."""
-    made = members(levels, size)
-    made.entries["layout"][record(f"A{levels}")] = (Record("struct", size),)  # type: ignore[index]
-    return made
 
 
 FANS: dict[str, Make] = {
@@ -60,7 +57,7 @@ FANS: dict[str, Make] = {
     "virtual bases": partial(inheritance, virtual=True),
     "bases with a vtable": partial(inheritance, method=True),
     "members": members,
-    "empty members": empty_members,
+    "empty members": partial(members, empty=True),
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,5 +82,6 @@ def test_a_table_that_is_cut_off_is_malformed(size: int) -> None:
 
 def test_an_entry_that_uses_no_declared_code_is_malformed() -> None:
     undeclared = read_table(encoded([(dw.TAG_MEMBER, False, [])], first=5), 0, FORMAT)[2]
+    no_unit: Any = None
     with pytest.raises(MalformedDwarf):
-        undeclared.decode(b"", 0, None)  # type: ignore[arg-type]
+        undeclared.decode(b"", 0, no_unit)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile
@@ -59,14 +60,12 @@ def test_exports_and_imports_equal_nm_on_every_machine(machine: str) -> None:
 def test_each_sort_of_symbol_has_its_shape(machine: str) -> None:
     shapes = read(every_sort_of_symbol(machine), TABLES_ONLY).entries["symbol"]
 
-    def function(version: str, binding: str = "global", visibility: str = "default", default: bool = True) -> Symbol:
-        return Symbol("function", binding, visibility, 0, version, default)  # type: ignore[arg-type]
-
-    assert shapes[Name("function", "plain")] == (function("V1"),)
-    assert shapes[Name("function", "twin")] == (function("V1"),)
-    assert shapes[Name("function", "feeble")] == (function("V1", "weak"),)
-    assert shapes[Name("function", "guarded")] == (function("V1", visibility="protected"),)
-    assert set(shapes[Name("function", "shaped")]) == {function("V1", default=False), function("V2")}
+    plain = Symbol("function", "global", "default", 0, "V1")
+    assert shapes[Name("function", "plain")] == (plain,)
+    assert shapes[Name("function", "twin")] == (plain,)
+    assert shapes[Name("function", "feeble")] == (replace(plain, binding="weak"),)
+    assert shapes[Name("function", "guarded")] == (replace(plain, visibility="protected"),)
+    assert set(shapes[Name("function", "shaped")]) == {replace(plain, default=False), replace(plain, version="V2")}
     assert shapes[Name("variable", "data")] == (Symbol("object", "global", "default", 24, "V2"),)
     assert shapes[Name("variable", "tentative")] == (Symbol("object", "global", "default", 10, "V2"),)
     assert shapes[Name("variable", "thread_local_one")] == (Symbol("tls", "global", "default", 4, "V2"),)

@@ -43,8 +43,7 @@ def universal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def read_universal(_file: InputFile, _options: ExtractOptions) -> Iterator[Snapshot]:
         yield from map(empty, MACHINES)
 
-    module.accepts = lambda head: head.startswith(b"\xca\xfe\xba\xbe")  # type: ignore[attr-defined]
-    module.read = read_universal  # type: ignore[attr-defined]
+    vars(module).update(accepts=lambda head: head.startswith(b"\xca\xfe\xba\xbe"), read=read_universal)
     monkeypatch.setitem(sys.modules, "universal_reader", module)
     monkeypatch.setattr(registry, "READERS", (*registry.READERS, "universal_reader"))
     path = tmp_path / "libcase.dylib"

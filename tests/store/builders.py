@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, SELF, Facet, Name
 from abistore.model.shapes import AnyShape, Field, Function, Library, Pointer, Primitive, Record, Symbol
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
+
+State: TypeAlias = Literal["full", "partial", "missing"]
 
 INT = Primitive("int", 4)
 X86 = Target("elf", "x86_64", 64, "little")
@@ -36,7 +39,7 @@ def snapshot(
     target: Target = X86,
     symbols: Mapping[Name, AnyShape] | None = None,
     layout: Mapping[Name, AnyShape | Variants] | None = None,
-    states: Mapping[Facet, str] | None = None,
+    states: Mapping[Facet, State] | None = None,
     locations: Mapping[Name, Location] | None = None,
 ) -> Snapshot:
     """A snapshot of the file whose SHA-256 is that of ``marker`` and all the rest.
@@ -48,7 +51,8 @@ def snapshot(
         entries["symbol"] = {SELF: (Library("shared", f"{library}.so.1"),)} | {n: (s,) for n, s in symbols.items()}
     if layout is not None:
         entries["layout"] = {n: sort_variants(s if isinstance(s, tuple) else (s,)) for n, s in layout.items()}
-    states = {facet: "full" if facet in entries else "missing" for facet in FACETS} | dict(states or {})
+    observed: dict[Facet, State] = {facet: "full" if facet in entries else "missing" for facet in FACETS}
+    states = observed | dict(states or {})
     bare = {name for name in symbols or () if name.kind in {"function", "variable"}} - entries.get("layout", {}).keys()
     reasons = {"layout": "assembly-or-folded"} if bare and states["layout"] == "full" else {}
     file = hashlib.sha256(repr((marker, library, target, entries, sorted(states.items()))).encode()).hexdigest()
@@ -57,7 +61,7 @@ def snapshot(
         None,
         target,
         entries,
-        tuple(Evidence(facet, state, reasons.get(facet, "")) for facet, state in states.items()),  # type: ignore[arg-type]
+        tuple(Evidence(facet, state, reasons.get(facet, "")) for facet, state in states.items()),
         Provenance(f"{library}.so.1", file, 4096, file[:40]),
         dict(locations or {}),
     )

@@ -16,8 +16,8 @@ CONTENT = snapshot(symbols={function("f"): EXPORTED})
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def stored(store: Store, **said: str) -> Release:
-    return store.ingest(CONTENT, IngestRequest("1.0", **said)).release  # type: ignore[arg-type]
+def stored(store: Store, revision: str | None = None, url: str | None = None) -> Release:
+    return store.ingest(CONTENT, IngestRequest("1.0", revision=revision, url=url)).release
 
 
 def said(store: Store) -> ReleaseFacts:

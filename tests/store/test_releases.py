@@ -9,13 +9,13 @@ import pytest
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import IngestRequest
 from abistore.store.store import Store
-from tests.store.builders import ARM, EXPORTED, function, snapshot
+from tests.store.builders import ARM, EXPORTED, X86, function, snapshot
 
 
 def ingest(store: Store, *versions: str, **line: str) -> None:
     for version in versions:
-        target = {"target": ARM} if line.get("target") == "arm" else {}
-        content = snapshot(version, symbols={function(f"f_{version}"): EXPORTED}, **target)  # type: ignore[arg-type]
+        target = ARM if line.get("target") == "arm" else X86
+        content = snapshot(version, symbols={function(f"f_{version}"): EXPORTED}, target=target)
         store.ingest(content, IngestRequest(version, line.get("profile", "default")))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tempfile
 from itertools import chain
 from pathlib import Path
+from random import Random
+from typing import get_args
 
 import msgspec
 from hypothesis import HealthCheck, given, settings
@@ -18,11 +20,11 @@ from abistore.model.snapshot import Snapshot
 from abistore.store.snapshots.entries import SnapshotRows
 from abistore.store.store import Store
 from tests.laws.strategies import snapshots
-from tests.store.builders import EXPORTED, function, record, snapshot, struct
+from tests.store.builders import EXPORTED, State, function, record, snapshot, struct
 
 NAMES = [record("a"), record("b"), function("f")]
 SHAPES: list[AnyShape] = [struct("x"), struct("x", "y"), struct("y")]
-STATES = st.sampled_from(["full", "partial", "missing"])
+STATES: st.SearchStrategy[State] = st.sampled_from(get_args(State))
 
 layouts = st.dictionaries(
     st.sampled_from(NAMES), st.lists(st.sampled_from(SHAPES), min_size=1, max_size=2, unique=True).map(tuple)
@@ -88,9 +90,9 @@ def test_every_release_of_a_history_loads_as_it_was_ingested(history: list[Snaps
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(related(), min_size=1, max_size=6), st.randoms(use_true_random=False))
-def test_the_log_of_a_name_does_not_depend_on_the_order_of_ingestion(history: list[Snapshot], random: object) -> None:
+def test_the_log_of_a_name_does_not_depend_on_the_order_of_ingestion(history: list[Snapshot], random: Random) -> None:
     order = list(range(len(history)))
-    random.shuffle(order)  # type: ignore[attr-defined]
+    random.shuffle(order)
     assert _logs(history, range(len(history))) == _logs(history, order)
 
 

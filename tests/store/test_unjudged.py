@@ -11,7 +11,9 @@ from abistore.cli.main import run
 from abistore.model.digest import encode
 from abistore.model.history import IngestRequest, Release
 from abistore.model.shapes import Alias, Primitive, Qualified
+from abistore.model.snapshot import Target
 from abistore.service.history.history import History, history
+from abistore.store.history.walking import Step
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, function, record, snapshot, struct
 from tests.store.sql import sql
@@ -73,14 +75,14 @@ def test_releases_for_two_platforms_in_one_line_leave_the_others_their_verdicts(
 class _Foreign:
     """A walk that finds the third release to be for another platform, as older versions stored it."""
 
-    def __init__(self, step: Callable[[Release], object], target: object) -> None:
+    def __init__(self, step: Callable[[Release], Step], target: Target) -> None:
         self._step, self._target = step, target
 
-    def step(self, release: Release) -> object:
+    def step(self, release: Release) -> Step:
         found = self._step(release)
         if release.version != "1.2":
             return found
-        return found._replace(snapshot=replace(found.snapshot, target=self._target))  # type: ignore[attr-defined]
+        return found._replace(snapshot=replace(found.snapshot, target=self._target))
 
 
 def test_what_no_reader_would_take_today_is_still_judged_where_it_is_stored(address: str) -> None:
