@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from examples.obtain import Missing
+
 CACHE = Path(os.environ.get("ABISTORE_TEST_CACHE", Path(__file__).parent.parent / ".cache" / "build"))
+
+LACKS = re.compile(r"cannot execute .(\w+).:|invalid linker name in.*-fuse-ld=(\w+)")
+"""What a compiler says that does not find its assembler, its linker, or its part for the language."""
 
 SUFFIXES = {"c": ".c", "c++": ".cc"}
 
@@ -56,6 +62,8 @@ def _build(folder: Path, inputs: Mapping[str, str], command: Sequence[str], name
         (work / file).parent.mkdir(parents=True, exist_ok=True)
         (work / file).write_text(text)
     done = subprocess.run([*command, f"-ffile-prefix-map={work.resolve()}=."], cwd=work, capture_output=True, text=True)
+    if lacks := LACKS.search(done.stderr):
+        raise Missing(f"{lacks[1] or lacks[2]} is not installed")
     if done.returncode:
         raise AssertionError(f"{' '.join(command)}\n{done.stderr}")
     try:

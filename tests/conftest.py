@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import traceback
 from collections.abc import Generator
 from functools import cache
 from pathlib import Path
@@ -65,7 +67,7 @@ def pytest_runtest_makereport(
     what a container forbids.
     """
     report = yield
-    if call.excinfo is not None and (missing := _missing_program(call.excinfo.value)):
+    if call.excinfo is not None and (missing := missing_program(call.excinfo.value)):
         path, line, _ = item.location
         report.outcome = "skipped"
         report.longrepr = (path, line or 0, f"Skipped: {missing} is not installed")
@@ -75,14 +77,18 @@ def pytest_runtest_makereport(
     return report
 
 
-def _missing_program(error: BaseException | None) -> str | None:
+def missing_program(error: BaseException | None) -> str | None:
     """The program for want of which a test failed: what it, or a helper of it, tried to start and did not find."""
     while error is not None:
-        if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
-            program = error.filename
-            if "/" not in program and not Path(program).exists() and shutil.which(program) is None:
-                return program
-        if isinstance(error, Missing):
-            return str(error).partition(" is not installed")[0]
+        if isinstance(error, FileNotFoundError) and _while_starting(error) and shutil.which(error.filename) is None:
+            return str(error.filename)
+        if isinstance(error, Missing) and (named := re.match(r"(\S+) is not installed", str(error))):
+            return named[1]
         error = error.__cause__ or error.__context__
     return None
+
+
+def _while_starting(error: FileNotFoundError) -> bool:
+    """Whether a program was not found, and not a file that a test lacks."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return frames[-1].filename == subprocess.__file__ and "/" not in str(error.filename)

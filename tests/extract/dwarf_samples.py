@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from abistore.extract.dwarf.bytes import codes as dw
@@ -142,12 +140,6 @@ def declaration(info: DebugInfo, handle: int) -> int:
 def defined_names(info: DebugInfo) -> set[str]:
     """Those of the sample's types that are defined at namespace scope."""
     return {name for name in DEFINED | {"Line"} if info.definitions(name)}
-
-
-@cache
-def has_tool(*command: str) -> bool:
-    """Whether this machine has a tool."""
-    return shutil.which(command[0]) is not None
 
 
 def run(*command: str | Path, folder: Path) -> None:

@@ -17,7 +17,6 @@ from tests.extract.dwarf_samples import (
     declaration,
     defined_names,
     found_names,
-    has_tool,
     open_info,
     qualified,
     run,
@@ -66,8 +65,6 @@ ORDINARY = {
 
 def build(key: str, *extra: str, more: bool = False) -> Path:
     compiler, *flags = ORDINARY[key]
-    if not has_tool(*compiler.split()):
-        pytest.skip(f"{compiler} is not installed")
     optimised = [] if "-O0" in flags else ["-O2"]
     return sample(*optimised, *flags, *extra, compiler=compiler, more=more)
 
@@ -144,8 +141,6 @@ def test_a_package_replaces_its_split_files(packer: str, key: str, tmp_path: Pat
     built = build(key, more=True)
     for file in built.parent.iterdir():
         shutil.copy(file, tmp_path)
-    if not has_tool(packer):
-        pytest.skip(f"{packer} is not installed")
     run(packer, "-e", "libcase.so", "-o", "libcase.so.dwp", folder=tmp_path)
     for file in tmp_path.glob("*.dwo"):
         file.unlink()
@@ -192,8 +187,6 @@ def test_a_split_file_of_another_build_is_not_taken(key: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("key", ["g++-4", "g++-5", "g++-type-units-4"])
 def test_what_dwz_moved_to_a_common_file_is_read_from_there(key: str, tmp_path: Path) -> None:
-    if not has_tool("dwz"):
-        pytest.skip("dwz is not installed")
     for name in ("one.so", "two.so"):
         shutil.copy(build(key, "-fno-eliminate-unused-debug-types", more=True), tmp_path / name)
     run("dwz", "-m", "common.debug", "one.so", "two.so", folder=tmp_path)
@@ -204,8 +197,6 @@ def test_what_dwz_moved_to_a_common_file_is_read_from_there(key: str, tmp_path: 
 
 
 def test_a_missing_common_file_is_a_problem_and_its_references_lead_nowhere(tmp_path: Path) -> None:
-    if not has_tool("dwz"):
-        pytest.skip("dwz is not installed")
     for name in ("one.so", "two.so"):
         shutil.copy(build("g++-5", more=True), tmp_path / name)
     run("dwz", "-m", "common.debug", "one.so", "two.so", folder=tmp_path)
@@ -217,8 +208,6 @@ def test_a_missing_common_file_is_a_problem_and_its_references_lead_nowhere(tmp_
 
 @pytest.mark.parametrize("key", ["g++-4", "g++-5"])
 def test_partial_units_of_one_file_are_read(key: str, tmp_path: Path) -> None:
-    if not has_tool("dwz"):
-        pytest.skip("dwz is not installed")
     built = build(key, more=True)
     shutil.copy(built, tmp_path / "one.so")
     run("dwz", "one.so", folder=tmp_path)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests.fuzz.__main__ import BUILDS, intact
+
 
 def test_damaged_libraries_and_snapshots_give_a_verdict_or_an_error_in_every_format() -> None:
+    for build in BUILDS:
+        intact(build)  # here, where a missing compiler is noticed
     # in a process of its own: it forks, which must not happen beside the threads of a test runner
     counts = ("--libraries", "100", "--snapshots", "120", "--jobs", "1")
     done = subprocess.run([sys.executable, "-m", "tests.fuzz", *counts], capture_output=True, text=True, timeout=900)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from abistore.compare.rules import CASES
+
 TESTS = Path(__file__).parents[1]
 SOURCES = [path for folder in (TESTS, TESTS.parent / "examples") for path in folder.rglob("*.py")]
 CROSS = re.compile(r"\b([a-z0-9_]+-linux-gnu[a-z0-9]*)-(gcc|g\+\+)")
@@ -47,7 +49,7 @@ def packages() -> set[str]:
 
 
 def test_every_cross_compiler_of_a_test_is_installed() -> None:
-    texts = [path.read_text() for path in (*SOURCES, *(TESTS / "rules").glob("*.md"))]
+    texts = [path.read_text() for path in (*SOURCES, *CASES.glob("*.md"))]
     used = {f"{compiler}-{target}" for text in texts for target, compiler in CROSS.findall(text)}
     assert len(used) > 6
     assert used <= packages()
@@ -60,9 +62,9 @@ def test_a_program_of_a_test_is_installed(program: str) -> None:
 
 def test_what_tests_run_by_name_is_known() -> None:
     """Only what is given as a literal; the demo's and the test's own words are no programs."""
-    called = re.compile(r"(?:subprocess\.run\(|\brun\(|which\(|has_tool\()\s*\[?\"([a-z][a-z0-9+.-]+)\"")
+    called = re.compile(r"(?:subprocess\.run\(|\brun\(|which\()\s*\[?\"([a-z][a-z0-9+.-]+)\"")
     own = {"bash", "c++filt", "compare", "db", "dump", "history", "ingest", "list", "pg_ctl", "sha256sum"}
-    own |= {"chromium-browser", "google-chrome", "npm"}
+    own |= {"chromium-browser", "google-chrome", "no-such-program", "npm"}
     found = {name for path in SOURCES for name in called.findall(path.read_text())}
     assert len(found) > 8
     assert found <= PROGRAMS.keys() | own
