@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from abistore.cli.main import main
 from tests.cli.conftest import Call
 
 SHELLS = ("bash", "zsh", "fish")
@@ -22,14 +24,27 @@ def channels(stored: Call) -> Call:
     return stored
 
 
-def offered(process: Call, shell: str, *words: str) -> list[str]:
-    """The values that the program gives a shell's script for the last of ``words``."""
-    number = words[-1] if shell == "fish" else str(len(words))
-    line = {"COMP_WORDS": " ".join(("abistore", *words)), "COMP_CWORD": number}
-    done = process(_ABISTORE_COMPLETE=f"{shell}_complete", **line)
-    assert done.err == ""
-    lines = done.out.splitlines()
-    return lines[1::3] if shell == "zsh" else [line.partition(",")[2].partition("\t")[0] for line in lines if line]
+Offered = Callable[..., list[str]]
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database: Path) -> Offered:
+    """The values that the program gives a shell's script for the last of some words."""
+    monkeypatch.setenv("ABISTORE_DB", str(database))
+
+    def asked(shell: str, *words: str) -> list[str]:
+        monkeypatch.setenv("_ABISTORE_COMPLETE", f"{shell}_complete")
+        monkeypatch.setenv("COMP_WORDS", " ".join(("abistore", *words)))
+        monkeypatch.setenv("COMP_CWORD", words[-1] if shell == "fish" else str(len(words)))
+        capsys.readouterr()
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main()
+        told = capsys.readouterr()
+        assert told.err == ""
+        lines = told.out.splitlines()
+        return lines[1::3] if shell == "zsh" else [line.partition(",")[2].partition("\t")[0] for line in lines if line]
+
+    return asked
 
 
 AGAINST = "prev baseline baseline:main baseline:release 1.0 1.1 2.0"
@@ -54,19 +69,20 @@ WANTED = [
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_baselines_counterparts_and_policies_are_offered(channels: Call, process: Call, shell: str) -> None:
+@pytest.mark.usefixtures("channels")
+def test_baselines_counterparts_and_policies_are_offered(offered: Offered, shell: str) -> None:
     for words, expected in WANTED:
         if words[-1] or shell != "fish":
-            assert offered(process, shell, *words) == expected, words
+            assert offered(shell, *words) == expected, words
 
 
-def test_without_a_database_nothing_is_offered_and_nothing_said(process: Call) -> None:
+def test_without_a_database_nothing_is_offered_and_nothing_said(offered: Offered) -> None:
     for words in (
         ("verdict", "libcase@baseline:"),
         ("verdict", "libcase@1", "--against", "b"),
         ("history", "x", "--ch"),
     ):
-        assert offered(process, "bash", *words) in ([], ["--channel"])
+        assert offered("bash", *words) in ([], ["--channel"])
 
 
 @pytest.fixture

@@ -150,9 +150,8 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.keep:
         Path(chosen.keep).mkdir(parents=True, exist_ok=True)
-    for build in BUILDS:
-        intact(build)
-    prepare()
+    libraries = [intact(build) for build in BUILDS]
+    prepare(libraries[0], libraries[-1])
     codes: Counter[tuple[str, str]] = Counter()
     failed, slowest, largest = 0, 0.0, 0
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("fork")) as pool:
