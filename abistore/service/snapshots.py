@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import Incomparable
-from abistore.extract.bounded import read_bounded
 from abistore.extract.capture import only
 from abistore.extract.input_file import InputFile
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions
+from abistore.extract.worker.bounded import read_bounded
 from abistore.limits import limits_for
 from abistore.model.snapshot import Snapshot, Target
 from abistore.service.labels import check_label

@@ -198,7 +198,7 @@ def test_a_password_that_an_older_version_stored_is_not_shown(
     with monkeypatch.context() as older:
         for module in (
             "abistore.model.snapshot",
-            "abistore.extract.debuginfo.debuginfod",
+            "abistore.extract.debuginfod.client",
             "abistore.store.database.audit",
         ):
             older.setattr(f"{module}.masked", lambda text, secrets=(): text)

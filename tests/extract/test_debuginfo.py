@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.capture import read
-from abistore.extract.debuginfo.search import DebugSearch, build_id_path, find_alternate, find_debug
 from abistore.extract.elf.container import ElfFile
+from abistore.extract.elf.debug_files import DebugSearch, build_id_path, find_alternate, find_debug
 from abistore.extract.elf.supplement import read_supplement
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
@@ -101,7 +101,7 @@ def test_the_build_id_tree_needs_no_link(tmp_path: Path) -> None:
 def test_the_system_tree_is_asked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     split = Split(tmp_path, library(), link=False)
     moved = split.move_debug_to(build_id_path(tmp_path / "tree", ElfFile(split.path).build_id or ""))
-    monkeypatch.setattr("abistore.extract.debuginfo.search.SYSTEM_DIRS", (tmp_path / "tree",))
+    monkeypatch.setattr("abistore.extract.elf.debug_files.SYSTEM_DIRS", (tmp_path / "tree",))
     assert found_at(split.search()) == ("build-id", moved)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded, UnknownFormat
-from abistore.extract.bounded import read_bounded
 from abistore.extract.capture import read
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
+from abistore.extract.worker.bounded import read_bounded
 from abistore.extract.worker.pool import Workers, shared
 from abistore.extract.worker.worker import ReadLimits, Worker
 from abistore.model.snapshot import Snapshot

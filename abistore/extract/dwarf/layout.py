@@ -25,7 +25,7 @@ from abistore.model.mangling.symbols import is_declared
 from abistore.model.names import Name, by_name
 
 if TYPE_CHECKING:
-    from abistore.extract.debug_file import DebugFile
+    from abistore.extract.dwarf.bytes.debug_file import DebugFile
     from abistore.extract.dwarf.names.spellings import NameCompleter, Spellings
     from abistore.extract.exports import Exports
     from abistore.extract.reader import ExtractOptions
@@ -50,7 +50,8 @@ def read_layout(
         info = DebugInfo(
             debug,
             alternate=alternate,
-            options=options,
+            debug_dirs=options.debug_dirs,
+            progress=options.progress,
             addresses=exports.by_address,
             tls_offsets=exports.tls_by_offset,
         )

@@ -10,8 +10,8 @@ import msgspec
 
 import abistore
 from abistore.errors import ExtractError, UnknownFormat
-from abistore.extract.debuginfo.search import find_alternate, find_debug, without_alternate
 from abistore.extract.elf.container import MAGIC, ElfFile
+from abistore.extract.elf.debug_files import find_alternate, find_debug, without_alternate
 from abistore.extract.elf.dynamic import (
     DF_1_PIE,
     DT_NEEDED,

@@ -9,8 +9,8 @@ from abistore.extract.dwarf.bytes.strings import StringTable
 from abistore.extract.dwarf.bytes.tables import read_table
 
 if TYPE_CHECKING:
-    from abistore.extract.debug_file import DebugFile
     from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
+    from abistore.extract.dwarf.bytes.debug_file import DebugFile
     from abistore.extract.dwarf.bytes.forms import UnitFormat
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
@@ -32,8 +32,9 @@ from abistore.extract.dwarf.entries.unplaced import folded_functions, members
 from abistore.model.mangling.symbols import MEMBER
 
 if TYPE_CHECKING:
-    from abistore.extract.debug_file import DebugFile
-    from abistore.extract.reader import ExtractOptions
+    from pathlib import Path
+
+    from abistore.extract.dwarf.bytes.debug_file import DebugFile
 
 BASE_STEP = 1 << 40
 """Handles of each section start at a multiple of this; no section is that large."""
@@ -61,7 +62,8 @@ class DebugInfo:
         file: DebugFile,
         *,
         alternate: DebugFile | None,
-        options: ExtractOptions,
+        debug_dirs: Sequence[Path],
+        progress: Callable[[str, float], None] | None,
         addresses: Mapping[int, Sequence[str]],
         tls_offsets: Mapping[int, Sequence[str]],
     ) -> None:
@@ -70,7 +72,7 @@ class DebugInfo:
         self._units: list[Unit] = []
         self._split_units: dict[int, Unit] = {}
         self._file = file
-        self._progress = options.progress
+        self._progress = progress
         self._addresses = addresses
         self._tls_offsets = tls_offsets
         self._scopes = Scopes()
@@ -81,7 +83,7 @@ class DebugInfo:
         self._last: Unit | None = None
         self._code: list[tuple[int, int, Unit]] = []
         self._sections = DebugSections(file)
-        self._split_files = SplitFiles(file, options, self._add_split, self.problem)
+        self._split_files = SplitFiles(file, debug_dirs, self._add_split, self.problem)
         other = DebugSections(alternate) if alternate is not None else None
         self.context = UnitContext(
             other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, file.tls_addresses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,7 @@ from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.entries.units import Unit
 
 if TYPE_CHECKING:
-    from abistore.extract.debug_file import DebugFile
-    from abistore.extract.reader import ExtractOptions
+    from abistore.extract.dwarf.bytes.debug_file import DebugFile
 
 Add = Callable[[DebugSections, bytes], list[Unit]]
 """Takes the units of one more section into the session."""
@@ -39,9 +38,9 @@ class SplitFiles:
     the library and in the debug directories. Only a unit with the skeleton's id is taken.
     """
 
-    def __init__(self, file: DebugFile, options: ExtractOptions, add: Add, problem: Problem) -> None:
+    def __init__(self, file: DebugFile, debug_dirs: Sequence[Path], add: Add, problem: Problem) -> None:
         self._file = file
-        self._options = options
+        self._debug_dirs = debug_dirs
         self._add = add
         self._problem = problem
         self._packaged: dict[int, Unit] | None = None
@@ -69,7 +68,7 @@ class SplitFiles:
 
     def _candidates(self, skeleton: Unit, name: str) -> Iterator[Path]:
         beside = self._file.path.parent
-        folders = [beside / skeleton.comp_dir, beside, *self._options.debug_dirs]
+        folders = [beside / skeleton.comp_dir, beside, *self._debug_dirs]
         tried = set()
         for file in (name, Path(name).name):
             for folder in folders:
@@ -112,7 +111,7 @@ class SplitFiles:
     def _open_packages(self) -> dict[int, Unit]:
         library = self._file.path
         names = dict.fromkeys((f"{library.name}.dwp", f"{library.stem}.dwp"))
-        folders = (library.parent, *self._options.debug_dirs)
+        folders = (library.parent, *self._debug_dirs)
         units: dict[int, Unit] = {}
         for path in [folder / name for folder in folders for name in names]:
             sections = self._sections(path)

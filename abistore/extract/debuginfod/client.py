@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from abistore.extract.debuginfo.transfer import TransferFailed, TransferLimits, download
-from abistore.extract.debuginfo.unfinished import finished, remove_unfinished
+from abistore.extract.debuginfod.transfer import TransferFailed, TransferLimits, download
+from abistore.extract.debuginfod.unfinished import finished, remove_unfinished
 from abistore.urls import masked
 
 LONGEST_ID = 128

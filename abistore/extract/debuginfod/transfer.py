@@ -21,7 +21,7 @@ from urllib.request import (
     Request,
 )
 
-from abistore.extract.debuginfo.unfinished import PartialFile
+from abistore.extract.debuginfod.unfinished import PartialFile
 
 PIECE: Final = 1 << 20
 MOST_REDIRECTIONS: Final = 5

@@ -188,7 +188,7 @@ def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
         if found is not None:
             return found
     if options.debuginfod and build_id:
-        from abistore.extract.debuginfo.debuginfod import fetch
+        from abistore.extract.debuginfod.client import fetch
 
         def wrong(path: Path) -> str:
             return "" if _alternate_at(path, build_id, debug.max_bytes) else "it is another file"
@@ -241,7 +241,7 @@ def _alternate_at(path: Path, identity: str, max_bytes: int) -> ElfFile | None:
 
 
 def _ask_servers(elf: ElfFile, build_id: str, options: ExtractOptions) -> DebugSearch:
-    from abistore.extract.debuginfo.debuginfod import fetch  # urllib, for the few who ask for it
+    from abistore.extract.debuginfod.client import fetch  # urllib, for the few who ask for it
 
     refused: list[DebugSearch] = []
 

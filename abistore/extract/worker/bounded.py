@@ -1,4 +1,4 @@
-"""Reading within limits from any thread: in this process on the main thread, else in a worker."""
+"""Reading a file within limits: at once on the main thread, by a worker process on any other."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Finding a library's debug information: where debuggers look, and on debuginfod servers."""
