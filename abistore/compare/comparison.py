@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from abistore.compare.context import Context, KnownDifferences
+from abistore.compare.context import Context
 from abistore.compare.diff.exports import EXPORTS
 from abistore.compare.diff.unseen import UnseenMarks, chosen_at_load_time, observed, unseen
 from abistore.compare.judge.consequences import fold
@@ -15,6 +15,7 @@ from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.parts import WorstImpact
 from abistore.compare.policies.terms import Terms
 from abistore.compare.rule import load
+from abistore.compare.side import SideFacts
 from abistore.compare.types.undescribed_classes import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Subject
@@ -36,17 +37,21 @@ def compare(
     *,
     policy: Policy | None = None,
     suppressions: Suppressions | None = None,
-    known: KnownDifferences | None = None,
 ) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
 
     The policy gives each finding its impact, by default that of its kind; suppressed findings have no part in the
-    verdict. ``known`` is what need not be worked out again.
+    verdict.
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
+    return compared(Context(SideFacts(old), SideFacts(new)), policy, suppressions)
+
+
+def compared(context: Context, policy: Policy | None, suppressions: Suppressions | None) -> Comparison:
+    """:func:`compare` for releases of which something is known already."""
+    old, new = context.old.snapshot, context.new.snapshot
     refuse_strangers(old, new)
-    context = Context(old, new, known)
     meant = suppressions.between(old.version, new.version) if suppressions is not None else None
     terms = terms_of(context, policy, meant)
     deltas, declared = library_deltas(context), DeclarationJudge(context)
@@ -89,7 +94,7 @@ def concluded(
     rest = rest or IndependentFindings(SortedFindings(), SortedFindings())
     more = terms.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
     findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
-    cards = context.cards or (_side(context.old), _side(context.new))
+    cards = context.cards or (_side(context.old.snapshot), _side(context.new.snapshot))
     return Comparison(
         old=cards[0],
         new=cards[1],
@@ -120,13 +125,17 @@ def terms_of(context: Context, policy: Policy | None, suppressions: Suppressions
 def not_checked(context: Context, facets: Collection[Facet], judged: Mapping[Name, Judged]) -> Iterator[NotChecked]:
     """What could not be checked, facet by facet."""
     for facet in DECLARING:
-        if facet != "layout" and facet not in context.old.entries and facet not in context.new.entries:
+        if (
+            facet != "layout"
+            and facet not in context.old.snapshot.entries
+            and facet not in context.new.snapshot.entries
+        ):
             continue
         yield from observed(context, facet)
         if facet not in facets:
             continue
         if facet == "layout":
-            yield from not_described(context.old_undescribed, context.new_undescribed, facet)
+            yield from not_described(context.old.undescribed, context.new.undescribed, facet)
             yield from chosen_at_load_time(context, facet)
         yield from unseen(context, facet, _marks(facet, judged))
 
@@ -146,7 +155,7 @@ def _conclusions(context: Context, worst: Impact | None, effective: Impact | Non
 
 
 def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
-    old, new = context.old_library, context.new_library
+    old, new = context.old.library, context.new.library
     if old is None or new is None:
         return []
     delta = Changed(Subject(SELF), WorstImpact(old.soname, worst), WorstImpact(new.soname, worst))

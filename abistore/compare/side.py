@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from copy import copy
 from functools import cached_property
 
 import msgspec
@@ -15,9 +16,9 @@ from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
 from abistore.compare.types.vtables import VirtualTables
-from abistore.model.names import Name
+from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import Foreign
+from abistore.model.shapes import AnyShape, Foreign, Library
 from abistore.model.snapshot import Location, Snapshot, Variants
 
 
@@ -58,6 +59,21 @@ class SideFacts:
         """The classes whose layout the evidence leaves out."""
         return undescribed_classes(self.tables)
 
+    def variants(self, facet: Facet, name: Name) -> Variants:
+        """All shapes of ``name``."""
+        return self.snapshot.variants(facet, name)
+
+    def shape(self, name: Name, facet: Facet = "layout") -> AnyShape | None:
+        """The one shape of ``name``; ``None`` where it has none or several."""
+        variants = self.snapshot.variants(facet, name)
+        return variants[0] if len(variants) == 1 else None
+
+    @cached_property
+    def library(self) -> Library | None:
+        """What the file says of itself: SONAME, needed libraries, hardening."""
+        found = self.shape(SELF, "symbol")
+        return found if isinstance(found, Library) else None
+
     @property
     def exporting(self) -> ReleaseExports:
         """The snapshot with its export table."""
@@ -80,6 +96,13 @@ class SideFacts:
         later._before = self, changed
         later._take_on(self, changed)
         return later
+
+    def placed(self, places: Mapping[Name, Location]) -> SideFacts:
+        """The same, of which the declarations stand in other places; what is found out about one is known of both."""
+        found = copy(self)
+        found.snapshot = msgspec.structs.replace(self.snapshot, locations=places)
+        found.exports, found.consumers = self.exports, self.consumers
+        return found
 
     def watched(self, note: Note, *, located: bool) -> SideFacts:
         """The same, which tells ``note`` of everything that is looked at.

@@ -11,6 +11,7 @@ from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.exports import export_deltas
 from abistore.compare.diff.unseen import comparable
 from abistore.compare.parts import DefinitionKind, InnerField, TagName, Variant
+from abistore.compare.side import SideFacts
 from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Verdict
@@ -24,7 +25,7 @@ USE, OTHER, P, Q = function("use"), function("other"), record("P"), record("Q")
 
 def seen(old: Snapshot, new: Snapshot) -> list[Delta[object]]:
     """Deltas of the layout facet, without what only counts exports."""
-    context = Context(old, new)
+    context = Context(SideFacts(old), SideFacts(new))
     found = [*export_deltas(context)]
     if comparable(context, "layout"):
         declarations = FacetDeclarations(context, "layout")
@@ -117,7 +118,7 @@ def fields_of(before: Record, after: Record) -> list[tuple[type, str]]:
     old, new = (snapshot({USE: uses(to(P)), P: each}) for each in (before, after))
     (delta,) = seen(old, new)
     assert isinstance(delta, Changed)
-    return [(type(each), each.subject.part) for each in children(delta, Context(old, new))]
+    return [(type(each), each.subject.part) for each in children(delta, Context(SideFacts(old), SideFacts(new)))]
 
 
 def test_a_field_that_moves_into_an_anonymous_union_at_its_place_has_not_changed() -> None:
@@ -159,7 +160,7 @@ def test_members_of_anonymous_members_are_inner_fields_at_their_absolute_offset(
 def test_a_library_allocates_what_it_hands_out_and_nobody_holds(functions: dict[str, object], expected: bool) -> None:
     layout = {function(name): shape for name, shape in functions.items()}
     side = snapshot({**layout, P: struct(Array(CHAR, 8)), Q: Record("struct", 8, (Field("p", Named(P), 0),))})
-    assert Context(side, side).old_consumers.library_allocates(P) is expected
+    assert Context(SideFacts(side), SideFacts(side)).old.consumers.library_allocates(P) is expected
 
 
 def test_every_version_of_a_symbol_is_compared_with_itself() -> None:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from abistore.compare.context import Context
 from abistore.compare.judge.consequences import fold
 from abistore.compare.rule import Rule, load
+from abistore.compare.side import SideFacts
 from abistore.model.findings import Finding, Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Array, Field, Named, Record
@@ -36,7 +37,7 @@ def embedding(inner: Record, size: int) -> Context:
         outermost = Record("struct", 2 * width + 16, (Field("o", Named(OUTER), 0),))
         layout = {NICK: Alias(Named(INNER)), INNER: each, OUTER: outer, OUTERMOST: outermost}
         sides.append(snapshot({USE: uses(to(OUTERMOST)), **layout}))
-    return Context(*sides)
+    return Context(*map(SideFacts, sides))
 
 
 def names(findings: list[Finding]) -> list[tuple[str, str, list[str]]]:
@@ -95,7 +96,7 @@ def test_the_exports_that_a_consequence_affects_are_affected_by_its_cause() -> N
 
 
 def test_constructors_of_one_class_and_its_tables_are_one_finding() -> None:
-    context = Context(snapshot({}), snapshot({}))
+    context = Context(SideFacts(snapshot({})), SideFacts(snapshot({})))
     spellings = ["_ZN1PC1Ev", "_ZN1PC2Ev", "_ZTV1P", "_ZTI1P", "_ZTS1P"]
     names_of = {each: Name("variable" if each.startswith("_ZT") else "function", each) for each in spellings}
     result = fold([found("cause", name) for name in names_of.values()], RULES, context)
@@ -110,7 +111,7 @@ def test_records_that_embed_each_other_lose_no_finding() -> None:
             OUTER: Record("struct", size, (Field("i", Named(INNER), 0),)),
         }
         sides.append(snapshot({USE: uses(to(OUTER)), **layout}))
-    (only,) = fold([found("effect", INNER), found("effect", OUTER)], RULES, Context(*sides))
+    (only,) = fold([found("effect", INNER), found("effect", OUTER)], RULES, Context(*map(SideFacts, sides)))
     assert [each.name for each in (only, *only.consequences)] == [INNER, OUTER]
 
 
@@ -118,11 +119,11 @@ def test_a_type_that_came_with_what_uses_it_is_folded_under_that() -> None:
     old = snapshot({USE: uses(INT)})
     new = snapshot({USE: uses(INT), function("other"): uses(to(INNER)), INNER: struct(INT)})
     findings = [found("came", INNER, Impact.COMPATIBLE), found("came", function("other"), Impact.COMPATIBLE)]
-    assert names(fold(findings, RULES, Context(old, new))) == [("came", "other", ["Inner"])]
+    assert names(fold(findings, RULES, Context(SideFacts(old), SideFacts(new)))) == [("came", "other", ["Inner"])]
 
 
 def test_a_type_that_went_is_not_hidden_under_a_user_that_weighs_less() -> None:
     old = snapshot({USE: uses(to(INNER)), INNER: struct(INT)})
     new = snapshot({USE: uses(to(INT))})
     findings = [found("went", INNER, Impact.API_BREAK), found("mild", USE, Impact.COMPATIBLE)]
-    assert len(fold(findings, RULES, Context(old, new))) == 2
+    assert len(fold(findings, RULES, Context(SideFacts(old), SideFacts(new)))) == 2

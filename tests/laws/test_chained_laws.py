@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.context import KnownDifferences
+from abistore.compare.comparison import compare, compared
+from abistore.compare.context import Context
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.suppression import Suppressions
 from abistore.compare.reuse.difference import differing
@@ -54,7 +54,7 @@ def test_every_kind_of_change_is_found_between_neighbours_as_by_itself(labels: l
         for old, new in pairwise(releases):
             names = differing(old, new)
             later = side.after(new, set().union(*names.values()))
-            assert compare(old, new, known=KnownDifferences(side, later, names)) == compare(old, new)
+            assert compared(Context(side, later, differing=names), None, None) == compare(old, new)
             side = later
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from abistore.compare.classify.meaningless import is_meaningless
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
 from abistore.model.deltas import Changed, Subject
 from abistore.model.findings import Comparison, Finding, Verdict
 from abistore.model.names import SELF, Kind, Name
@@ -131,7 +132,7 @@ def test_what_differs_is_a_finding_or_is_named_as_meaningless(
     old, new = snapshot(name, before, by_value), snapshot(name, after, by_value)
     comparison = compare(old, new)
     told = any(finding.name == name for finding in findings(comparison))
-    meaningless = is_meaningless(Changed(Subject(name), before, after), Context(old, new))
+    meaningless = is_meaningless(Changed(Subject(name), before, after), Context(SideFacts(old), SideFacts(new)))
     assert told or meaningless or before == after
     assert (comparison.verdict is Verdict.NO_CHANGE) <= (meaningless or before == after)
 

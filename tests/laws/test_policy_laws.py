@@ -30,6 +30,7 @@ from abistore.compare.policies.policy import Override, Policy
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.policies.vocabulary import CATEGORIES
 from abistore.compare.rule import load
+from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison, Finding, Impact, RulingFile
 from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
@@ -132,7 +133,7 @@ def test_what_is_suppressed_only_makes_the_verdict_milder_and_names_its_entry(
 def test_what_an_entry_is_not_about_stays_unless_it_follows_from_what_it_is_about(
     sides: tuple[Snapshot, Snapshot], accepted: Suppressions
 ) -> None:
-    context, rules = Context(*sides), load()
+    context, rules = Context(*map(SideFacts, sides)), load()
     judged: Comparison = compare(*sides, suppressions=accepted)
     direct = set()
     followers = []

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.context import KnownDifferences
+from abistore.compare.comparison import compare, compared
+from abistore.compare.context import Context
 from abistore.compare.reuse.difference import Differing, differing
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
@@ -29,7 +29,7 @@ def test_neighbours_are_judged_the_same_by_what_is_taken_on(seed: int) -> None:
     for old, new in pairwise(releases):
         names = differing(old, new)
         later = side.after(new, changed(names))
-        assert compare(old, new, known=KnownDifferences(side, later, names)) == compare(old, new)
+        assert compared(Context(side, later, differing=names), None, None) == compare(old, new)
         side = later
 
 

@@ -34,7 +34,7 @@ class FieldStorage:
     """How the fields of a record lie on both sides, as far as fields that come and go depend on it."""
 
     def __init__(self, record: Changed[Record], context: Context) -> None:
-        before, after = context.equivalence.old_side.layouts, context.equivalence.new_side.layouts
+        before, after = context.old.types.layouts, context.new.types.layouts
         old, new = list(map(plain, flat_fields(record.old))), list(map(plain, flat_fields(record.new)))
         names, known = {each.name for each in new}, {each.name for each in old}
         kept = [extent(each, after) for each in new if each.name in known and not is_reserved(each)]
@@ -59,8 +59,8 @@ class FieldStorage:
 def place_of(added: Added[Field | InnerField], context: Context) -> FieldPlace:
     """Where the field that ``added`` brings lies among the fields that both sides have."""
     record = record_of(added)
-    storage = context.once(record, FieldStorage)
-    own = extent(plain(added.new), context.equivalence.new_side.layouts)
+    storage = context.once(FieldStorage, record)
+    own = extent(plain(added.new), context.new.types.layouts)
     inner = isinstance(added.new, InnerField) and added.new.alternative
     if record.new.sort == "union" or (inner and storage.kept.meet(own)):
         return FieldPlace.ALTERNATIVE
@@ -73,8 +73,8 @@ def place_of(added: Added[Field | InnerField], context: Context) -> FieldPlace:
 
 def replaced_by(added: Added[Field | InnerField], context: Context) -> tuple[str, ...]:
     """The removed fields whose storage, or some of it, the field that ``added`` brings takes."""
-    start, end = extent(plain(added.new), context.equivalence.new_side.layouts)
-    removed = context.once(record_of(added), FieldStorage).removed
+    start, end = extent(plain(added.new), context.new.types.layouts)
+    removed = context.once(FieldStorage, record_of(added)).removed
     return tuple(name for name, (first, last) in removed if first < end and start < last)
 
 

@@ -30,15 +30,15 @@ class FieldType(Enum):
 
 def field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
     """How memory that was the old field can be used as the new one."""
-    return context.once(field, _field_type)
+    return context.once(_field_type, field)
 
 
 def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
     old, new = plain(field.old), plain(field.new)
     if old.type == new.type or is_reserved(old) or told_by_parts(old, new):
         return FieldType.NONE
-    before, own_before = unqualified(old.type, context.equivalence.old_side)
-    after, own_after = unqualified(new.type, context.equivalence.new_side)
+    before, own_before = unqualified(old.type, context.old.types)
+    after, own_after = unqualified(new.type, context.new.types)
     same = context.stored(before, after)
     if "atomic" in own_before ^ own_after:
         same = max(same, Sameness.REINTERPRETED)
@@ -56,9 +56,8 @@ def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldTy
 
 def qualifiers(field: Changed[Field | InnerField], context: Context) -> tuple[frozenset[str], frozenset[str]]:
     """The qualifiers of the field itself, on both sides; an array's are those of its elements."""
-    sides = context.equivalence
-    old = unqualified(plain(field.old).type, sides.old_side)[1]
-    return old, unqualified(plain(field.new).type, sides.new_side)[1]
+    old = unqualified(plain(field.old).type, context.old.types)[1]
+    return old, unqualified(plain(field.new).type, context.new.types)[1]
 
 
 def unqualified(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]:
@@ -72,16 +71,16 @@ def unqualified(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]
 
 def is_reused(field: Removed[Field | InnerField], context: Context) -> bool:
     """Whether a new field lies where the removed one lay."""
-    own = extent(plain(field.old), context.equivalence.old_side.layouts)
-    return field.within is not None and context.once(field.within, FieldStorage).come.meet(own)
+    own = extent(plain(field.old), context.old.types.layouts)
+    return field.within is not None and context.once(FieldStorage, field.within).come.meet(own)
 
 
 def is_retired(field: Removed[Field | InnerField], context: Context) -> bool:
     """Whether room for later use took the whole place of the removed field, in a record that keeps its size."""
     if field.within is None or field.within.old.size != field.within.new.size:
         return False
-    own = extent(plain(field.old), context.equivalence.old_side.layouts)
-    return context.once(field.within, FieldStorage).rooms.cover(own)
+    own = extent(plain(field.old), context.old.types.layouts)
+    return context.once(FieldStorage, field.within).rooms.cover(own)
 
 
 def _qualified_otherwise(field: Changed[Field | InnerField], context: Context) -> bool:

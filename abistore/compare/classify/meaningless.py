@@ -123,7 +123,7 @@ def _virtuals(record: Record, other: Record, context: Context) -> tuple[VirtualM
 
     The types of an exported one are told of the function.
     """
-    recorded = context.old_tables.records_pure and context.new_tables.records_pure
+    recorded = context.old.tables.records_pure and context.new.tables.records_pure
     if len(record.virtuals) != len(other.virtuals):
         return record.virtuals
     return tuple(
@@ -142,7 +142,7 @@ def _virtuals(record: Record, other: Record, context: Context) -> tuple[VirtualM
 def is_described(method: VirtualMethod, context: Context) -> bool:
     """Whether both sides describe the method as an exported function, whose own finding tells of its types."""
     name = Name("function", method.symbol)
-    return context.old_shape(name) is not None and context.new_shape(name) is not None
+    return context.old.shape(name) is not None and context.new.shape(name) is not None
 
 
 def _enum(enum: Enum, other: Enum) -> Enum:
@@ -191,7 +191,7 @@ def _method(method: Method | None, other: Method | None, context: Context) -> Me
 
 def is_class_described(owner: Name, context: Context) -> bool:
     """Whether both sides describe the class: what is virtual in it, and where, is told of the class and not again."""
-    return isinstance(context.old_shape(owner), Record) and isinstance(context.new_shape(owner), Record)
+    return isinstance(context.old.shape(owner), Record) and isinstance(context.new.shape(owner), Record)
 
 
 def _variable(variable: Variable) -> Variable:

@@ -30,7 +30,7 @@ class TypeDifference(Enum):
 
 def difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     """How a value passed or returned as ``old`` differs from one as ``new``."""
-    return TypeDifference.NONE if old == new else context.between(old, new, _difference)
+    return TypeDifference.NONE if old == new else context.once(_difference, old, new)
 
 
 def _difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
@@ -70,8 +70,8 @@ def _without_restrict(type: TypeRef) -> TypeRef:
 
 
 def _different(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
-    old_levels, old_base = context.equivalence.old_side.levels(old)
-    new_levels, new_base = context.equivalence.new_side.levels(new)
+    old_levels, old_base = context.old.types.levels(old)
+    new_levels, new_base = context.new.types.levels(new)
     if (
         isinstance(old_base, Primitive)
         and old_base.spelling == "void"
@@ -99,17 +99,17 @@ def _are_long_doubles(old: TypeRef, new: TypeRef) -> bool:
 
 def _in_register(type: TypeRef, context: Context) -> bool:
     """Whether a result of ``type`` comes back in a register, where a caller that expects nothing does not miss it."""
-    bare, _ = context.equivalence.new_side.bare(type)
+    bare, _ = context.new.types.bare(type)
     if isinstance(bare, Named):
         return bare.name.kind == "enum"
-    if context.new.target.machine == "i386" and isinstance(bare, Primitive) and bare.spelling in FLOATS:
+    if context.new.snapshot.target.machine == "i386" and isinstance(bare, Primitive) and bare.spelling in FLOATS:
         return False  # comes back on the x87 stack, which the caller does not clear
     return isinstance(bare, Pointer) or (isinstance(bare, Primitive) and 0 < bare.size <= 8)
 
 
 def is_va_list(type: TypeRef, context: Context, *, new: bool) -> bool:
     """Whether ``type`` is the platform's argument list, as compilers record it: an alias, or its inner record."""
-    side = context.equivalence.new_side if new else context.equivalence.old_side
+    side = context.new.types if new else context.old.types
     for _ in range(4):
         if isinstance(type, Named):
             if type.name.spelling in VA_LIST:

@@ -19,9 +19,9 @@ GUARD = (
 def grows_safely(record: Changed[Record], context: Context) -> bool:
     """Whether no consumer depends on the size: the library allocates each object, or callers tell it their size."""
     name = record.subject.name
-    if context.old_consumers.library_allocates(name):
-        return not context.old_consumers.gets_arrays(name)
-    return not context.old_consumers.hold(name) and is_guarded(record, context)
+    if context.old.consumers.library_allocates(name):
+        return not context.old.consumers.gets_arrays(name)
+    return not context.old.consumers.hold(name) and is_guarded(record, context)
 
 
 def is_guarded(record: Changed[Record], context: Context) -> bool:
@@ -30,5 +30,5 @@ def is_guarded(record: Changed[Record], context: Context) -> bool:
     grew = record.new.size > record.old.size
     if first is None or record.old.sort == "union" or not re.fullmatch(GUARD, first.name):
         return False
-    number, _ = context.equivalence.old_side.bare(first.type)
+    number, _ = context.old.types.bare(first.type)
     return grew and isinstance(number, Primitive)

@@ -32,7 +32,7 @@ def only_named_otherwise(old: TypeRef, new: TypeRef, context: Context) -> bool:
     """Whether ``new`` is written with other names of what ``old`` names: renamed types, a tag that became an alias."""
     match old, new:
         case Named(before), Named(after):
-            same = before == after or before.spelling == after.spelling or context.renames.get(before) == after
+            same = before == after or before.spelling == after.spelling or context.renames.targets.get(before) == after
             return same or (before.kind == after.kind == "record" and context.stored(old, new) <= Sameness.SPELLING)
         case Pointer(), Pointer():
             return old.sort == new.sort and only_named_otherwise(old.target, new.target, context)

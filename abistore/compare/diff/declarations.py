@@ -23,7 +23,7 @@ class FacetDeclarations:
     def __init__(self, context: Context, facet: Facet) -> None:
         self._context = context
         self._facet = facet
-        self._old, self._new = context.old.entries[facet], context.new.entries[facet]
+        self._old, self._new = context.old.snapshot.entries[facet], context.new.snapshot.entries[facet]
 
     def deltas(self, name: Name) -> Iterator[Delta[Any]]:
         """The deltas of the declaration ``name``."""
@@ -35,7 +35,7 @@ class FacetDeclarations:
             yield from self._one_sided(name, old, new)
         elif old is not None:
             yield from self._removed(name, old)
-        elif new is not None and not self._came_from(name) and self._context.new_reach.reaches(name):
+        elif new is not None and not self._came_from(name) and self._context.new.reach.reaches(name):
             yield Added(Subject(name), _main(new))
 
     def _shapes(self, name: Name) -> tuple[Variants | None, Variants | None]:
@@ -47,11 +47,11 @@ class FacetDeclarations:
 
     def _changed(self, name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
         context = self._context
-        undescribed = self._facet == "layout" and (name in context.old_undescribed or name in context.new_undescribed)
+        undescribed = self._facet == "layout" and (name in context.old.undescribed or name in context.new.undescribed)
         if undescribed or declared_only_by(context, self._facet, name):
             yield from _became_dynamic(context, name)
-        elif name.kind not in TYPES and not context.old_consumers.can_name(name):
-            yield unnamed(context.old_consumers, name, _main(old), _main(new))
+        elif name.kind not in TYPES and not context.old.consumers.can_name(name):
+            yield unnamed(context.old.consumers, name, _main(old), _main(new))
         elif name.kind not in TYPES or context.affected(name):
             yield from _paired(context, name, name, old, new)
 
@@ -59,9 +59,9 @@ class FacetDeclarations:
         """A function, variable or constant that only one side's headers declare."""
         if self._facet != "source":
             return
-        if old is not None and self._context.new.evidence_of("source").state == "full":
+        if old is not None and self._context.new.snapshot.evidence_of("source").state == "full":
             yield Removed(Subject(name), _text(old) or Declared())
-        if new is not None and self._context.old.evidence_of("source").state == "full":
+        if new is not None and self._context.old.snapshot.evidence_of("source").state == "full":
             yield Added(Subject(name), _text(new) or Declared())
 
     def _removed(self, name: Name, old: Variants) -> Iterator[Delta[Any]]:
@@ -71,7 +71,7 @@ class FacetDeclarations:
         other = self._elsewhere(name)
         if other is not None:
             yield from _as_another(context, name, other, old, self._new[other])
-        elif context.new.evidence_of(facet).state == "full" or _still_seen(context, facet, name):
+        elif context.new.snapshot.evidence_of(facet).state == "full" or _still_seen(context, facet, name):
             yield Removed(Subject(name), _main(old))
 
     def _elsewhere(self, name: Name) -> Name | None:
@@ -79,7 +79,7 @@ class FacetDeclarations:
 
         A struct that became an alias is one.
         """
-        renamed = self._context.renames.get(name)
+        renamed = self._context.renames.targets.get(name)
         if renamed is not None and renamed in self._new:
             return renamed
         kinds = (Name(kind, name.spelling) for kind in TYPES)
@@ -87,7 +87,7 @@ class FacetDeclarations:
 
     def _came_from(self, name: Name) -> bool:
         """Whether a type that went is this one now."""
-        renamed = self._context.renamed_from(name)
+        renamed = self._context.renames.origins.get(name)
         others = (Name(kind, name.spelling) for kind in TYPES)
         gone = [each for each in (renamed, *others) if each in self._old and each not in self._new]
         return any(self._context.affected(each) and self._elsewhere(each) == name for each in gone if each is not None)
@@ -95,9 +95,9 @@ class FacetDeclarations:
 
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of a type that the other side has under another name, or as another kind of declaration."""
-    renamed = name in context.renames
+    renamed = name in context.renames.targets
     shown = TagName if renamed else DefinitionKind
-    wrap = shown if context.old_consumers.can_see(name) else PrivateType
+    wrap = shown if context.old.consumers.can_see(name) else PrivateType
     yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
     if renamed and old != new:
         yield from _paired(context, name, other, old, new)
@@ -108,13 +108,13 @@ def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
 
     Instances of templates that are declared ``extern`` are left out too.
     """
-    old, new = context.old_shape(name), context.new_shape(name)
+    old, new = context.old.shape(name), context.new.shape(name)
     if "<" in name.spelling or not context.affected(name):
         return
-    hidden = name in context.old_undescribed, name in context.new_undescribed
-    if hidden == (False, True) and _tells_of_a_vtable(old, context.old_tables, context.new_tables):
+    hidden = name in context.old.undescribed, name in context.new.undescribed
+    if hidden == (False, True) and _tells_of_a_vtable(old, context.old.tables, context.new.tables):
         yield Changed(Subject(name), DescribedClass(old), DescribedClass(None))
-    elif hidden == (True, False) and _tells_of_a_vtable(new, context.new_tables, context.old_tables):
+    elif hidden == (True, False) and _tells_of_a_vtable(new, context.new.tables, context.old.tables):
         yield Changed(Subject(name), DescribedClass(None), DescribedClass(new))
 
 
@@ -135,12 +135,12 @@ def _text(variants: Variants) -> Declared | None:
 
 def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
     """Whether an export that used the type on the old side is described on the new side, and no longer uses it."""
-    return any(export in context.new.entries[facet] for export in context.affected(name))
+    return any(export in context.new.snapshot.entries[facet] for export in context.affected(name))
 
 
 def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
-    if name.kind in TYPES and not context.old_consumers.can_see(name):
+    if name.kind in TYPES and not context.old.consumers.can_see(name):
         yield Changed(Subject(name), PrivateType(name, _main(old)), PrivateType(other, _main(new)))
     else:
         yield from _compared(name, old, new)

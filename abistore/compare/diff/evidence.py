@@ -27,12 +27,12 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
     """How the evidence of each facet, and the recorded options, differ; each with the facet that it is about."""
     facets: tuple[Facet, ...] = ("layout", "source")
     for facet in facets:
-        old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
+        old, new = context.old.snapshot.evidence_of(facet), context.new.snapshot.evidence_of(facet)
         if evidence_rank(old) != evidence_rank(new):
             yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
-    if context.old.provenance.compilers == context.new.provenance.compilers:
+    if context.old.snapshot.provenance.compilers == context.new.snapshot.provenance.compilers:
         return
-    old_options, new_options = recorded(context.old), recorded(context.new)
+    old_options, new_options = recorded(context.old.snapshot), recorded(context.new.snapshot)
     if old_options is not None and new_options is not None and old_options != new_options:
         yield "layout", Changed(Subject(SELF, "toolchain"), Toolchain(old_options), Toolchain(new_options))
 

@@ -29,11 +29,12 @@ from abistore.compare.parts import (
     VersionDefinition,
     VersionRequirement,
 )
+from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import Import, Library, Symbol
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.snapshot import Variants
 
 EXPORTS = ("function", "variable")
 
@@ -46,8 +47,8 @@ class ExportTables:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.old = context.old_side.exports.names
-        self.new = context.new_side.exports.names
+        self.old = context.old.exports.names
+        self.new = context.new.exports.names
         names = (name for name in context.differing["symbol"] if name.kind in EXPORTS)
         self.differing = sorted({name.spelling for name in names})
 
@@ -64,12 +65,12 @@ class ExportTables:
     def lost(self, spelling: str) -> Owner:
         """Whose an export is that only the old side has."""
         context = self.context
-        return context.old_consumers.owner(self.old[spelling], context.new_side.exporting, gone=True)
+        return context.old.consumers.owner(self.old[spelling], context.new.exporting, gone=True)
 
     def gained(self, spelling: str) -> Owner:
         """Whose an export is that only the new side has."""
         context = self.context
-        return context.new_consumers.owner(self.new[spelling], context.old_side.exporting, gone=False)
+        return context.new.consumers.owner(self.new[spelling], context.old.exporting, gone=False)
 
 
 def export_deltas(context: Context) -> Iterator[Delta[Any]]:
@@ -88,7 +89,7 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
 
 def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
     moves: dict[tuple[str, str], list[Delta[Any]]] = {}
-    before, after = (side.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
+    before, after = (side.snapshot.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
     shared = [
         (tables.old[each], tables.new[each]) for each in tables.differing if each in tables.old and each in tables.new
     ]
@@ -120,8 +121,8 @@ def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Ite
         other = after.get(symbol.version, default)
         if _unversioned(symbol) == _unversioned(other):
             continue
-        if not context.old_consumers.can_name(name):
-            yield unnamed(context.old_consumers, name, symbol, other)
+        if not context.old.consumers.can_name(name):
+            yield unnamed(context.old.consumers, name, symbol, other)
         else:
             yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
 
@@ -197,7 +198,7 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
         if added:
             come -= set(added)
             yield Added(Subject(SELF, part), shape(tuple(added)))
-    leaked = [each for each in sorted(come) if not context.new_consumers.can_name(tables.new[each])]
+    leaked = [each for each in sorted(come) if not context.new.consumers.can_name(tables.new[each])]
     if leaked:
         come -= set(leaked)
         yield Added(Subject(SELF, "internal exports"), InternalExports(tuple(leaked)))
@@ -206,7 +207,7 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
 
 def _hidden(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:
     """Those of ``gone`` that no consumer can name. They say nothing about how those are renamed that consumers can."""
-    consumers = tables.context.old_consumers
+    consumers = tables.context.old.consumers
     names = [(each, tables.old[each]) for each in sorted(gone)]
     headers = {each: consumers.private_header(name) for each, name in names if not consumers.can_name(name)}
     undeclared = tuple(each for each, header in headers.items() if header)
@@ -266,9 +267,9 @@ def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterat
         yield Changed(subject, Provider(before, tuple(symbols)), Provider(after, tuple(symbols)))
 
 
-def _imported(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, Import]:
+def _imported(side: SideFacts, names: Iterable[Name]) -> dict[Name, Import]:
     """The imports of these ``names``, each as its last variant tells."""
-    found = ((name, snapshot.variants("symbol", name)[-1:]) for name in names)
+    found = ((name, side.variants("symbol", name)[-1:]) for name in names)
     return {name: shape for name, last in found for shape in last if isinstance(shape, Import)}
 
 
@@ -277,8 +278,8 @@ def _imported(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, Import]:
 
 def _library(tables: ExportTables) -> Iterator[Delta[Any]]:
     context = tables.context
-    old, new = context.old_library, context.new_library
-    sides = context.old_side, context.new_side
+    old, new = context.old.library, context.new.library
+    sides = context.old, context.new
     before, after = (ExportCounts(len(side.exports.names), side.exports.versioned) for side in sides)
     if before != after:
         yield Changed(Subject(SELF, "exports"), before, after)
@@ -311,12 +312,12 @@ def _nodes(
 
 
 def _living_in(
-    snapshot: Snapshot, exported: Mapping[str, Name], versions: Set[str]
+    side: SideFacts, exported: Mapping[str, Name], versions: Set[str]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each of the version nodes, sorted, with the exports that live in it."""
     living: dict[str, set[str]] = {version: set() for version in sorted(versions)}
     for spelling, name in exported.items() if living else ():
-        for symbol in _symbols(snapshot.variants("symbol", name)):
+        for symbol in _symbols(side.variants("symbol", name)):
             if symbol.version in living:
                 living[symbol.version].add(spelling)
     return ((version, tuple(sorted(found))) for version, found in living.items())

@@ -22,15 +22,14 @@ def regrouped(
 
     A scalar may also have become room for later use; the reverse is a use of that room, and not told here.
     """
-    sides = context.equivalence
     old = [each for each in _whole(gone) if each.access != "private" and not is_reserved(each)]
     new = _whole(come)
     while old:
         before, after = [old.pop(0)], list[Field]()
         if not new:
             return
-        while _take(old, before, after, sides.old_side.layouts, sides.new_side.layouts) | _take(
-            new, after, before, sides.new_side.layouts, sides.old_side.layouts
+        while _take(old, before, after, context.old.types.layouts, context.new.types.layouts) | _take(
+            new, after, before, context.new.types.layouts, context.old.types.layouts
         ):
             pass
         if len(before) + len(after) > 2 and after and _same_scalars(before, after, context):
@@ -39,12 +38,15 @@ def regrouped(
 
 def is_alternative_of(old: TypeRef, new: TypeRef, context: Context) -> bool:
     """Whether ``new`` is a union of ``old``'s size, one alternative of which is represented as ``old``."""
-    sides = context.equivalence
-    bare, _ = sides.new_side.bare(new)
+    bare, _ = context.new.types.bare(new)
     shape = (
-        sides.new_side.shape(bare.name) if isinstance(bare, Named) else bare.shape if isinstance(bare, Inline) else None
+        context.new.types.shape(bare.name)
+        if isinstance(bare, Named)
+        else bare.shape
+        if isinstance(bare, Inline)
+        else None
     )
-    if not isinstance(shape, Record) or shape.sort != "union" or sides.old_side.layouts.size(old) != shape.size:
+    if not isinstance(shape, Record) or shape.sort != "union" or context.old.types.layouts.size(old) != shape.size:
         return False
     alternatives = (field.type for field in shape.fields if field.bit_size is None)
     return any(context.stored(old, each) <= Sameness.REPRESENTATION for each in alternatives)
@@ -72,10 +74,11 @@ def _take(free: list[Field], group: list[Field], other: list[Field], layouts: La
 
 
 def _same_scalars(before: Sequence[Field], after: Sequence[Field], context: Context) -> bool:
-    sides = context.equivalence
-    reserved = [_extent(each, sides.new_side.layouts) for each in after if is_reserved(each)]
-    old = _scalars(before, sides.old_side.snapshot, sides.old_side.layouts)
-    new = _scalars([each for each in after if not is_reserved(each)], sides.new_side.snapshot, sides.new_side.layouts)
+    reserved = [_extent(each, context.new.types.layouts) for each in after if is_reserved(each)]
+    old = _scalars(before, context.old.types.snapshot, context.old.types.layouts)
+    new = _scalars(
+        [each for each in after if not is_reserved(each)], context.new.types.snapshot, context.new.types.layouts
+    )
     if old is None or new is None or not new:
         return False
     for place, scalar in old.items():

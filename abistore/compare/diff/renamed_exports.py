@@ -288,7 +288,7 @@ def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[o
     found: dict[object, list[str]] = {}
     for symbol in symbols:
         name = Name("function", symbol)
-        shape = context.old_shape(name) if old else context.new_shape(name)
+        shape = context.old.shape(name) if old else context.new.shape(name)
         if isinstance(shape, Function) and shape.parameters and any(references(shape)):
             found.setdefault((shape.result, shape.parameters, shape.variadic, shape.method), []).append(symbol)
     return found

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
 from abistore.model.findings import NotChecked
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.shapes import Enum, Opaque, Record
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.snapshot import Variants
 from abistore.model.words.counting import counted
 
 TYPES: tuple[Kind, ...] = ("record", "enum", "alias")
@@ -20,7 +21,7 @@ PLACES: tuple[Place, ...] = ("old", "new")
 
 def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
     """Why ``facet`` cannot be compared at all, or not completely; empty where both sides saw all of it."""
-    old, new = context.old.evidence_of(facet), context.new.evidence_of(facet)
+    old, new = context.old.snapshot.evidence_of(facet), context.new.snapshot.evidence_of(facet)
     found = []
     for side, evidence in (("old", old), ("new", new)):
         if evidence.state == "full" or (evidence.state == "missing" and evidence.reason == "nothing-to-describe"):
@@ -38,7 +39,7 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
 
 def comparable(context: Context, facet: Facet) -> bool:
     """Whether both sides saw something in ``facet``."""
-    sides = (context.old, context.new)
+    sides = (context.old.snapshot, context.new.snapshot)
     return all(facet in side.entries and side.evidence_of(facet).state != "missing" for side in sides)
 
 
@@ -64,7 +65,7 @@ def unseen(context: Context, facet: Facet, marks: Iterable[tuple[Name, UnseenMar
 
 
 def _exported_only(context: Context, facet: Facet, place: Place, names: tuple[Name, ...]) -> NotChecked:
-    evidence = (context.old if place == "old" else context.new).evidence_of(facet)
+    evidence = (context.old if place == "old" else context.new).snapshot.evidence_of(facet)
     return NotChecked(
         facet,
         place,
@@ -94,7 +95,7 @@ def marks(context: Context, facet: Facet, name: Name) -> UnseenMarks:
 
 
 def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | None:
-    described = name in context.old.entries[facet], name in context.new.entries[facet]
+    described = name in context.old.snapshot.entries[facet], name in context.new.snapshot.entries[facet]
     if described[0] == described[1] or name.kind in TYPES or not context.exported(name):
         return None
     return "new" if described[0] else "old"
@@ -109,11 +110,11 @@ def declared_only_by(context: Context, facet: Facet, name: Name) -> Place | None
     old, new = context.old.variants(facet, name), context.new.variants(facet, name)
     if name.kind not in TYPES or not old or not new:
         return None
-    if _is_only_declared(old) and _is_defined(new) and name not in context.old_undescribed:
-        used = _leaves_out(context, context.old) or context.old_reach.reaches(name, by_value=True)
+    if _is_only_declared(old) and _is_defined(new) and name not in context.old.undescribed:
+        used = _leaves_out(context, context.old) or context.old.reach.reaches(name, by_value=True)
         return "old" if used else None
-    if _is_only_declared(new) and _is_defined(old) and name not in context.new_undescribed:
-        used = _leaves_out(context, context.new) or context.new_reach.reaches(name, by_value=True)
+    if _is_only_declared(new) and _is_defined(old) and name not in context.new.undescribed:
+        used = _leaves_out(context, context.new) or context.new.reach.reaches(name, by_value=True)
         return "new" if used else None
     return None
 
@@ -126,14 +127,14 @@ def _is_defined(shapes: Variants) -> bool:
     return any(isinstance(shape, Record | Enum) for shape in shapes)
 
 
-def _leaves_out(context: Context, side: Snapshot) -> bool:
-    return not context.same_toolchain and any("clang" in each for each in side.provenance.compilers)
+def _leaves_out(context: Context, side: SideFacts) -> bool:
+    return not context.same_toolchain and any("clang" in each for each in side.snapshot.provenance.compilers)
 
 
 def chosen_at_load_time(context: Context, facet: Facet) -> Iterator[NotChecked]:
     """Functions that both sides export as an IFUNC and neither describes: compilers record their resolvers only."""
-    both = context.old_side.exports.chosen_at_load_time & context.new_side.exports.chosen_at_load_time
-    sides = context.old.entries[facet], context.new.entries[facet]
+    both = context.old.exports.chosen_at_load_time & context.new.exports.chosen_at_load_time
+    sides = context.old.snapshot.entries[facet], context.new.snapshot.entries[facet]
     chosen = sorted(name for name in both if not any(name in side for side in sides))
     if chosen:
         yield NotChecked(

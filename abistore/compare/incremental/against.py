@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.compare.comparison import IndependentFindings, concluded, not_checked, refuse_strangers, terms_of
-from abistore.compare.context import Context, KnownDifferences, Renames
+from abistore.compare.context import Context, Renames
 from abistore.compare.incremental.groups import FindingGroups
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
@@ -40,13 +40,11 @@ class JudgedAgainst:
     def __init__(
         self, old: SideFacts, *, policy: Policy | None = None, suppressions: Suppressions | None = None
     ) -> None:
-        self._old = old
         self._policy = policy
         self._suppressions = suppressions
         self._meant = suppressions
         self._is_ruled = policy is not None or suppressions is not None
-        places = Places(old.files) if self._is_ruled else {}
-        self._old_snapshot = msgspec.structs.replace(old.snapshot, locations=places)
+        self._old = old.placed(Places(old.files) if self._is_ruled else {})
         self._forget()
 
     def _forget(self) -> None:
@@ -70,8 +68,8 @@ class JudgedAgainst:
         """
         refuse_strangers(self._old.snapshot, new.snapshot)
         self._begin(new)
-        context = Context(self._old.snapshot, new.snapshot, KnownDifferences(self._old, new, differing, cards))
-        deltas, renames = library_deltas(context), Renames(context.renames, context.origins)
+        context = Context(self._old, new, differing=differing, cards=cards)
+        deltas, renames = library_deltas(context), context.renames
         facets = DeclarationJudge(context).facets
         names = deltas.exports.keys() | {name for facet in facets for name in differing[facet]}
         keys = self._keys(new, changed, renames)
@@ -141,7 +139,7 @@ class JudgedAgainst:
         new = self._last.watched(note, located=self._is_ruled)
         targets, origins = self._renames
         renames = Renames(Watched(targets, note, "renamed"), Watched(origins, note, "origin"))
-        return Context(self._old_snapshot, new.snapshot, KnownDifferences(self._old, new, NOTHING, None, renames))
+        return Context(self._old, new, differing=NOTHING, renames=renames)
 
     def _watching(self, seen: set[Key]) -> tuple[Context, Terms]:
         context = self._watched(seen)

@@ -116,9 +116,9 @@ class _Parents:
         """
         finding, context = self._findings[index], self._context
         if self._rules[finding.kind].action == "added":
-            side, reach = context.equivalence.new_side, context.new_reach
+            side, reach = context.new.types, context.new.reach
         else:
-            side, reach = context.equivalence.old_side, context.old_reach
+            side, reach = context.old.types, context.old.reach
         for names in (_mentioning(finding.name, side, reach), reach.exports_reaching(finding.name)):
             users = (other for name in names for other in self._of.get(name, ()))
             causes = [other for other in users if other != index and self._weighs(other, finding)]
@@ -160,10 +160,10 @@ class _Parents:
         """
         lineage = [name]
         for each in lineage:
-            shape = self._context.old_shape(each)
+            shape = self._context.old.shape(each)
             heavy = any(self._weighs(other, finding) for other in self._of.get(each, ()))
             if not heavy and isinstance(shape, Record):
-                bases = (self._context.equivalence.old_side.bare(base.type)[0] for base in shape.bases)
+                bases = (self._context.old.types.bare(base.type)[0] for base in shape.bases)
                 lineage += [base.name for base in bases if isinstance(base, Named) and base.name not in lineage]
         return lineage
 
@@ -224,10 +224,10 @@ class _Parents:
         return self._strongest_effect(index) if cause is None else cause
 
     def _inner_cause(self, finding: Finding) -> int | None:
-        shape = self._context.old_shape(finding.name)
+        shape = self._context.old.shape(finding.name)
         inner = sorted(set(embedded(shape))) if shape is not None else []
         for name in [each for part in inner for each in self._lineage(part, finding)]:
-            resolved = self._context.equivalence.old_side.record_behind(name) or name
+            resolved = self._context.old.types.record_behind(name) or name
             if resolved == finding.name or not self._changes_users(resolved):
                 continue
             causes = [other for other in self._of.get(resolved, ()) if self._weighs(other, finding)]
@@ -237,8 +237,8 @@ class _Parents:
 
     def _changes_users(self, name: Name) -> bool:
         """Whether what differs in a record changes records that embed or derive from it: their layout or vtable."""
-        new_name = self._context.renames.get(name, name)
-        old, new = self._context.old_shape(name), self._context.new_shape(new_name)
+        new_name = self._context.renames.targets.get(name, name)
+        old, new = self._context.old.shape(name), self._context.new.shape(new_name)
         return _outside(old) != _outside(new)
 
 

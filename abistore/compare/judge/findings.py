@@ -65,8 +65,8 @@ def findings_of(delta: Delta[Any], table: Dispatch, context: Context) -> Iterato
 def _location(delta: Delta[Any], context: Context) -> Location | None:
     name = delta.subject.name
     if isinstance(delta, Removed):
-        return context.old.locations.get(name)
-    return context.new.locations.get(name) or context.old.locations.get(name)
+        return context.old.snapshot.locations.get(name)
+    return context.new.snapshot.locations.get(name) or context.old.snapshot.locations.get(name)
 
 
 def _affected(delta: Delta[Any], stated: tuple[Name, ...], context: Context) -> tuple[Name, ...]:

@@ -82,7 +82,7 @@ class FindingFacts:
     @cached_property
     def by_value_users(self) -> tuple[Name, ...]:
         """The old side's exports through which consumers hold objects of the type itself."""
-        return self.context.old_reach.exports_reaching(self.finding.name, by_value=True) if self.is_type else ()
+        return self.context.old.reach.exports_reaching(self.finding.name, by_value=True) if self.is_type else ()
 
 
 def scopes_of(qualified: str) -> tuple[str, ...]:

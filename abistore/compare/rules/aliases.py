@@ -22,7 +22,7 @@ VERSIONED = re.compile(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$"
 def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
     """How the targets compare: as values, or as pointers where programs meet them behind pointers only."""
     old, new = alias.old.target, alias.new.target
-    if context.old_consumers.hold(alias.subject.name):
+    if context.old.consumers.hold(alias.subject.name):
         return context.stored(old, new)
     return context.stored(Pointer(old), Pointer(new))
 

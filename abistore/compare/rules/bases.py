@@ -77,7 +77,7 @@ def _kept(record: Changed[Record], context: Context) -> str:
     gone, come = _other_bases(record, context)
     if not gone and not come:
         return "bases"
-    old, new = context.old_tables, context.new_tables
+    old, new = context.old.tables, context.new.tables
     same_form = record.old.size == record.new.size and old.is_polymorphic(record.old) == new.is_polymorphic(record.new)
     before, after = _places(record.old, old), _places(record.new, new)
     if before is None or after is None or not same_form:

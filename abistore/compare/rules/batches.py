@@ -33,7 +33,7 @@ def examples(symbols: Sequence[str]) -> str:
 
 def exports_called(symbols: Sequence[str], context: Context, *, new: bool = False) -> tuple[Name, ...]:
     """The functions and variables of these symbols that the old, or the new, side exports."""
-    entries = (context.new if new else context.old).entries.get("symbol", {})
+    entries = (context.new if new else context.old).snapshot.entries.get("symbol", {})
     names = (Name(kind, symbol) for symbol in symbols for kind in ("function", "variable"))
     return tuple(name for name in names if name in entries)
 

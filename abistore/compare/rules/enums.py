@@ -24,7 +24,7 @@ from abistore.model.words.counting import counted
 def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
     """The old and the new enumeration."""
     assert delta.within is not None
-    return context.once(delta.within, _both)
+    return context.once(_both, delta.within)
 
 
 def _both(enum: Changed[Enum], _: Context) -> tuple[EnumeratorValues, EnumeratorValues]:

@@ -166,7 +166,7 @@ def _float_is_widened(old: Function, new: Function, context: Context) -> bool:
     """Whether only one side has a prototype: without one, callers pass a ``double`` for each ``float``."""
     if old.prototyped == new.prototyped:
         return False
-    side, parameters = context.equivalence.old_side, (new if old.prototyped else old).parameters
+    side, parameters = context.old.types, (new if old.prototyped else old).parameters
     return any(isinstance(bare := side.bare(each)[0], Primitive) and bare.spelling == "float" for each in parameters)
 
 

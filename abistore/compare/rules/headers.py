@@ -117,7 +117,7 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
     name = declared.subject.name
     other = _other_overload(name)
     overload = other is not None and _declares(context, other)
-    vanished = bool(context.old.variants("symbol", name)) and not context.new.variants("symbol", name)
+    vanished = context.old.variants("symbol", name) != () == context.new.variants("symbol", name)
     if "constant" not in declared.old.traits and not overload and not vanished:
         yield Note("no public header declares it any more", demangle(name.spelling), None)
 

@@ -132,7 +132,7 @@ def needed_version_changed(dependency: Added[Dependency], context: Context) -> I
 
 def _renamed(soname: str, context: Context) -> str | None:
     """What the old side needed of the same library, if the new side no longer does."""
-    old, new = context.old_library, context.new_library
+    old, new = context.old.library, context.new.library
     gone = [each for each in old.needed if each not in new.needed] if old and new else []
     return next((each for each in gone if library_name(each) == library_name(soname)), None)
 
@@ -145,7 +145,7 @@ def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterato
 
     Fix: nothing; such programs must link to what they use.
     """
-    new = context.new_library.needed if context.new_library else ()
+    new = context.new.library.needed if context.new.library else ()
     if library_name(dependency.old.soname) not in map(library_name, new) or RUNTIME.fullmatch(dependency.old.soname):
         yield Note("a library is no longer needed", dependency.old.soname)
 
@@ -343,9 +343,9 @@ def library_version_downgraded(outcome: Changed[WorstImpact], context: Context) 
 
     Fix: compare the older release with the newer one, in this order.
     """
-    old, new = _numbers(context.old.version or ""), _numbers(context.new.version or "")
+    old, new = _numbers(context.old.snapshot.version or ""), _numbers(context.new.snapshot.version or "")
     if old and new and old > new:
-        yield Note("the version label is lower", context.old.version, context.new.version)
+        yield Note("the version label is lower", context.old.snapshot.version, context.new.snapshot.version)
 
 
 def _numbers(version: str) -> list[int]:

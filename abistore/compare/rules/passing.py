@@ -40,15 +40,15 @@ def _takes_own(parameters: tuple[TypeRef, ...], owner: Name) -> bool:
 def _new_member_of(symbol: Added[Symbol], context: Context) -> Name | None:
     """The class whose first exported special member ``symbol`` is, if the debug information hides what that does."""
     name = symbol.subject.name
-    function = context.new_shape(name)
+    function = context.new.shape(name)
     owner = special_member(function) if isinstance(function, Function) else None
     if owner is None or primary(name.spelling) != name.spelling:
         return None
-    old, new = context.old_shape(owner), context.new_shape(owner)
+    old, new = context.old.shape(owner), context.new.shape(owner)
     if not isinstance(old, Record) or not isinstance(new, Record) or None not in (old.passing, new.passing):
         return None
-    had_one = any(special_member(each) == owner for each in context.old_tables.methods(owner))
-    return None if had_one or context.old_tables.is_polymorphic(old) else owner
+    had_one = any(special_member(each) == owner for each in context.old.tables.methods(owner))
+    return None if had_one or context.old.tables.is_polymorphic(old) else owner
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
@@ -77,11 +77,11 @@ def _passing(record: Changed[Record]) -> tuple[str, str] | None:
 
 def _moves_registers(record: Changed[Record], context: Context) -> bool:
     """Whether what is passed by value, and is or embeds a record of the same size, goes into other registers."""
-    name, sides = record.subject.name, context.equivalence
+    name = record.subject.name
     if record.old.size != record.new.size or record.old.size > MOST_BYTES:
         return False
     for value in context.passed_with(name):
-        old, new = registers(Named(value), sides.old_side), registers(Named(value), sides.new_side)
+        old, new = registers(Named(value), context.old.types), registers(Named(value), context.new.types)
         if None not in (old, new) and old != new:
             return True
     return False

@@ -22,7 +22,7 @@ def _sizes(record: Changed[Record]) -> tuple[str, str] | None:
 
 
 def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | None:
-    layouts = context.equivalence.old_side.layouts, context.equivalence.new_side.layouts
+    layouts = context.old.types.layouts, context.new.types.layouts
     old, new = layouts[0].record_alignment(record.old), layouts[1].record_alignment(record.new)
     if record.within is not None or old == new:
         return None
@@ -107,8 +107,8 @@ def struct_packing_changed(record: Changed[Record], context: Context) -> Iterato
     """
     if record.within is not None:
         return
-    old = context.equivalence.old_side.layouts.is_packed(record.old)
-    new = context.equivalence.new_side.layouts.is_packed(record.new)
+    old = context.old.types.layouts.is_packed(record.old)
+    new = context.new.types.layouts.is_packed(record.new)
     if old != new:
         yield Note("the packing differs", _packing(old), _packing(new))
 

@@ -30,10 +30,10 @@ STANDARD_LIBRARIES = ("libstdc++", "libc++")
 
 def is_time64(alias: Changed[Alias], context: Context) -> bool:
     """Whether a time or file offset type of a 32-bit platform got another width."""
-    if context.old.target.bits != 32 or alias.subject.name.spelling not in WIDENED:
+    if context.old.snapshot.target.bits != 32 or alias.subject.name.spelling not in WIDENED:
         return False
-    old = context.equivalence.old_side.layouts.size(alias.old.target)
-    new = context.equivalence.new_side.layouts.size(alias.new.target)
+    old = context.old.types.layouts.size(alias.old.target)
+    new = context.new.types.layouts.size(alias.new.target)
     return old != new
 
 
@@ -60,8 +60,8 @@ def long_double_abi_changed(value: Changed[Parameter] | Changed[Result], context
     Fix: build with the platform's own format, or with the one of the old release.
     """
     if difference(value.old.type, value.new.type, context) is TypeDifference.LONG_DOUBLE:
-        old = context.equivalence.old_side.layouts.size(value.old.type)
-        new = context.equivalence.new_side.layouts.size(value.new.type)
+        old = context.old.types.layouts.size(value.old.type)
+        new = context.new.types.layouts.size(value.new.type)
         yield Note("long double is of another size (bytes)", str(old), str(new))
 
 

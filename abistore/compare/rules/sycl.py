@@ -66,7 +66,7 @@ def sycl_pi_entrypoint_removed(symbol: Removed[Symbol], context: Context) -> Ite
     Fix: keep the entry point, or release plugin and runtime together.
     """
     name = symbol.subject.name
-    if is_entry_point(name, context.old):
+    if is_entry_point(name, context.old.snapshot):
         yield Note("the plugin's entry point is gone", name.spelling)
 
 
@@ -79,5 +79,5 @@ def sycl_pi_entrypoint_added(symbol: Added[Symbol], context: Context) -> Iterato
     Fix: nothing.
     """
     name = symbol.subject.name
-    if is_entry_point(name, context.new):
+    if is_entry_point(name, context.new.snapshot):
         yield Note("the plugin's entry point is new", None, name.spelling)

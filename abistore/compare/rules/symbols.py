@@ -49,9 +49,9 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """
     name = symbol.subject.name
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
-    if not own or is_entry_point(name, context.old) or _makes_abstract(name, context):
+    if not own or is_entry_point(name, context.old.snapshot) or _makes_abstract(name, context):
         return
-    if not context.old_consumers.headers_omit(_declared(name)):
+    if not context.old.consumers.headers_omit(_declared(name)):
         yield Note("the function is no longer exported", _title(name))
 
 
@@ -77,7 +77,7 @@ def _makes_abstract(name: Name, context: Context) -> bool:
     head, complete, tail = name.spelling.rpartition("C1E")
     if not complete or not context.new.variants("symbol", Name("function", f"{head}C2E{tail}")):
         return False
-    side = context.old if context.old_tables.records_pure else context.new
+    side = context.old if context.old.tables.records_pure else context.new
     shapes = side.variants("layout", Name("record", scope(entity(_title(name)))))
     return any(method.pure for shape in shapes if isinstance(shape, Record) for method in shape.virtuals)
 
@@ -98,7 +98,7 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """
     name = symbol.subject.name
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
-    if own and not is_entry_point(name, context.new):
+    if own and not is_entry_point(name, context.new.snapshot):
         yield Note("the function is new", None, _title(name))
 
 
@@ -118,7 +118,7 @@ def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """
     name = symbol.subject.name
     own = name.kind == "variable" and not name.spelling.startswith(CLASS_DATA)
-    if own and not context.old_consumers.headers_omit(name):
+    if own and not context.old.consumers.headers_omit(name):
         yield Note("the variable is no longer exported", _title(name))
 
 
@@ -132,8 +132,8 @@ def symbol_undeclared_removed(symbol: Removed[Symbol], context: Context) -> Iter
     Fix: nothing, unless such consumers are known; hide what no header declares.
     """
     name = symbol.subject.name
-    compiled = name.spelling.startswith(OF_CLASS) or is_entry_point(name, context.old)
-    if not compiled and context.old_consumers.headers_omit(_declared(name)):
+    compiled = name.spelling.startswith(OF_CLASS) or is_entry_point(name, context.old.snapshot)
+    if not compiled and context.old.consumers.headers_omit(_declared(name)):
         yield Note("the export is gone, and no header declared it", _title(name))
 
 

@@ -69,7 +69,7 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
     name = symbol.subject.name
     if not name.spelling.startswith(VTABLE) or not sized(symbol.old, symbol.new):
         return
-    if not grows_unseen(Name("record", entity(demangle(name.spelling))), context.old_tables, context.new_tables):
+    if not grows_unseen(Name("record", entity(demangle(name.spelling))), context.old.tables, context.new.tables):
         yield Note("the vtable has another number of entries", *_slots(symbol, context))
 
 
@@ -87,7 +87,7 @@ def vtt_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterato
 
 
 def _slots(symbol: Changed[Symbol], context: Context) -> tuple[str, str]:
-    width = context.old.target.bits // 8
+    width = context.old.snapshot.target.bits // 8
     return str(symbol.old.size // width), str(symbol.new.size // width)
 
 

@@ -96,7 +96,7 @@ def type_became_opaque(definition: Changed[DefinitionKind], context: Context) ->
     Fix: keep the definition in the header, and add a new opaque type with functions that allocate it.
     """
     name = definition.subject.name
-    if _became_opaque(definition) and not context.old_consumers.library_allocates(name):
+    if _became_opaque(definition) and not context.old.consumers.library_allocates(name):
         yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
 
 
@@ -110,7 +110,7 @@ def type_handle_definition_removed(definition: Changed[DefinitionKind], context:
     Fix: offer functions for what programs look at, before you hide the definition.
     """
     name = definition.subject.name
-    if _became_opaque(definition) and context.old_consumers.library_allocates(name):
+    if _became_opaque(definition) and context.old.consumers.library_allocates(name):
         yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
 
 
@@ -194,8 +194,8 @@ def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Same
         case (Foreign() | Opaque(), Foreign() | Opaque()):
             return Sameness.SPELLING
         case (Foreign(), Record() | Enum()) | (Record() | Enum(), Foreign()):
-            sides = context.equivalence
-            sizes = sides.old_side.layouts.size(Named(old.name)), sides.new_side.layouts.size(Named(new.name))
+            before, after = context.old.types.layouts, context.new.types.layouts
+            sizes = before.size(Named(old.name)), after.size(Named(new.name))
             return Sameness.REPRESENTATION if None in sizes or sizes[0] == sizes[1] else Sameness.DIFFERENT
         case _:
             return context.stored(Named(old.name), Named(new.name))
@@ -266,7 +266,7 @@ def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Ite
     Fix: build with the same standard library and the same settings of it (``_GLIBCXX_USE_CXX11_ABI``, debug modes).
     """
     storage = _foreign(type)
-    if storage is not None and context.old_consumers.hold(type.subject.name):
+    if storage is not None and context.old.consumers.hold(type.subject.name):
         yield Note("the storage differs", *storage)
 
 
@@ -279,7 +279,7 @@ def type_foreign_pointee_changed(type: Changed[Foreign], context: Context) -> It
     Fix: build with the same standard library and the same settings of it.
     """
     storage = _foreign(type)
-    if storage is not None and not context.old_consumers.hold(type.subject.name):
+    if storage is not None and not context.old.consumers.hold(type.subject.name):
         yield Note("the storage differs", *storage)
 
 

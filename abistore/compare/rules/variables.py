@@ -22,18 +22,16 @@ def _types(variable: Changed[Variable]) -> tuple[str, str]:
 
 def _sameness(variable: Changed[Variable], context: Context) -> Sameness:
     """How the types compare, apart from whether the variable itself is constant."""
-    sides = context.equivalence
-    old, own_old = unqualified(variable.old.type, sides.old_side)
-    new, own_new = unqualified(variable.new.type, sides.new_side)
+    old, own_old = unqualified(variable.old.type, context.old.types)
+    new, own_new = unqualified(variable.new.type, context.new.types)
     found = context.stored(old, new)
     return max(found, Sameness.REINTERPRETED) if "atomic" in own_old ^ own_new else found
 
 
 def _constants(variable: Changed[Variable], context: Context) -> tuple[bool, bool]:
     """Whether the variable is ``const`` on each side. An array is ``const`` where its elements are."""
-    sides = context.equivalence
-    old = unqualified(variable.old.type, sides.old_side)[1]
-    return "const" in old, "const" in unqualified(variable.new.type, sides.new_side)[1]
+    old = unqualified(variable.old.type, context.old.types)[1]
+    return "const" in old, "const" in unqualified(variable.new.type, context.new.types)[1]
 
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")

@@ -26,7 +26,7 @@ def _defines(library: Library | None) -> bool:
 
 def _left(context: Context) -> bool:
     """Whether the new library has version nodes at all: without any, the loader binds by name and only warns."""
-    return _defines(context.new_library)
+    return _defines(context.new.library)
 
 
 def _living(node: VersionDefinition, context: Context) -> bool:
@@ -68,7 +68,7 @@ def symbol_version_defined_added(node: Added[VersionDefinition], context: Contex
 
     Fix: nothing.
     """
-    if _defines(context.old_library):
+    if _defines(context.old.library):
         yield Note("the version node is new", None, node.new.version)
 
 

@@ -44,7 +44,7 @@ def _stays(method: VirtualMethod, record: Record, tables: VirtualTables) -> bool
 
 def _moves_others(method: VirtualMethod, old: Record, context: Context) -> bool:
     """Whether another function had the slot of ``method``, or one behind it, before."""
-    table = context.old_tables.slots(old)
+    table = context.old.tables.slots(old)
     return method.slot is not None and bool(table) and method.slot <= max(table)
 
 
@@ -54,15 +54,15 @@ def _moves_others(method: VirtualMethod, old: Record, context: Context) -> bool:
 def _arrival(method: Added[VirtualMethod], context: Context) -> str:
     """How a virtual function came into the vtable: one of the cases that the rules below are about."""
     name, old, new = _owner(method)
-    if _stays(method.new, old, context.old_tables) or _fills_inherited(method.new, new, context.new_tables):
+    if _stays(method.new, old, context.old.tables) or _fills_inherited(method.new, new, context.new.tables):
         return "override"
     if method.new.pure:
         return "pure"
-    if context.old_tables.has_plain(name, method.new):
+    if context.old.tables.has_plain(name, method.new):
         return "became virtual"
     if _moves_others(method.new, old, context):
         return "inserted"
-    closed = context.old_tables.is_polymorphic(old) and not context.old_tables.may_be_derived_from(name)
+    closed = context.old.tables.is_polymorphic(old) and not context.old.tables.may_be_derived_from(name)
     return "appended, closed" if closed else "appended"
 
 
@@ -148,9 +148,9 @@ def virtual_method_override_added(method: Added[VirtualMethod], context: Context
 
 def _departure(method: Removed[VirtualMethod], context: Context) -> str:
     name, old, new = _owner(method)
-    if _stays(method.old, new, context.new_tables) or _fills_inherited(method.old, old, context.old_tables):
+    if _stays(method.old, new, context.new.tables) or _fills_inherited(method.old, old, context.old.tables):
         return "override"
-    return "became plain" if context.new_tables.has_plain(name, method.old) else "gone"
+    return "became plain" if context.new.tables.has_plain(name, method.old) else "gone"
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -216,7 +216,7 @@ def func_virtual_became_pure(method: Changed[VirtualMethod], context: Context) -
 
     Fix: keep the implementation.
     """
-    if method.new.pure and not method.old.pure and context.old_tables.records_pure:
+    if method.new.pure and not method.old.pure and context.old.tables.records_pure:
         yield Note("the function is pure virtual", spelled(method.old), spelled(method.new))
 
 
@@ -228,7 +228,7 @@ def virtual_method_pure_removed(method: Changed[VirtualMethod], context: Context
 
     Fix: nothing.
     """
-    if method.old.pure and not method.new.pure and context.new_tables.records_pure:
+    if method.old.pure and not method.new.pure and context.new.tables.records_pure:
         yield Note("the function has an implementation", spelled(method.old), spelled(method.new))
 
 
@@ -342,7 +342,7 @@ def _has_vptr(record: Changed[Record] | Changed[DescribedClass], context: Contex
     """Whether objects hold a vtable pointer, on both sides."""
     old, new = record.old, record.new
     if isinstance(old, Record) and isinstance(new, Record):
-        return context.old_tables.is_polymorphic(old), context.new_tables.is_polymorphic(new)
+        return context.old.tables.is_polymorphic(old), context.new.tables.is_polymorphic(new)
     return getattr(old, "shape", old) is None, getattr(new, "shape", new) is None
 
 

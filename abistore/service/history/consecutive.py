@@ -52,18 +52,16 @@ class ConsecutiveJudge:
 
     def beside(self, old: Release, new: Release) -> StoredVerdict | str:
         """The verdict about a release and the one before it, or why there is none."""
-        from abistore.compare.comparison import compare
-        from abistore.compare.context import KnownDifferences
+        from abistore.compare.comparison import compared
+        from abistore.compare.context import Context
         from abistore.compare.reuse.difference import differing
 
         try:
             before, after = self._go(old), self._go(new)
             names = differing(before.snapshot, after.snapshot, self._changed)
-            known = KnownDifferences(before, after, names, (old.side, new.side))
+            context = Context(before, after, differing=names, cards=(old.side, new.side))
             with _bounded(before.snapshot, after.snapshot):
-                comparison = compare(
-                    before.snapshot, after.snapshot, policy=self._policy, suppressions=self._suppressions, known=known
-                )
+                comparison = compared(context, self._policy, self._suppressions)
         except (InputError, Incomparable, DamagedStore) as error:
             return self._failed(error)
         return given_now(old, new, comparison, churn(before.snapshot, after.snapshot, names))

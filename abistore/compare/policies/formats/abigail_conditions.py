@@ -71,7 +71,10 @@ class SymbolVersionIs:
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it does."""
         name = facts.finding.name
-        shapes = (*facts.context.old.variants("symbol", name), *facts.context.new.variants("symbol", name))
+        shapes = (
+            *facts.context.old.variants("symbol", name),
+            *facts.context.new.variants("symbol", name),
+        )
         return any(isinstance(each, Symbol) and fits(each.version or "", self.wanted) for each in shapes)
 
 
@@ -97,7 +100,7 @@ class BinaryIs:
         """Whether one does."""
         sides = (facts.context.old, facts.context.new)
         if self.what == "file":
-            names = [side.provenance.file for side in sides]
+            names = [side.snapshot.provenance.file for side in sides]
         else:
             shapes = [shape for side in sides for shape in side.variants("symbol", SELF)]
             names = [shape.soname or "" for shape in shapes if isinstance(shape, Library)]
