@@ -11,7 +11,7 @@ Each room imports only from those before it:
 7. ``classify``: what kind of difference it is;
 8. ``rules``: the findings that each kind of difference makes;
 9. ``judge``: findings, and which of them follow from others;
-10. ``policies``: terms that move impacts or take findings out of the verdict;
+10. ``policies``: rulings, which move impacts and take findings out of the verdict;
 11. ``comparison``: all of this for two releases, and ``incremental`` for one release after the other;
 12. ``established``: the field's names for the kinds of changes.
 """

@@ -13,7 +13,7 @@ from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
 from abistore.compare.judge.judged import DeclarationJudge, Judged, joined, judge_library, library_deltas, tables
 from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.parts import WorstImpact
-from abistore.compare.policies.terms import Terms
+from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.rule import load
 from abistore.compare.side import SideFacts
 from abistore.compare.types.undescribed_classes import not_described
@@ -27,39 +27,30 @@ from abistore.model.reach import DECLARING
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from abistore.compare.policies.policy import Policy
-    from abistore.compare.policies.suppression import Suppressions
+    from abistore.compare.policies.ruling import Ruling
 
 
-def compare(
-    old: Snapshot,
-    new: Snapshot,
-    *,
-    policy: Policy | None = None,
-    suppressions: Suppressions | None = None,
-) -> Comparison:
+def compare(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
 
-    The policy gives each finding its impact, by default that of its kind; suppressed findings have no part in the
-    verdict.
+    Without a ruling each finding has the impact of its kind.
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
-    return compared(Context(SideFacts(old), SideFacts(new)), policy, suppressions)
+    return compared(Context(SideFacts(old), SideFacts(new)), by)
 
 
-def compared(context: Context, policy: Policy | None, suppressions: Suppressions | None) -> Comparison:
+def compared(context: Context, by: Ruling | None) -> Comparison:
     """:func:`compare` for releases of which something is known already."""
     old, new = context.old.snapshot, context.new.snapshot
     refuse_strangers(old, new)
-    meant = suppressions.between(old.version, new.version) if suppressions is not None else None
-    terms = terms_of(context, policy, meant)
+    ruling = AppliedRuling(context, by and by.between(old.version, new.version))
     deltas, declared = library_deltas(context), DeclarationJudge(context)
     names = {*deltas.exports, *(name for facet in declared.facets for name in context.differing[facet])}
     judged = {name: declared.judge(name, deltas.exports.get(name, ())) for name in sorted(names)}
     found = joined([judge_library(context, deltas.own), *judged.values()])
-    folded = fold(terms.judge(found), load(), context)
-    return concluded(context, terms, folded, worst_of(found), not_checked(context, declared.facets, judged))
+    folded = fold(ruling.judge(found), load(), context)
+    return concluded(context, ruling, folded, worst_of(found), not_checked(context, declared.facets, judged))
 
 
 def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
@@ -80,7 +71,7 @@ class IndependentFindings(NamedTuple):
 
 def concluded(
     context: Context,
-    terms: Terms,
+    ruling: AppliedRuling,
     folded: Sequence[Finding],
     worst: Impact | None,
     skipped: Iterable[NotChecked],
@@ -89,10 +80,10 @@ def concluded(
 ) -> Comparison:
     """The comparison that has these findings, and the ``rest``, with what follows from them as a whole.
 
-    ``worst`` is the worst of all findings before ``terms`` were applied, and what was suppressed is in these.
+    ``worst`` is the worst of all findings before the ``ruling`` was applied.
     """
     rest = rest or IndependentFindings(SortedFindings(), SortedFindings())
-    more = terms.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
+    more = ruling.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
     findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
     cards = context.cards or (_side(context.old.snapshot), _side(context.new.snapshot))
     return Comparison(
@@ -101,25 +92,16 @@ def concluded(
         verdict=verdict_of(findings[:1]),
         findings=findings,
         not_checked=tuple(skipped),
-        suppressed=rest.suppressed.including(fold(terms.suppressed, load(), context)),
-        policy=terms.policy,
+        suppressed=rest.suppressed.including(fold(ruling.suppressed, load(), context)),
+        policy=ruling.key.policy,
         engine=str(ENGINE),
-        notes=terms.notes(),
-        policy_digest=terms.policy_digest,
-        suppression_digest=terms.suppression_digest,
+        notes=ruling.notes(),
+        policy_digest=ruling.key.policy_digest,
+        suppression_digest=ruling.key.suppression_digest,
         advice=tuple(sorted((each for each in more if each.impact is Impact.ADVICE), key=order)),
-        policy_file=terms.policy_file,
-        suppression_files=terms.suppression_files,
+        policy_file=ruling.by.policy.file if ruling.by else None,
+        suppression_files=ruling.by.suppressions.files if ruling.by else (),
     )
-
-
-def terms_of(context: Context, policy: Policy | None, suppressions: Suppressions | None) -> Terms:
-    """The terms that a policy and suppressions set, which are meant for these two versions."""
-    if policy is None and suppressions is None:
-        return Terms()
-    from abistore.compare.policies.applied import Ruled  # expressions, conditions: not always needed
-
-    return Ruled(context, policy, suppressions)
 
 
 def not_checked(context: Context, facets: Collection[Facet], judged: Mapping[Name, Judged]) -> Iterator[NotChecked]:

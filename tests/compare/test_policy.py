@@ -13,6 +13,7 @@ from abistore.compare.comparison import compare
 from abistore.compare.policies.conditions import OfKind
 from abistore.compare.policies.formats.policy_file import find_policy, read_policy
 from abistore.compare.policies.policy import PROFILES, STRICT, Policy, profile
+from abistore.compare.policies.ruling import Ruling
 from abistore.compare.rule import load
 from abistore.errors import PolicyError
 from abistore.model.findings import Comparison, Impact, Verdict
@@ -46,7 +47,7 @@ def impacts(comparison: Comparison) -> dict[str, Impact]:
 
 def test_strict_abi_is_the_default_and_moves_nothing() -> None:
     comparison = compare(*releases())
-    assert comparison == compare(*releases(), policy=profile("strict_abi"))
+    assert comparison == compare(*releases(), Ruling(profile("strict_abi")))
     assert comparison.policy == "strict_abi"
     rules = load()
     assert all(finding.impact is rules[finding.kind].impact for finding in comparison.findings)
@@ -67,7 +68,7 @@ def test_a_kind_of_the_plugin_profile_is_compatible_and_tells_its_default() -> N
     old = snapshot({USE: uses(INT)})
     new = snapshot({USE: msgspec.structs.replace(uses(INT), calling_convention="vectorcall")})
     assert compare(old, new).verdict is Verdict.BREAKING
-    (finding,) = compare(old, new, policy=profile("plugin_abi")).findings
+    (finding,) = compare(old, new, Ruling(profile("plugin_abi"))).findings
     assert (finding.kind, finding.impact) == ("calling_convention_changed", Impact.COMPATIBLE)
     assert finding.default_impact is Impact.BREAKING
     assert "toolchain" in finding.reason
@@ -76,7 +77,7 @@ def test_a_kind_of_the_plugin_profile_is_compatible_and_tells_its_default() -> N
 
 def test_an_impact_by_kind_moves_findings_of_that_kind_with_the_reason(tmp_path: Path) -> None:
     ours = policy(tmp_path, "kinds: {func-removed: {impact: api-break, reason: nobody links to it}}")
-    comparison = compare(*releases(), policy=ours)
+    comparison = compare(*releases(), Ruling(ours))
     (gone,) = (finding for finding in comparison.findings if finding.kind == "func_removed")
     assert (gone.impact, gone.default_impact, gone.reason) == (Impact.API_BREAK, Impact.BREAKING, "nobody links to it")
     assert comparison.policy == "ours"
@@ -84,12 +85,12 @@ def test_an_impact_by_kind_moves_findings_of_that_kind_with_the_reason(tmp_path:
 
 def test_an_alias_stands_for_its_kinds(tmp_path: Path) -> None:
     ours = policy(tmp_path, "kinds: {func_removed_elf_only: {impact: risk, reason: r}}")
-    assert impacts(compare(*releases(), policy=ours))["func_removed"] is Impact.RISK
+    assert impacts(compare(*releases(), Ruling(ours)))["func_removed"] is Impact.RISK
 
 
 def test_a_milder_cause_does_not_hide_what_follows_from_it(tmp_path: Path) -> None:
     ours = policy(tmp_path, "kinds: {type_field_added: {impact: compatible, reason: r}}")
-    found = impacts(compare(*releases(), policy=ours))
+    found = impacts(compare(*releases(), Ruling(ours)))
     assert found["type_field_added"] is Impact.COMPATIBLE
     assert found["type_size_changed"] is Impact.BREAKING
 
@@ -102,7 +103,7 @@ def test_a_category_covers_the_kinds_that_no_other_override_names(tmp_path: Path
         kinds: {func_removed: {impact: api_break, reason: r}}
         """,
     )
-    comparison = compare(*releases(), policy=ours)
+    comparison = compare(*releases(), Ruling(ours))
     assert impacts(comparison) == {
         "func_removed": Impact.API_BREAK,
         "type_field_added": Impact.RISK,
@@ -121,7 +122,7 @@ def test_the_most_particular_override_decides(tmp_path: Path) -> None:
         kinds: {type_field_added: {impact: api_break, reason: r}}
         """,
     )
-    (grown,) = (each for each in compare(*releases(), policy=ours).findings if each.kind == "type_field_added")
+    (grown,) = (each for each in compare(*releases(), Ruling(ours)).findings if each.kind == "type_field_added")
     assert (grown.impact, grown.reason) == (Impact.RISK, "first")
 
 
@@ -132,12 +133,12 @@ def test_nothing_may_change_in_a_frozen_namespace(tmp_path: Path, pattern: str) 
     before = compare(old, new)
     assert before.verdict < Verdict.BREAKING
     ours = policy(tmp_path, f"frozen_namespaces: ['{pattern}']")
-    assert compare(old, new, policy=ours).verdict is Verdict.BREAKING
+    assert compare(old, new, Ruling(ours)).verdict is Verdict.BREAKING
 
 
 def test_an_internal_type_that_consumers_hold_by_pointer_has_no_weight(tmp_path: Path) -> None:
     ours = policy(tmp_path, "internal_namespaces: ['*::detail']")
-    comparison = compare(*releases(owner=record("geo::detail::Impl")), policy=ours)
+    comparison = compare(*releases(owner=record("geo::detail::Impl")), Ruling(ours))
     assert {finding.kind: finding.impact for finding in comparison.findings if finding.name.kind == "record"} == {
         "type_field_added": Impact.COMPATIBLE
     }
@@ -145,7 +146,7 @@ def test_an_internal_type_that_consumers_hold_by_pointer_has_no_weight(tmp_path:
 
 def test_an_internal_type_that_a_public_function_takes_by_value_keeps_its_weight(tmp_path: Path) -> None:
     ours = policy(tmp_path, "internal_namespaces: ['*::detail']")
-    comparison = compare(*releases(owner=record("geo::detail::Impl"), by_value=True), policy=ours)
+    comparison = compare(*releases(owner=record("geo::detail::Impl"), by_value=True), Ruling(ours))
     assert impacts(comparison)["type_field_added"] is Impact.BREAKING
 
 
@@ -157,7 +158,7 @@ def test_a_public_record_that_embeds_an_internal_one_keeps_its_weight(tmp_path: 
         return snapshot({USE: uses(to(LINE)), LINE: outer, inner: impl})
 
     ours = policy(tmp_path, "internal_namespaces: geo::detail")
-    comparison = compare(side(struct(INT, INT)), side(struct(INT, INT, LONG)), policy=ours)
+    comparison = compare(side(struct(INT, INT)), side(struct(INT, INT, LONG)), Ruling(ours))
     assert comparison.verdict is Verdict.BREAKING
 
 
@@ -166,14 +167,14 @@ def test_a_header_selects_what_it_declares(tmp_path: Path) -> None:
     new = msgspec.structs.replace(new, locations={POINT: Location("src/private/point.h", 3)})
     for header, impact in (("src/private/**", Impact.RISK), ("point.h", Impact.RISK), ("other.h", Impact.BREAKING)):
         ours = policy(tmp_path, f"overrides: [{{header: '{header}', impact: risk, reason: r}}]")
-        assert impacts(compare(old, new, policy=ours))["type_field_added"] is impact
+        assert impacts(compare(old, new, Ruling(ours)))["type_field_added"] is impact
 
 
 def test_an_override_holds_through_the_day_on_which_it_expires(tmp_path: Path) -> None:
     text = "kinds: {func_removed: {impact: risk, reason: r, expires: 2026-06-01}}"
-    assert impacts(compare(*releases(), policy=policy(tmp_path, text)))["func_removed"] is Impact.RISK
+    assert impacts(compare(*releases(), Ruling(policy(tmp_path, text))))["func_removed"] is Impact.RISK
     late = policy(tmp_path, text, date(2026, 6, 2))
-    comparison = compare(*releases(), policy=late)
+    comparison = compare(*releases(), Ruling(late))
     assert impacts(comparison)["func_removed"] is Impact.BREAKING
     assert any("expired on 2026-06-01" in note for note in comparison.notes)
 
@@ -185,9 +186,9 @@ def test_advice_follows_the_effective_impacts_and_is_never_invented(tmp_path: Pa
     old = snapshot({USE: use, GONE: uses(), POINT: struct(INT)}, library=library)
     new = snapshot({USE: use, POINT: struct(INT)}, library=library)
     assert [advice.kind for advice in compare(old, new).advice] == ["soname_bump_recommended"]
-    assert not compare(old, new, policy=lenient).advice
+    assert not compare(old, new, Ruling(lenient)).advice
     severe = policy(tmp_path, "categories: {addition: {impact: breaking, reason: r}}")
-    comparison = compare(new, old, policy=severe)
+    comparison = compare(new, old, Ruling(severe))
     assert comparison.verdict is Verdict.BREAKING
     assert not comparison.advice
 
@@ -200,7 +201,7 @@ def test_a_policy_cannot_give_advice_a_weight(tmp_path: Path) -> None:
     library = Library("shared", soname="lib.so.1")
     old, new = (snapshot({USE: uses()}, library=replace(library, soname=name)) for name in ("lib.so.1", "lib.so.2"))
     severe = policy(tmp_path, "categories: {notice: {impact: breaking, reason: r}}")
-    judged = compare(old, new, policy=severe)
+    judged = compare(old, new, Ruling(severe))
     assert [(advice.kind, advice.impact) for advice in judged.advice] == [("soname_bump_unnecessary", Impact.ADVICE)]
     assert judged.verdict is Verdict.COMPATIBLE_WITH_RISK
 
@@ -283,4 +284,4 @@ def test_what_has_no_weight_gets_none_from_a_namespace_and_some_from_its_categor
         ("categories: {potential_breaking: {impact: breaking, reason: r}}", Verdict.NO_CHANGE),
         ("categories: {notice: {impact: risk, reason: gated}}", Verdict.COMPATIBLE_WITH_RISK),
     ):
-        assert compare(old, new, policy=policy(tmp_path, text)).verdict is verdict, text
+        assert compare(old, new, Ruling(policy(tmp_path, text))).verdict is verdict, text

@@ -12,6 +12,7 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.policies.formats.reading import load
+from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppressions
 from abistore.errors import PolicyError
 from abistore.extract.capture import read as read_file
@@ -47,7 +48,7 @@ def test_a_skip_list_of_symbols_takes_names_and_wildcards(tmp_path: Path, lines:
     symbols = {Name("function", each): CODE for each in GONE}
     keeps = {Name("function", "_ZN3geo3getEv"): CODE, Name("function", "_ZN4more3getEv"): CODE}
     old, new = snapshot({}, symbols={**symbols, **keeps}), snapshot({}, symbols=keeps)
-    found = compare(old, new, suppressions=held(tmp_path / "skip-symbols.list", lines)).findings
+    found = compare(old, new, Ruling(suppressions=held(tmp_path / "skip-symbols.list", lines))).findings
     assert {finding.name.spelling for finding in found} == left
 
 
@@ -56,7 +57,7 @@ def test_a_skip_list_of_types_takes_names_and_wildcards(tmp_path: Path, line: st
     use, point = Name("function", "use"), record("geo::Point")
     old, new = (snapshot({use: uses(to(point)), point: each}) for each in (struct(INT), struct(INT, INT)))
     assert compare(old, new).findings
-    assert not compare(old, new, suppressions=held(tmp_path / "l.txt", f"{line}\n", "skip-types:")).findings
+    assert not compare(old, new, Ruling(suppressions=held(tmp_path / "l.txt", f"{line}\n", "skip-types:"))).findings
 
 
 def test_a_list_that_does_not_tell_what_it_lists_is_refused(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_specification_of_libabigail_suppresses_what_it_says(
         return
     old, new = read(library("")), read(library(change))
     assert compare(old, new).findings
-    comparison = compare(old, new, suppressions=held(path, text + "\n"))
+    comparison = compare(old, new, Ruling(suppressions=held(path, text + "\n")))
     assert (not comparison.findings) is quiet
 
 
@@ -164,7 +165,7 @@ def test_what_a_specification_of_libabigail_suppresses_is_what_abidiff_says(
 def test_a_type_is_excepted_by_an_expression(tmp_path: Path) -> None:
     old, new = read(library("")), read(library("struct"))
     text = "[suppress_type]\nname_not_regexp = ^s$\n"
-    assert compare(old, new, suppressions=held(tmp_path / "known.abignore", text)).suppressed == ()
+    assert compare(old, new, Ruling(suppressions=held(tmp_path / "known.abignore", text))).suppressed == ()
 
 
 BAD = {
@@ -198,6 +199,8 @@ def test_a_specification_that_cannot_be_honoured_is_refused_by_its_line(tmp_path
 
 def test_lines_go_on_after_a_backslash_and_comments_end_them(tmp_path: Path) -> None:
     text = "# ours\n[suppress_type]  ; all of it\n  type_kind = enum\n  changed_enumerators = ONE, \\\n    TWO # both\n"
-    comparison = compare(read(library("")), read(library("enum")), suppressions=held(tmp_path / "known.abignore", text))
+    comparison = compare(
+        read(library("")), read(library("enum")), Ruling(suppressions=held(tmp_path / "known.abignore", text))
+    )
     assert comparison.suppressed
     assert comparison.suppressed[0].suppressed_by == "known.abignore, line 2 [suppress_type]"

@@ -10,6 +10,7 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.policies.formats.reading import load
+from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppressions
 from abistore.errors import PolicyError
 from abistore.model.findings import Comparison, Impact, Verdict
@@ -42,7 +43,7 @@ def suppressions(tmp_path: Path, text: str, *, strict: bool = False, scheme: str
 
 
 def judged(tmp_path: Path, entries: str, sides: tuple[Snapshot, Snapshot] | None = None) -> Comparison:
-    return compare(*(sides or releases()), suppressions=suppressions(tmp_path, f"suppressions: [{entries}]"))
+    return compare(*(sides or releases()), Ruling(suppressions=suppressions(tmp_path, f"suppressions: [{entries}]")))
 
 
 def kept(comparison: Comparison) -> set[tuple[str, str]]:
@@ -273,7 +274,7 @@ def test_thousands_of_names_are_looked_up_and_not_searched(tmp_path: Path) -> No
     old = snapshot(
         {}, symbols={Name("function", name): Symbol("function", "global", "default") for name in [*names, "z"]}
     )
-    comparison = compare(old, snapshot({}, symbols={Name("function", "z"): CODE}), suppressions=held)
+    comparison = compare(old, snapshot({}, symbols={Name("function", "z"): CODE}), Ruling(suppressions=held))
     assert len(comparison.suppressed) == len(names)
     assert len(held._general) == 0
 

@@ -14,6 +14,7 @@ from abistore.compare.policies.conditions import Condition, LocatedIn, SymbolIs,
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ranges import VersionRange
+from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.reuse.difference import differing
 from abistore.compare.side import SideFacts
@@ -58,12 +59,10 @@ def _unlocated(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def judged_in_turn(
-    releases: Sequence[Snapshot], policy: Policy | None, suppressions: Suppressions | None
-) -> list[Comparison]:
+def judged_in_turn(releases: Sequence[Snapshot], by: Ruling | None = None) -> list[Comparison]:
     """The comparisons of the first release with each of the others."""
     old = SideFacts(releases[0])
-    against, last, found = JudgedAgainst(old, policy=policy, suppressions=suppressions), old, []
+    against, last, found = JudgedAgainst(old, by), old, []
     for new in releases[1:]:
         changed = set().union(*differing(last.snapshot, new).values())
         last = last.after(new, changed)
@@ -75,7 +74,7 @@ def judged_in_turn(
 @given(st.integers(0, 1 << 32))
 def test_many_releases_are_judged_against_one_as_each_is_by_itself(seed: int) -> None:
     releases = history(seed, 9)
-    for new, found in zip(releases[1:], judged_in_turn(releases, None, None), strict=True):
+    for new, found in zip(releases[1:], judged_in_turn(releases), strict=True):
         assert unlocated(found) == unlocated(compare(releases[0], new))
 
 
@@ -85,6 +84,6 @@ def test_a_policy_and_suppressions_do_to_many_what_they_do_to_each(
     seed: int, policy: Policy, accepted: Suppressions
 ) -> None:
     releases = history(seed, 9)
-    for new, found in zip(releases[1:], judged_in_turn(releases, policy, accepted), strict=True):
-        alone = compare(releases[0], new, policy=policy, suppressions=accepted)
+    for new, found in zip(releases[1:], judged_in_turn(releases, Ruling(policy, accepted)), strict=True):
+        alone = compare(releases[0], new, Ruling(policy, accepted))
         assert unlocated(found) == unlocated(alone)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from abistore.compare.comparison import compare, compared
 from abistore.compare.context import Context
 from abistore.compare.policies.policy import Policy
+from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppressions
 from abistore.compare.reuse.difference import differing
 from abistore.compare.rule import load
@@ -43,7 +44,7 @@ def both(labels: list[str]) -> Iterator[list[Snapshot]]:
 @pytest.mark.parametrize("labels", GROUPS, ids=lambda labels: labels[0])
 def test_every_kind_of_change_is_found_against_an_old_release_as_by_itself(labels: list[str]) -> None:
     for releases in both(labels):
-        for new, found in zip(releases[1:], judged_in_turn(releases, None, None), strict=True):
+        for new, found in zip(releases[1:], judged_in_turn(releases), strict=True):
             assert unlocated(found) == unlocated(compare(releases[0], new))
 
 
@@ -72,6 +73,6 @@ def test_a_policy_and_suppressions_do_to_every_kind_what_they_do_to_one_comparis
     label: str, policy: Policy, accepted: Suppressions, mixed: bool
 ) -> None:
     releases = led_by(label, mixed=mixed)
-    for new, found in zip(releases[1:], judged_in_turn(releases, policy, accepted), strict=True):
-        alone = compare(releases[0], new, policy=policy, suppressions=accepted)
+    for new, found in zip(releases[1:], judged_in_turn(releases, Ruling(policy, accepted)), strict=True):
+        alone = compare(releases[0], new, Ruling(policy, accepted))
         assert unlocated(found) == unlocated(alone)

@@ -27,6 +27,7 @@ from abistore.compare.policies.conditions import (
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.facts import FindingFacts
 from abistore.compare.policies.policy import Override, Policy
+from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.policies.vocabulary import CATEGORIES
 from abistore.compare.rule import load
@@ -86,7 +87,7 @@ def test_no_policy_or_suppression_loses_or_invents_a_finding(
     sides: tuple[Snapshot, Snapshot], policy: Policy, accepted: Suppressions
 ) -> None:
     plain = compare(*sides)
-    judged = compare(*sides, policy=policy, suppressions=accepted)
+    judged = compare(*sides, Ruling(policy, accepted))
     assert told(judged.findings, judged.suppressed) == told(plain.findings)
     concluded = {each.kind for each in (*judged.findings, *judged.suppressed, *judged.advice)} & CONCLUDED
     assert concluded <= {each.kind for each in (*plain.findings, *plain.advice)}
@@ -98,7 +99,7 @@ def test_no_policy_or_suppression_loses_or_invents_a_finding(
 def test_verdict_counts_and_labels_follow_from_one_effective_impact(
     sides: tuple[Snapshot, Snapshot], policy: Policy
 ) -> None:
-    judged = compare(*sides, policy=policy)
+    judged = compare(*sides, Ruling(policy))
     rules = load()
     for finding in every(judged.findings):
         default = rules[finding.kind].impact
@@ -120,7 +121,7 @@ def test_verdict_counts_and_labels_follow_from_one_effective_impact(
 def test_what_is_suppressed_only_makes_the_verdict_milder_and_names_its_entry(
     sides: tuple[Snapshot, Snapshot], accepted: Suppressions
 ) -> None:
-    judged = compare(*sides, suppressions=accepted)
+    judged = compare(*sides, Ruling(suppressions=accepted))
     assert judged.verdict <= compare(*sides).verdict
     assert judged.verdict is verdict_of(judged.findings)
     entries = {str(entry) for entry in accepted.entries}
@@ -134,7 +135,7 @@ def test_what_an_entry_is_not_about_stays_unless_it_follows_from_what_it_is_abou
     sides: tuple[Snapshot, Snapshot], accepted: Suppressions
 ) -> None:
     context, rules = Context(*map(SideFacts, sides)), load()
-    judged: Comparison = compare(*sides, suppressions=accepted)
+    judged: Comparison = compare(*sides, Ruling(suppressions=accepted))
     direct = set()
     followers = []
     for finding in every(judged.suppressed):
@@ -164,6 +165,6 @@ def is_accepted_piece_by_piece(facts: FindingFacts, accepted: Suppressions) -> b
 @given(releases())
 def test_an_entry_for_everything_leaves_nothing(sides: tuple[Snapshot, Snapshot]) -> None:
     kinds = OfKind(tuple(load()))
-    comparison = compare(*sides, suppressions=Suppressions((Suppression("all", (kinds,)),)))
+    comparison = compare(*sides, Ruling(suppressions=Suppressions((Suppression("all", (kinds,)),))))
     assert comparison.findings == ()
     assert told(comparison.suppressed) == told(compare(*sides).findings)

@@ -9,6 +9,7 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.policies.formats.reading import load
+from abistore.compare.policies.ruling import Ruling
 from abistore.model.findings import Impact, Verdict
 from abistore.report.outline import outline
 from abistore.service.judging.suppressing import suggest
@@ -30,6 +31,6 @@ def test_candidates_take_every_break_and_each_is_used(tmp_path: Path, kind: str)
     path.write_text(text)
     held = load([str(path)], scheme="auto", today=date(2026, 6, 1), strict=False)
     assert len(held.entries) == count
-    accepted = compare(old, new, suppressions=held)
+    accepted = compare(old, new, Ruling(suppressions=held))
     assert all(finding.impact < Impact.API_BREAK for finding in accepted.findings)
     assert not [note for note in accepted.notes if "matched nothing" in note]

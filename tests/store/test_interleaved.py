@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from abistore.compare.policies.ruling import Ruling
 from abistore.model.findings import Comparison
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
@@ -19,7 +20,6 @@ from abistore.service.ingest import admission
 from abistore.service.ingest.gates import Gate
 from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
 from abistore.service.judging.evidence import AS_MUCH
-from abistore.service.judging.ruling import Ruling
 from abistore.store.releases import resolve
 from abistore.store.store import Store
 from tests.build import build_library

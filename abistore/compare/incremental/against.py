@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.compare.comparison import IndependentFindings, concluded, not_checked, refuse_strangers, terms_of
+from abistore.compare.comparison import IndependentFindings, concluded, not_checked, refuse_strangers
 from abistore.compare.context import Context, Renames
 from abistore.compare.incremental.groups import FindingGroups
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
-from abistore.compare.policies.terms import Terms
+from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.difference import Differing
 from abistore.compare.reuse.watching import Key, Readers, Watched
 from abistore.compare.rule import load
@@ -24,8 +24,7 @@ from abistore.model.shapes import Function
 from abistore.model.snapshot import Entries, Evidence, Provenance, Snapshot
 
 if TYPE_CHECKING:
-    from abistore.compare.policies.policy import Policy
-    from abistore.compare.policies.suppression import Suppressions
+    from abistore.compare.policies.ruling import Ruling
 
 NOTHING: Differing = {facet: frozenset() for facet in FACETS}
 
@@ -37,14 +36,9 @@ class JudgedAgainst:
     is kept for as long as nothing of that differs, and so it equals what they would find.
     """
 
-    def __init__(
-        self, old: SideFacts, *, policy: Policy | None = None, suppressions: Suppressions | None = None
-    ) -> None:
-        self._policy = policy
-        self._suppressions = suppressions
-        self._meant = suppressions
-        self._is_ruled = policy is not None or suppressions is not None
-        self._old = old.placed(Places(old.files) if self._is_ruled else {})
+    def __init__(self, old: SideFacts, by: Ruling | None = None) -> None:
+        self._by = self._meant = by
+        self._old = old.placed(Places(old.files) if by else {})
         self._forget()
 
     def _forget(self) -> None:
@@ -81,9 +75,7 @@ class JudgedAgainst:
 
     def _begin(self, new: SideFacts) -> None:
         """Forget all findings if the releases differ in more than declarations: toolchain, evidence, suppressions."""
-        meant = self._suppressions
-        if meant is not None:
-            meant = meant.between(self._old.snapshot.version, new.snapshot.version)
+        meant = self._by and self._by.between(self._old.snapshot.version, new.snapshot.version)
         if self._last and (meant != self._meant or self._frame(self._last.snapshot) != self._frame(new.snapshot)):
             self._forget()
         self._meant = meant
@@ -92,7 +84,7 @@ class JudgedAgainst:
         """All of a snapshot that rules may look at without a note of it."""
         provenance = snapshot.provenance
         told = Provenance(compilers=provenance.compilers, languages=provenance.languages)
-        if self._is_ruled:
+        if self._by:
             told = msgspec.structs.replace(told, file=provenance.file)
         evidence = tuple(Evidence(each.facet, each.state, each.reason) for each in snapshot.evidence)
         entries: Entries = {facet: {} for facet in FACETS if facet in snapshot.entries}
@@ -108,7 +100,7 @@ class JudgedAgainst:
         found |= {("undescribed", name) for name in last.undescribed ^ new.undescribed}
         found |= {("renamed", name) for name in _unequal(self._renames.targets, renames.targets)}
         found |= {("origin", name) for name in _unequal(self._renames.origins, renames.origins)}
-        if self._is_ruled and last.files is not new.files:
+        if self._by and last.files is not new.files:
             found |= {("place", name) for name in _unequal(last.files, new.files)}
         return found
 
@@ -136,28 +128,28 @@ class JudgedAgainst:
         """The old release and the last one, looking at which is noted."""
         assert self._last is not None
         note = seen.add
-        new = self._last.watched(note, located=self._is_ruled)
+        new = self._last.watched(note, located=self._by is not None)
         targets, origins = self._renames
         renames = Renames(Watched(targets, note, "renamed"), Watched(origins, note, "origin"))
         return Context(self._old, new, differing=NOTHING, renames=renames)
 
-    def _watching(self, seen: set[Key]) -> tuple[Context, Terms]:
+    def _watching(self, seen: set[Key]) -> tuple[Context, AppliedRuling]:
         context = self._watched(seen)
-        return context, terms_of(context, self._policy, self._meant)
+        return context, AppliedRuling(context, self._meant)
 
     def _concluded(self, context: Context, facets: Collection[Facet]) -> Comparison:
         library = judge_library(context, self._deltas.own)
         if library != self._library:
             self._library = library
-        terms = terms_of(context, self._policy, self._meant)
-        folded = fold(terms.judge(self._library.findings), load(), context)
+        ruling = AppliedRuling(context, self._meant)
+        folded = fold(ruling.judge(self._library.findings), load(), context)
         worst = [worst_of(self._library.findings)]
         for group in self._groups:
-            terms.used |= group.used
+            ruling.used |= group.used
             worst.append(group.worst)
         most = max((each for each in worst if each is not None), default=None)
         rest = IndependentFindings(self._groups.findings, self._groups.suppressed)
-        return concluded(context, terms, folded, most, not_checked(context, facets, self._marked), rest=rest)
+        return concluded(context, ruling, folded, most, not_checked(context, facets, self._marked), rest=rest)
 
 
 CLEAN = Judged()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.compare.context import Context
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import Judged, joined
 from abistore.compare.judge.sorted_findings import SortedFindings
-from abistore.compare.policies.suppression import Suppression
-from abistore.compare.policies.terms import Terms
+from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers
 from abistore.compare.rule import load
 from abistore.model.cpp_names.demangle import demangle
@@ -21,11 +20,14 @@ from abistore.model.findings import Finding, Impact
 from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS, primary
 from abistore.model.names import Name
 
+if TYPE_CHECKING:
+    from abistore.compare.policies.suppression import Suppression
+
 
 class FindingGroup(NamedTuple):
     """The findings about some declarations, which no finding outside the group depends on.
 
-    ``worst`` is the worst impact before any terms. ``asked`` are the names of which the findings mattered.
+    ``worst`` is the worst impact before a ruling is applied. ``asked`` are the names of which the findings mattered.
     """
 
     members: frozenset[Name]
@@ -36,8 +38,8 @@ class FindingGroup(NamedTuple):
     asked: frozenset[Name]
 
 
-Watching = Callable[[set[Key]], tuple[Context, Terms]]
-"""Makes a context that notes what is looked at, and terms in it."""
+Watching = Callable[[set[Key]], tuple[Context, AppliedRuling]]
+"""Makes a context that notes what is looked at, and a ruling applied in it."""
 
 
 class FindingGroups:
@@ -121,18 +123,18 @@ class FindingGroups:
         return group.members
 
     def _folded(
-        self, members: set[Name], judged: Mapping[Name, Judged], context: Context, terms: Terms
+        self, members: set[Name], judged: Mapping[Name, Judged], context: Context, ruling: AppliedRuling
     ) -> FindingGroup:
         found = joined(judged[name] for name in sorted(members))
         asked = {each for name in members for each in self._related(name)}
-        kept = terms.judge(found)
+        kept = ruling.judge(found)
         findings = fold(kept, load(), context, asked)
-        suppressed = fold(terms.suppressed, load(), context, asked)
+        suppressed = fold(ruling.suppressed, load(), context, asked)
         return FindingGroup(
             frozenset(members),
             tuple(findings),
             tuple(suppressed),
-            frozenset(terms.used),
+            frozenset(ruling.used),
             worst_of(found),
             frozenset(asked),
         )

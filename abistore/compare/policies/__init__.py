@@ -1,1 +1,1 @@
-"""On which terms findings are judged: policies move impacts, suppressions take findings out of the verdict."""
+"""What findings are judged by: policies move impacts, suppressions take findings out of the verdict."""

@@ -1,54 +1,50 @@
-"""Applying a policy and suppressions to what the rules found."""
+"""A ruling at work in one comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from abistore.compare.context import Context
 from abistore.compare.policies.facts import FindingFacts
-from abistore.compare.policies.policy import STRICT, Policy
-from abistore.compare.policies.suppression import NOTHING, Suppressions
-from abistore.compare.policies.terms import Terms
 from abistore.compare.rule import load
-from abistore.model.findings import Finding
+from abistore.model.findings import Finding, RulingKey
+
+if TYPE_CHECKING:
+    from abistore.compare.policies.ruling import Ruling
+    from abistore.compare.policies.suppression import Suppression
 
 
-class Ruled(Terms):
-    """The terms that a policy and suppressions set, and what they did."""
+class AppliedRuling:
+    """What a ruling makes of the findings of one comparison; ``suppressed`` and ``used`` say what it took, and by what.
 
-    def __init__(self, context: Context, policy: Policy | None, suppressions: Suppressions | None) -> None:
-        super().__init__()
+    Without a ruling each finding keeps the impact of its kind, and none is suppressed. It acts before consequences are
+    folded under their causes: a cause that is milder now, or suppressed, hides no consequence that weighs more or hits
+    another declaration.
+    """
+
+    def __init__(self, context: Context, by: Ruling | None) -> None:
         self._context = context
-        self._rules = load()
-        self._policy = policy or STRICT
-        self._suppressions = suppressions or NOTHING
-        self.policy = self._policy.name
-        self.policy_file = self._policy.file
-        self.suppression_files = self._suppressions.files
-
-    @property
-    def policy_digest(self) -> str:
-        """What the policy says."""
-        return self._policy.digest
-
-    @property
-    def suppression_digest(self) -> str:
-        """What the suppressions say."""
-        return self._suppressions.digest
+        self.by = by
+        self.key = by.key if by else RulingKey()
+        self.suppressed: list[Finding] = []
+        self.used: set[Suppression] = set()
 
     def judge(self, found: Sequence[Finding]) -> list[Finding]:
         """The findings that count, each with its effective impact; the others are kept in ``suppressed``."""
-        judged = [self._policy.judged(self._facts(finding)) for finding in found]
-        if not self._suppressions.entries:
+        if self.by is None:
+            return list(found)
+        judged = [self.by.policy.judged(self._facts(finding)) for finding in found]
+        if not self.by.suppressions.entries:
             return judged
-        kept, suppressed, used = self._suppressions.split([self._facts(finding) for finding in judged])
+        kept, suppressed, used = self.by.suppressions.split([self._facts(finding) for finding in judged])
         self.suppressed += suppressed
         self.used |= used
         return kept
 
     def notes(self) -> tuple[str, ...]:
         """Which overrides and suppressions expired, matched nothing or lack a reason."""
-        return (*self._policy.notes(), *self._suppressions.notes(self.used))
+        return (*self.by.policy.notes(), *self.by.suppressions.notes(self.used)) if self.by else ()
 
     def _facts(self, finding: Finding) -> FindingFacts:
-        return FindingFacts(finding, self._rules[finding.kind], self._context)
+        return FindingFacts(finding, load()[finding.kind], self._context)

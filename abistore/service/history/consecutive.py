@@ -33,8 +33,7 @@ class ConsecutiveJudge:
 
     def __init__(self, store: Store, by: Ruling | None) -> None:
         self._store = store
-        self._policy = by.policy if by else None
-        self._suppressions = by.suppressions if by else None
+        self._by = by
         self._base: tuple[Release, SideFacts] | None = None
         self.damaged = False
         self._forget()
@@ -61,7 +60,7 @@ class ConsecutiveJudge:
             names = differing(before.snapshot, after.snapshot, self._changed)
             context = Context(before, after, differing=names, cards=(old.side, new.side))
             with _bounded(before.snapshot, after.snapshot):
-                comparison = compared(context, self._policy, self._suppressions)
+                comparison = compared(context, self._by)
         except (InputError, Incomparable, DamagedStore) as error:
             return self._failed(error)
         return given_now(old, new, comparison, churn(before.snapshot, after.snapshot, names))
@@ -74,7 +73,7 @@ class ConsecutiveJudge:
             old, after = self._go_to_base(base), self._go(new)
             names = self._differing_from(old, after)
             if self._against is None:
-                self._against = JudgedAgainst(old, policy=self._policy, suppressions=self._suppressions)
+                self._against = JudgedAgainst(old, self._by)
             with _bounded(old.snapshot, after.snapshot):
                 comparison = self._against.judge(after, self._since, names, (base.side, new.side))
             self._since = set()

@@ -20,7 +20,7 @@ from abistore.service.database import Database, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import FailOn, churn, concluded, gated, report
-from abistore.service.judging.ruling import Ruling, key_of, ruled
+from abistore.service.judging.ruling import Ruling, key_of, with_files
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -65,7 +65,7 @@ def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -
     found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
     before, after = store.load_many([old, new])
     given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
-    shown = ruled(given.comparison, by)
+    shown = with_files(given.comparison, by)
     return Judgement(report(shown, given.churn, (before, after)), given, found is not None)
 
 

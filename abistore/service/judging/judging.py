@@ -71,9 +71,7 @@ def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Compari
 def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
     from abistore.compare.comparison import compare as compare_snapshots
 
-    if by is None:
-        return compare_snapshots(old, new)
-    return compare_snapshots(old, new, policy=by.policy, suppressions=by.suppressions)
+    return compare_snapshots(old, new, by)
 
 
 def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:

@@ -4,41 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from abistore.compare.policies.ruling import Ruling
 from abistore.errors import PolicyError
 from abistore.limits import limits_for
 from abistore.model.findings import Comparison, RulingKey
 from abistore.model.history import Release
 
-if TYPE_CHECKING:
-    from abistore.compare.policies.policy import Policy
-    from abistore.compare.policies.suppression import Suppressions
+__all__ = ["DEFAULT", "Ruling", "key_of", "ruling", "with_files"]
 
 DEFAULT = "strict_abi"
 
 
-class Ruling(Struct, frozen=True):
-    """A policy and suppressions, read and checked."""
-
-    policy: Policy
-    suppressions: Suppressions
-
-    def key(self, old_version: str | None, new_version: str | None) -> RulingKey:
-        """What verdicts about releases of these versions are stored under."""
-        meant = self.suppressions.between(old_version, new_version)
-        return RulingKey(self.policy.name, self.policy.digest, meant.digest)
-
-
 def key_of(by: Ruling | None, old: Release, new: Release) -> RulingKey:
     """What a verdict about two releases by a ruling, or by the strict policy, is stored under."""
-    return by.key(old.version, new.version) if by else RulingKey()
+    return by.between(old.version, new.version).key if by else RulingKey()
 
 
-def ruled(comparison: Comparison, by: Ruling | None) -> Comparison:
+def with_files(comparison: Comparison, by: Ruling | None) -> Comparison:
     """A remembered comparison with the files of the ruling asked for: others may say the same."""
     if by is None:
         return comparison
@@ -63,7 +48,6 @@ def ruling(
 
 def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: date | None) -> Ruling:
     from abistore.compare.policies.policy import PROFILES, profile
-    from abistore.compare.policies.suppression import NOTHING
 
     day = today or datetime.now(UTC).date()
     name = policy or DEFAULT
@@ -74,7 +58,7 @@ def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: d
 
         chosen = find_policy(name, day)
     if not suppress:
-        return Ruling(chosen, NOTHING)
+        return Ruling(chosen)
     from abistore.compare.policies.formats.reading import load
 
     return Ruling(chosen, load(suppress, scheme=chosen.scheme, today=day, strict=strict))

@@ -18,7 +18,7 @@ from abistore.report.wording import location_of
 
 if TYPE_CHECKING:
     from abistore.compare.policies.conditions import Condition
-    from abistore.compare.policies.policy import Override, Policy
+    from abistore.compare.policies.policy import Override
     from abistore.compare.policies.suppression import Suppression
 
 HEAD = """\
@@ -138,21 +138,15 @@ def _listed(entry: Suppression, *, expired: bool) -> ListedSuppression:
 
 def policy_card(name: str, *, today: date | None = None) -> PolicyCard:
     """What the profile or policy file called ``name`` says. Raises :class:`PolicyError`."""
+    from abistore.compare.policies.ruling import Ruling
     from abistore.service.judging.ruling import ruling
 
-    by = ruling(name, today=_day(today))
-    policy = by.policy if by else _strict()
+    policy = (ruling(name, today=_day(today)) or Ruling()).policy
     overrides = (
         *(_decided(each, expired=False) for each in policy.overrides),
         *(_decided(each, expired=True) for each in policy.expired),
     )
     return PolicyCard(policy.name, policy.base, policy.scheme, policy.digest, overrides)
-
-
-def _strict() -> Policy:
-    from abistore.compare.policies.policy import STRICT
-
-    return STRICT
 
 
 def _decided(override: Override, *, expired: bool) -> ListedOverride:
