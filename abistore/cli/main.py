@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "history",
         "Show every release in which a symbol or type appeared, changed or vanished.",
     ),
+    "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
     "policy": ("policy", "Show and check policies, which give findings another impact."),
     "release": ("release", "Correct the day, revision or CI job of a stored release."),
     "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from abistore.errors import UsageError
+from abistore.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -34,11 +34,12 @@ def locate(database: Database = None) -> str:
 class Connections:
     """A store that stays open: one connection that reads, and one that writes where something is to be written.
 
-    Each is opened when it is first needed.
+    Each is opened when it is first needed. A ``read_only`` one refuses to write, whatever the database allows.
     """
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, *, read_only: bool = False) -> None:
         self.where = where
+        self.read_only = read_only
         self._stack = ExitStack()
         self._reading: Store | None = None
         self._writing: Store | None = None
@@ -47,6 +48,8 @@ class Connections:
     def lent(self, *, write: bool, create: bool = False) -> Iterator[Store]:
         """The store, which stays open when the caller is done with it. Raises :class:`StoreError`."""
         if write:
+            if self.read_only:
+                raise StoreError(f"{self.where}: opened for reading only", "open it without read_only")
             if self._writing is None:
                 self._writing = self._stack.enter_context(using(self.where, write=True, create=create))
             yield self._writing

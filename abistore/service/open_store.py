@@ -82,17 +82,18 @@ class OpenStore(Connections):
         self.close()
 
 
-def open_store(database: str | Path | None = None, *, create: bool = False) -> OpenStore:
+def open_store(database: str | Path | None = None, *, create: bool = False, read_only: bool = False) -> OpenStore:
     """Open the store at a path or URL, for many calls: ``with abistore.open_store("abi.db") as store: ...``.
 
     Without one: what ``ABISTORE_DB`` names, else a file in the user's data folder. ``create`` makes it where there is
-    none. Raises :class:`StoreError` where there is no store, :class:`SchemaMismatch` for one of another schema.
+    none. Nothing is written to a ``read_only`` store: verdicts that are given for it are not remembered. Raises
+    :class:`StoreError` where there is no store, :class:`SchemaMismatch` for one of another schema.
     """
     where = locate(database)
     if create:
         from abistore.store.opening import initialise
 
         initialise(where, busy_seconds())
-    store = OpenStore(where)
+    store = OpenStore(where, read_only=read_only)
     with store.lent(write=False):
         return store

@@ -9,6 +9,9 @@ import click
 
 from abistore.cli.main import cli
 
+SERVER = ("mcp", "serve")
+"""The command that answers no question, and reads standard input to its end."""
+
 Words = Mapping[str, str | Path]
 """What stands for an argument or option of a name (``reference``, ``old``)."""
 
@@ -32,7 +35,7 @@ def _below(words: tuple[str, ...], command: click.Command) -> Iterator[tuple[tup
 def calls(values: Words, *options: str, known: Callable[[str], bool] = lambda _: True) -> Iterator[list[str]]:
     """One call of every command: its arguments by ``values``, and those of ``options`` that it has."""
     for words, command in commands():
-        if known(" ".join(words)):
+        if words != SERVER and known(" ".join(words)):
             yield [*words, *_given(command, values, options), *_arguments(words, command, values)]
 
 

@@ -1,4 +1,4 @@
-"""Imports go one way: urls <- errors, limits, model <- extract | store | compare | report <- service <- cli."""
+"""Imports go one way: urls <- errors, limits, model <- extract | store | compare | report <- service <- mcp <- cli."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ PACKAGE = Path(__file__).parents[2] / "abistore"
 
 BELOW: dict[str, set[str]] = {
     "urls": set(),
+    "child": set(),
     "errors": {"urls"},
     "limits": {"errors"},
     "model": {"urls", "errors"},
-    "extract": {"urls", "errors", "limits", "model"},
+    "extract": {"urls", "child", "errors", "limits", "model"},
     "store": {"urls", "errors", "limits", "model"},
     "compare": {"urls", "errors", "model"},
     "report": {"urls", "errors", "limits", "model"},
     "service": {"urls", "errors", "limits", "model", "extract", "store", "compare", "report"},
     "interface": {"errors", "model", "report", "service"},
-    "cli": {"urls", "errors", "limits", "model", "report", "service"},
+    "mcp": {"urls", "child", "errors", "limits", "model", "interface"},
+    "cli": {"urls", "errors", "limits", "model", "report", "service", "mcp"},
 }
 """What each layer may import besides itself and the package's version."""
 

@@ -102,7 +102,7 @@ def test_a_script_that_uses_an_installed_wheel_passes_a_strict_type_checker(inst
     assert 'expression has type "tuple[History, ...]"' in checked("wrong.py").stdout
 
 
-def test_the_reserved_program_says_that_it_is_reserved(installed: Path) -> None:
+def test_the_server_without_its_extra_says_how_to_install_it(installed: Path) -> None:
     done = subprocess.run([installed / "abistore-mcp"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (64, "")
-    assert "no MCP server" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'abistore[mcp]'" in done.stderr

@@ -1,4 +1,4 @@
-"""The messages between a worker and its user: a length, then the message, over a socket."""
+"""The messages between a worker and its user."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from abistore.child import receive, receive_with_file, send, send_with_file
 from abistore.extract.reader import ExtractOptions
-
-_LENGTH = 8
 
 
 class ReadRequest(msgspec.Struct, frozen=True):
@@ -72,36 +71,21 @@ _decode_request = msgspec.msgpack.Decoder(ReadRequest).decode
 
 def send_request(channel: socket.socket, request: ReadRequest, descriptor: int) -> None:
     """Sends a request with an open file."""
-    data = msgspec.msgpack.encode(request)
-    socket.send_fds(channel, [len(data).to_bytes(_LENGTH, "big")], [descriptor])
-    channel.sendall(data)
+    send_with_file(channel, msgspec.msgpack.encode(request), descriptor)
 
 
 def receive_request(channel: socket.socket) -> tuple[ReadRequest, int] | None:
     """The next request and its descriptor; ``None`` where nobody is left to ask."""
-    length, descriptors, _, _ = socket.recv_fds(channel, _LENGTH, 1)
-    if not length:
-        return None
-    return _decode_request(_exactly(channel, int.from_bytes(length, "big"))), descriptors[0]
+    received = receive_with_file(channel)
+    return None if received is None else (_decode_request(received[0]), received[1])
 
 
 def send_answer(channel: socket.socket, answer: Answer) -> None:
     """Sends an answer."""
-    data = msgspec.msgpack.encode(answer)
-    channel.sendall(len(data).to_bytes(_LENGTH, "big") + data)
+    send(channel, msgspec.msgpack.encode(answer))
 
 
 def receive_answer(channel: socket.socket) -> Answer:
     """The next answer. Raises :class:`EOFError` where the worker ended."""
-    answer: Answer = _decode_answer(_exactly(channel, int.from_bytes(_exactly(channel, _LENGTH), "big")))
+    answer: Answer = _decode_answer(receive(channel))
     return answer
-
-
-def _exactly(channel: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        piece = channel.recv(min(size - len(data), 1 << 20))
-        if not piece:
-            raise EOFError
-        data += piece
-    return bytes(data)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from abistore import errors
+from abistore.child import Child
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
@@ -24,7 +21,6 @@ from abistore.model.snapshot import Snapshot
 
 IS_SUPPORTED = hasattr(socket, "send_fds")
 
-_START = "import json,sys; sys.path[:]=json.loads(sys.argv[2]); from {module} import serve; serve(int(sys.argv[1]))"
 _POLL = 50
 """Milliseconds after which a caller is asked again whether it still wants an answer."""
 
@@ -57,13 +53,12 @@ class Worker:
 
     def __init__(self, bounds: ReadLimits | None = None) -> None:
         self.bounds = bounds or ReadLimits()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: socket.socket | None = None
+        self._child = Child("abistore.extract.worker.process")
 
     @property
     def pid(self) -> int | None:
         """The process that reads now or would read next; ``None`` where none is running."""
-        return None if self._process is None else self._process.pid
+        return self._child.pid
 
     def read(
         self, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool] = _never
@@ -73,7 +68,7 @@ class Worker:
         Raises :class:`LimitExceeded` where a limit was reached or the system killed the process, and
         :class:`ExtractError` where the process crashed, or ``cancelled`` became true.
         """
-        channel = self._started()
+        channel = self._child.channel()
         try:
             self._ask(channel, file, options)
             answer = self._wait(channel, file, options, cancelled)
@@ -92,28 +87,7 @@ class Worker:
 
     def kill(self) -> None:
         """Ends the process at once; the next file starts another one."""
-        process, channel, self._process, self._channel = self._process, self._channel, None, None
-        if channel is not None:
-            channel.close()
-        if process is not None:
-            process.kill()
-            process.wait()
-
-    def _started(self) -> socket.socket:
-        if self._channel is not None and self._process is not None and self._process.poll() is None:
-            return self._channel
-        self.kill()
-        own, other = socket.socketpair()
-        program = _START.format(module="abistore.extract.worker.process")
-        with other:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", program, str(other.fileno()), json.dumps(sys.path)],
-                pass_fds=[other.fileno()],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # a key pressed in the terminal is for this process
-            )
-        self._channel = own
-        return own
+        self._child.kill()
 
     def _ask(self, channel: socket.socket, file: InputFile, options: ExtractOptions) -> None:
         try:
@@ -160,17 +134,9 @@ class Worker:
 
     def _ended(self, file: InputFile) -> AbistoreError:
         """Why the process ended, as an error."""
-        process = self._process
-        code = 0
-        if process is not None:
-            try:
-                code = process.wait(1)
-            except subprocess.TimeoutExpired:
-                code = 0
-        self.kill()
-        if code == -signal.SIGKILL:
+        how = self._child.how_it_ended()
+        if how == "killed":
             return LimitExceeded(f"reading {file.path.name} was killed by the system, most likely for its memory")
-        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return ExtractError(
             f"{file.path}: the process that read it crashed ({how})", "report it with the file, if you may"
         )

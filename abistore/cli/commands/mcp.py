@@ -1,0 +1,169 @@
+"""``mcp``: serve agents, and what helps to set that up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from abistore.cli.groups import SuggestingGroup
+from abistore.cli.options import SharedSettings, output_options, pass_settings, store_option
+from abistore.cli.output import answer, error_document, note, say_error, write_json
+from abistore.cli.tables import table
+from abistore.errors import InputError, UsageError
+from abistore.mcp.settings import Settings, variable
+from abistore.model.words.characters import visible
+
+NO_SDK = 2
+"""The exit code where the extra is not installed."""
+
+
+@click.group("mcp", cls=SuggestingGroup)
+def mcp_command() -> None:
+    """Serve agents by MCP, and help to set that up."""
+
+
+def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add an option for each bound of a call. A flag wins over its environment variable."""
+    defaults = Settings()
+    for name, said in (
+        ("history_limit", "How many comparisons of files are kept for later questions."),
+        ("max_response_units", "The longest answer, in units of 4 bytes."),
+        ("max_concurrency", "How many calls are worked on at once; others wait."),
+        ("max_memory", "The memory that a process may take for a call, in bytes."),
+        ("max_file_size", "The largest file that is read, in bytes."),
+        ("timeout", "The seconds after which the work of a call is ended."),
+    ):
+        kind = type(getattr(defaults, name))
+        command = click.option(
+            f"--{name.replace('_', '-')}",
+            type=kind,
+            default=getattr(defaults, name),
+            show_default=True,
+            envvar=variable(name),
+            show_envvar=True,
+            help=said,
+        )(command)
+    return click.option(
+        "--log-format",
+        type=click.Choice(("text", "json")),
+        default="text",
+        show_default=True,
+        envvar=variable("log_format"),
+        show_envvar=True,
+        help="How calls are logged on standard error.",
+    )(command)
+
+
+@mcp_command.command("serve")
+@click.option("--check", is_flag=True, help="Check the settings and the database, and exit.")
+@bound_options
+@store_option
+@output_options
+@pass_settings
+@click.pass_context
+def serve_command(context: click.Context, settings: SharedSettings, /, *, check: bool, **bounds: Any) -> None:
+    """Serve MCP on standard input and output, until the client closes them.
+
+    A client starts this by itself: `abistore mcp config` prints what to write into its configuration. Nothing is
+    written to the database. Each call is logged on standard error.
+    """
+    _require_sdk(context, settings)
+    started = Settings(database=settings.database, **bounds)
+    if check:
+        from abistore.mcp.readiness import readiness
+
+        answer(settings, {"ready": readiness(started)}, lambda: readiness(started).line)
+        return
+    import gc
+
+    from abistore.mcp.server import build_server
+
+    gc.enable()  # other commands end soon, and need none
+    note(settings, "abistore mcp: serving on standard input and output")
+    build_server(started).run("stdio")
+
+
+@mcp_command.command("tools")
+@click.option("--schema", is_flag=True, help="Show the schemas of arguments and answers too.")
+@store_option
+@output_options
+@pass_settings
+@click.pass_context
+def tools_command(context: click.Context, settings: SharedSettings, /, *, schema: bool) -> None:
+    """List the tools that are served."""
+    _require_sdk(context, settings)
+    from abistore.mcp.local import tools
+
+    listed = tools(Settings(database=settings.database))
+    shown = listed if schema else [{name: each[name] for name in ("name", "title", "description")} for each in listed]
+
+    def text() -> str:
+        import json
+
+        if schema:
+            return json.dumps(listed, indent=2)
+        return table(("tool", "what it does"), [(each["name"], each["title"]) for each in listed])
+
+    answer(settings, {"tools": shown}, text)
+
+
+@mcp_command.command("call")
+@click.argument("tool")
+@click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
+@bound_options
+@store_option
+@output_options
+@pass_settings
+@click.pass_context
+def call_command(
+    context: click.Context, settings: SharedSettings, /, *, tool: str, arguments: tuple[str, ...], **bounds: Any
+) -> int:
+    """Call TOOL as an agent would, and print its answer as JSON.
+
+    A list is given as JSON, or with commas: abistore mcp call abi_compare old_input=libfoo@1.0 new_input=libfoo@latest
+    """
+    _require_sdk(context, settings)
+    from abistore.mcp.local import call
+
+    given = dict(_pair(word) for word in arguments)
+    found = call(Settings(database=settings.database, **bounds), tool, given)
+    click.echo(visible(found.text))
+    return InputError.exit_code if found.failed else 0
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals:
+        raise UsageError(f"{word}: an argument is NAME=VALUE", "see `abistore mcp tools --schema` for the names")
+    return name, value
+
+
+@mcp_command.command("config")
+@click.argument("client", type=click.Choice(("claude-code", "claude-desktop", "cursor", "vscode")))
+@click.option("--uvx", is_flag=True, help="Have uvx install and start the server.")
+@store_option
+@output_options
+@pass_settings
+def config_command(settings: SharedSettings, /, *, client: str, uvx: bool) -> None:
+    """Print what the configuration file of CLIENT needs to start the server."""
+    from abistore.mcp.clients import snippet
+
+    found = snippet(client, settings.database, uvx=uvx)
+    for line in found.notes:
+        note(settings, line)
+    answer(settings, {"client": client, "file": found.file, "config": found.config}, lambda: found.text)
+
+
+def _require_sdk(context: click.Context, settings: SharedSettings) -> None:
+    """Leave where the extra is not installed."""
+    if find_spec("mcp") is not None:
+        return
+    error = UsageError("the MCP server needs the package mcp", "install it: pip install 'abistore[mcp]'")
+    if settings.json:
+        write_json(error_document(error))
+    else:
+        say_error(error.message, error.hint)
+    context.exit(NO_SDK)

@@ -1,0 +1,1 @@
+"""What answers are made of: pages that fit a budget, cursors, and the parts that many answers have."""

@@ -1,0 +1,130 @@
+"""One place through which every call goes: bounds, errors, audit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+from mcp import MCPError
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
+from pydantic import ValidationError
+
+from abistore import __version__
+from abistore.mcp.audit import Audit, AuditedCall, Status
+from abistore.mcp.comparisons import Comparisons
+from abistore.mcp.envelope import failed, invalid, paths
+from abistore.mcp.jobs.messages import Request
+from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.schemas import served
+from abistore.mcp.settings import Settings
+from abistore.mcp.tools.declaration import Tool
+from abistore.model.words.nearness import did_you_mean, near
+
+Asked = Context[Any, Any]
+
+
+class Server(MCPServer[Any]):
+    """A server whose tools work in processes that can be killed, and never fail without saying why."""
+
+    def __init__(self, settings: Settings, tools: Mapping[str, Tool], jobs: Jobs | None, **described: Any) -> None:
+        self.bounds = settings
+        self.jobs = jobs or Jobs(settings.max_concurrency)
+        self.comparisons = Comparisons(settings.history_limit)
+        self.audit = Audit(settings.log_format)
+        served_tools = [served(tool, self._runner(name)) for name, tool in tools.items()]
+        super().__init__("abistore", version=__version__, tools=served_tools, log_level="WARNING", **described)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Asked | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """The answer of a tool, or an error that says what to do. Raises :class:`MCPError` for an unknown tool."""
+        known = [tool.name for tool in await self.list_tools()]
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:80]}. {did_you_mean(near(name, known), '')}".strip())
+        began = monotonic()
+        status: Status = "cancelled"
+        result: CallToolResult | InputRequiredResult | None = None
+        try:
+            result, status = await self._answered(name, arguments, context)
+            return result
+        finally:
+            seconds = monotonic() - began
+            self.audit.write(AuditedCall(name, arguments, seconds, status, *_sent(result), *_asker(context)))
+
+    async def _answered(
+        self, name: str, arguments: dict[str, Any], context: Asked | None
+    ) -> tuple[CallToolResult | InputRequiredResult, Status]:
+        try:
+            return await super().call_tool(name, arguments, context), "ok"
+        except MCPError:
+            raise
+        except ToolError as error:
+            refusal = await self._refusal(name, error.__cause__)
+        return failed(
+            refusal, paths([arguments, self.bounds.database])
+        ), "timeout" if refusal.code == "TIMEOUT" else "error"
+
+    async def _refusal(self, name: str, cause: BaseException | None) -> Refusal:
+        if isinstance(cause, Refusal):
+            return cause
+        if isinstance(cause, ValidationError):
+            (tool,) = (each for each in await self.list_tools() if each.name == name)
+            return invalid(cause, list(tool.input_schema.get("properties", {})))
+        self.audit.trace(cause)
+        return Refusal("INTERNAL", f"internal error: {type(cause).__name__}", "the server's log has the traceback")
+
+    def _runner(self, tool: str) -> Any:
+        async def run(context: Asked, **arguments: Any) -> CallToolResult:
+            return await self.run_tool(tool, arguments, context)
+
+        return run
+
+    async def run_tool(self, tool: str, arguments: dict[str, Any], context: Asked) -> CallToolResult:
+        """The answer of a tool to arguments that fit. Raises :class:`Refusal`."""
+        digits = arguments.get("comparison_id")
+        kept = self.comparisons.find(digits) if isinstance(digits, str) else None
+
+        async def advance(what: str, done: float) -> None:
+            await context.report_progress(done, 1.0, what)
+
+        given = {name: value for name, value in arguments.items() if value is not None}
+        done = await self.jobs.run(Request(tool, given, self.bounds, kept), advance)
+        if done.keep is not None:
+            self.comparisons.keep(*done.keep)
+        return CallToolResult(
+            content=[TextContent(type="text", text=done.answer)], structured_content=json.loads(done.answer)
+        )
+
+    async def run_stdio_async(self) -> None:
+        """Serve one client over standard input and output, until it closes them."""
+        self.jobs.warm()
+        try:
+            await super().run_stdio_async()
+        finally:
+            self.jobs.close()
+
+
+def _sent(result: CallToolResult | InputRequiredResult | None) -> tuple[str, int]:
+    """The verdict of an answer, and the bytes of its text."""
+    if not isinstance(result, CallToolResult):
+        return "", 0
+    size = sum(len(block.text.encode()) for block in result.content if isinstance(block, TextContent))
+    return str((result.structured_content or {}).get("verdict") or ""), size
+
+
+def _asker(context: Asked | None) -> tuple[str, str]:
+    """The client's name and the request's id; nothing where the server itself asks."""
+    try:
+        request = context.request_context if context else None
+    except ValueError:
+        request = None
+    if request is None or context is None:
+        return "", ""
+    parameters = request.session.client_params
+    return parameters.client_info.name if parameters else "", str(request.request_id)

@@ -1,0 +1,35 @@
+"""The comparisons that a server keeps, so that their findings can be asked for after the files have changed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from abistore.mcp.refusals import Refusal
+
+MOST_BYTES = 64 << 20
+"""What all reports together may take; the oldest goes first."""
+
+
+class Comparisons:
+    """At most ``most`` encoded reports by their ids, the latest last."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+
+    def keep(self, identity: str, report: bytes) -> None:
+        """Keeps a report, and lets the oldest go."""
+        self._kept[identity] = report
+        self._kept.move_to_end(identity)
+        while len(self._kept) > 1 and (len(self._kept) > self._most or self._size() > MOST_BYTES):
+            self._kept.popitem(last=False)
+
+    def find(self, digits: str) -> bytes | None:
+        """The report whose id begins with ``digits``. Raises :class:`Refusal` where several do."""
+        found = [identity for identity in self._kept if identity.startswith(digits.lower())]
+        if len(found) > 1:
+            raise Refusal("AMBIGUOUS_REF", f"comparison_id {digits}: {', '.join(sorted(found))}", "give more digits")
+        return self._kept[found[0]] if found else None
+
+    def _size(self) -> int:
+        return sum(map(len, self._kept.values()))

@@ -1,0 +1,110 @@
+"""The processes of a server: as many as calls are worked on at once, kept warm, and killed with their call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Coroutine
+from functools import partial
+from socket import socket
+from typing import Any
+
+import anyio
+from anyio import from_thread, to_thread
+
+from abistore.child import Child, receive, send
+from abistore.mcp.jobs.messages import Done, Failed, Progress, Request, decode_reply, encode
+from abistore.mcp.refusals import Refusal
+
+KEEP = 512 << 20
+"""A process with more bytes of memory after a call works on no further one."""
+
+Advance = Callable[[str, float], Coroutine[Any, Any, None]]
+
+
+class Jobs:
+    """At most ``most`` processes; a call that comes while all of them work waits for one."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._free: anyio.Semaphore | None = None
+        self._idle: list[Child] = []
+        self._all: set[Child] = set()
+
+    @property
+    def running(self) -> tuple[int, ...]:
+        """The processes that there are."""
+        return tuple(child.pid for child in self._all if child.pid is not None)
+
+    async def run(self, request: Request, advance: Advance | None = None) -> Done:
+        """The answer to a request. Raises :class:`Refusal`; what takes longer than the timeout is ended.
+
+        So is the work of a call that is cancelled.
+        """
+        if self._free is None:
+            self._free = anyio.Semaphore(self._most)
+        async with self._free:
+            child = self._taken()
+            with anyio.move_on_after(request.settings.timeout):
+                return self._kept(child, await self._asked(child, request, advance))
+            raise Refusal(
+                "TIMEOUT",
+                f"{request.tool} timed out after {request.settings.timeout:g}s",
+                "ask for less, or start the server with a higher --timeout",
+            )
+
+    def warm(self) -> None:
+        """Starts the first process, which gets ready while the client says who it is."""
+        child = self._taken()
+        child.channel()
+        self._idle.append(child)
+
+    def _taken(self) -> Child:
+        if self._idle:
+            return self._idle.pop()
+        child = Child("abistore.mcp.jobs.process")
+        self._all.add(child)
+        return child
+
+    async def _asked(self, child: Child, request: Request, advance: Advance | None) -> Done | Failed:
+        try:
+            ask = partial(_ask, child.channel(), encode(request), advance)
+            return await to_thread.run_sync(ask, abandon_on_cancel=True)
+        except (EOFError, OSError):
+            how = child.how_it_ended()
+            self._all.discard(child)
+            message = f"{request.tool}: the process that worked on it ended ({how})"
+            raise Refusal("LIMIT" if how == "killed" else "INTERNAL", message, "call again, or ask for less") from None
+        except BaseException:
+            child.kill()
+            self._all.discard(child)
+            raise
+
+    def _kept(self, child: Child, reply: Done | Failed) -> Done:
+        if reply.resident > KEEP:
+            child.kill()
+            self._all.discard(child)
+        else:
+            self._idle.append(child)
+        if isinstance(reply, Failed):
+            raise Refusal(reply.code, reply.message, reply.hint)
+        return reply
+
+    def close(self) -> None:
+        """Ends all processes; those that work are killed."""
+        for child in self._all:
+            child.kill()
+        self._all.clear()
+        self._idle.clear()
+
+
+def _ask(channel: socket, request: bytes, advance: Advance | None) -> Done | Failed:
+    """In a thread: the reply of a process, with the progress that it tells until then."""
+    send(channel, request)
+    told = -math.inf
+    while True:
+        reply = decode_reply(receive(channel))
+        if not isinstance(reply, Progress):
+            return reply
+        if advance is not None and reply.done > told:
+            told = reply.done
+            from_thread.run(advance, reply.what, reply.done)

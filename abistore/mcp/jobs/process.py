@@ -1,0 +1,88 @@
+"""The process that works: answers one request after the other, each within limits, until the server is gone."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from abistore.child import receive, send
+from abistore.interface import AbistoreError
+from abistore.limits import limits
+from abistore.mcp.answers.units import encoded, units
+from abistore.mcp.call import Call
+from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, decode_request, encode
+from abistore.mcp.refusals import Refusal, refusal_of
+from abistore.mcp.tools.all import TOOLS
+from abistore.model.words.characters import json_text
+
+Say = Callable[[Reply], None]
+
+
+def serve(descriptor: int) -> None:
+    """Answers the requests that come over the socket ``descriptor``."""
+    with socket.socket(fileno=descriptor) as channel:
+        while True:
+            try:
+                request = decode_request(receive(channel))
+            except EOFError:
+                return
+            send(channel, encode(reply(request, lambda said: send(channel, encode(said)))))
+
+
+def reply(request: Request, say: Say) -> Done | Failed:
+    """The answer to a request, or why there is none."""
+    try:
+        return _done(request, say)
+    except Refusal as refusal:
+        return _failed(refusal)
+    except AbistoreError as error:
+        return _failed(refusal_of(error))
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        message = f"internal error: {type(error).__name__}"
+        return _failed(Refusal("INTERNAL", message, "this is a defect of abistore; the server's log has the traceback"))
+
+
+def _done(request: Request, say: Say) -> Done:
+    settings = request.settings
+    call = Call(
+        request.tool,
+        request.arguments,
+        settings,
+        kept=request.kept,
+        progress=lambda what, done: say(Progress(what, done)),
+    )
+    with limits(settings.timeout, settings.max_memory, request.tool):
+        answer = _text(TOOLS[request.tool](call, **request.arguments))
+    _check_length(answer, settings.max_response_units)
+    return Done(answer, call.verdict, call.keep, _resident())
+
+
+def _text(answer: msgspec.Struct) -> str:
+    """What is not seen is escaped: names and labels are made by others."""
+    return json_text(encoded(answer).decode())
+
+
+def _check_length(answer: str, most: int) -> None:
+    length = units(answer.encode())
+    if length > most:
+        hint = "ask for less: a smaller limit, detail_level='summary', or a filter"
+        raise Refusal("LIMIT", f"the answer has {length:,} units of 4 bytes, and {most:,} are allowed", hint)
+
+
+def _failed(refusal: Refusal) -> Failed:
+    return Failed(refusal.code, refusal.message, refusal.hint, _resident())
+
+
+def _resident() -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return pages * resource.getpagesize()

@@ -1,0 +1,73 @@
+"""A client in the server's own process: what a client would see, for the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import anyio
+from mcp import Client
+from mcp.types import TextContent
+
+from abistore.errors import UsageError
+from abistore.mcp.server import build_server
+from abistore.mcp.settings import Settings
+from abistore.model.words.nearness import did_you_mean, near
+
+
+class Printed(NamedTuple):
+    """An answer as indented JSON; ``failed`` where it is an error."""
+
+    text: str
+    failed: bool
+
+
+def tools(settings: Settings) -> list[dict[str, Any]]:
+    """All tools, as ``tools/list`` tells them."""
+    return anyio.run(partial(_tools, settings))
+
+
+def call(settings: Settings, tool: str, words: Mapping[str, str]) -> Printed:
+    """The answer of a tool to arguments that are given as words. Raises :class:`UsageError` for an unknown tool."""
+    found = anyio.run(partial(_call, settings, tool, words))
+    if isinstance(found, Printed):
+        return found
+    raise UsageError(f"no tool is called {tool}", did_you_mean(near(tool, found), "see `abistore mcp tools`"))
+
+
+async def _tools(settings: Settings) -> list[dict[str, Any]]:
+    async with Client(build_server(settings)) as client:
+        listed = await client.list_tools()
+    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools]
+
+
+async def _call(settings: Settings, tool: str, words: Mapping[str, str]) -> Printed | list[str]:
+    """The answer; or all tools, where this is none of them."""
+    server = build_server(settings)
+    try:
+        async with Client(server) as client:
+            listed = {each.name: each.input_schema.get("properties", {}) for each in (await client.list_tools()).tools}
+            if tool not in listed:
+                return list(listed)
+            known = listed[tool]
+            given = {name: _value(value, known.get(name, {})) for name, value in words.items()}
+            result = await client.call_tool(tool, given)
+    finally:
+        server.jobs.close()
+    text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+    return Printed(json.dumps(json.loads(text), indent=2), bool(result.is_error))
+
+
+def _value(word: str, schema: Mapping[str, Any]) -> Any:
+    """A word as the type that an argument has."""
+    types = schema.get("type", "string")
+    if "array" in types and not word.startswith("["):
+        return [each for each in word.split(",") if each]
+    if types == "string" or ("string" in types and "array" not in types):
+        return word
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word

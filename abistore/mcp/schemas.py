@@ -1,0 +1,122 @@
+"""The schemas of tools: arguments from a function's signature, answers from the type that it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from typing import Any
+
+import msgspec
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool as ServedTool
+from mcp.types import CallToolResult, ToolAnnotations
+
+from abistore.mcp.tools.declaration import Tool
+
+Serve = Callable[..., Any]
+
+
+def served(tool: Tool, serve: Serve) -> ServedTool:
+    """A tool as the SDK knows it: ``serve(context, **arguments)`` is called with arguments that fit.
+
+    Arguments that it does not have are refused.
+    """
+
+    async def call(context: Context[Any, Any], **arguments: Any) -> CallToolResult:
+        result: CallToolResult = await serve(context, **arguments)
+        return result
+
+    parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in tool.parameters()]
+    own = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
+    call.__signature__ = Signature([own, *parameters])  # type: ignore[attr-defined]  # functions take any attribute
+    call.__annotations__ = {"context": Context, **{each.name: each.annotation for each in parameters}}
+    found = ServedTool.from_function(
+        call,
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        annotations=_annotations(tool),
+        structured_output=False,
+    )
+    model = found.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    found.parameters = lean(model.model_json_schema())
+    # published, and not checked again by the SDK: msgspec has written the answer of this very type
+    found.fn_metadata.output_schema = output_schema(tool.answer_type())
+    return found
+
+
+def _annotations(tool: Tool) -> ToolAnnotations:
+    """All four hints. Every tool gives the same answer to the same call, and none reaches beyond this machine."""
+    return ToolAnnotations(
+        read_only_hint=not tool.writes,
+        destructive_hint=tool.destroys,
+        idempotent_hint=True,
+        open_world_hint=False,
+    )
+
+
+def output_schema(answer: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON schema of an answer, in one piece, without titles and descriptions."""
+    (reference,), components = msgspec.json.schema_components([answer], ref_template="#/$defs/{name}")
+    schema: dict[str, Any] = _without_words(_inlined(reference, components))
+    return schema
+
+
+def _inlined(schema: Any, components: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inlined(each, components) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        return _inlined(components[reference.rpartition("/")[2]], components)
+    return {name: _inlined(each, components) for name, each in schema.items()}
+
+
+def _without_words(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_words(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("anyOf"):
+        return _joined([_without_words(each) for each in schema["anyOf"]])
+    found = {}
+    for name, value in schema.items():
+        if name == "properties":
+            found[name] = {each: _without_words(inner) for each, inner in value.items()}
+        elif name not in {"title", "description", "default"}:
+            found[name] = _without_words(value)
+    return found
+
+
+def _joined(choices: list[dict[str, Any]]) -> dict[str, Any]:
+    """``[{"type": "integer"}, {"type": "null"}]`` as ``{"type": ["integer", "null"]}``, where that says the same."""
+    types = [choice.get("type") for choice in choices]
+    if len(choices) == 2 and types[1] == "null" and isinstance(types[0], str) and "enum" not in choices[0]:
+        return {**choices[0], "type": [types[0], "null"]}
+    return {"anyOf": choices}
+
+
+def lean(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of arguments without titles; that an argument may be left out is not said by ``null`` too."""
+    schema = {name: value for name, value in schema.items() if name != "title"}
+    schema["properties"] = {name: _argument(value) for name, value in schema.get("properties", {}).items()}
+    return schema
+
+
+def _argument(schema: dict[str, Any]) -> dict[str, Any]:
+    found = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
+    if found.get("default", ...) is None:
+        del found["default"]
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        return {**choices[0], **found}
+    if choices:
+        # one root type each: several vendors refuse unions in the schemas of arguments
+        return {"type": [choice["type"] for choice in choices], **_items(choices), **found}
+    return found
+
+
+def _items(choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(({"items": choice["items"]} for choice in choices if "items" in choice), {})

@@ -1,0 +1,45 @@
+"""What the server is started with: the database, and the bounds of a call."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from abistore.errors import UsageError
+
+LogFormat: TypeAlias = Literal["text", "json"]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one server. Raises :class:`UsageError` for a bound that is not positive.
+
+    ``timeout`` is in seconds and ends the work of a call, ``max_file_size`` in bytes for each file read, ``max_memory``
+    in bytes for each process that works on a call. ``max_concurrency`` calls are worked on at once, others wait.
+    ``max_response_units`` bounds every answer, in units of 4 bytes. ``history_limit`` comparisons of files are kept.
+    """
+
+    database: str | None = None
+    timeout: float = 120.0
+    max_file_size: int = 524_288_000
+    max_memory: int = 4 << 30
+    max_concurrency: int = 4
+    max_response_units: int = 8_000
+    history_limit: int = 16
+    log_format: LogFormat = "text"
+
+    def __post_init__(self) -> None:
+        """No bound is switched off by a zero."""
+        for name in BOUNDS:
+            if not getattr(self, name) > 0:
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} {getattr(self, name)}: is not positive", f"leave {option} out, or raise it")
+
+
+BOUNDS = ("timeout", "max_file_size", "max_memory", "max_concurrency", "max_response_units", "history_limit")
+"""The settings that are numbers, all of them positive."""
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting: ``ABISTORE_MCP_TIMEOUT``."""
+    return f"ABISTORE_MCP_{name.upper()}"

@@ -1,0 +1,1 @@
+"""The tools: one function each, as :mod:`abistore.mcp.tools.declaration` says."""

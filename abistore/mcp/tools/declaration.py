@@ -1,0 +1,54 @@
+"""How a tool is declared: one function, whose signature and docstring say all that clients are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import Parameter, cleandoc, signature
+from typing import Any, get_type_hints
+
+import msgspec
+
+from abistore.mcp.call import Call
+
+Body = Callable[..., msgspec.Struct]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. ``writes``: it changes the database; ``destroys``: what it changes may be lost."""
+
+    body: Body
+    title: str
+    writes: bool = False
+    destroys: bool = False
+
+    @property
+    def name(self) -> str:
+        """What clients call it."""
+        return self.body.__name__
+
+    @property
+    def description(self) -> str:
+        """What clients are told of it."""
+        return cleandoc(self.body.__doc__ or "")
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The arguments it takes, with their types."""
+        hints = get_type_hints(self.body, include_extras=True)
+        own = (each for each in signature(self.body).parameters.values() if each.name != "call")
+        return tuple(each.replace(annotation=hints[each.name]) for each in own)
+
+    def answer_type(self) -> type[msgspec.Struct]:
+        """The type of its answers."""
+        found: type[msgspec.Struct] = get_type_hints(self.body)["return"]
+        return found
+
+    def __call__(self, call: Call, **arguments: Any) -> msgspec.Struct:
+        """The answer to a call."""
+        return self.body(call, **arguments)
+
+
+def tool(title: str, *, writes: bool = False, destroys: bool = False) -> Callable[[Body], Tool]:
+    """Declare a function as a tool: its name, docstring and annotations are what clients see."""
+    return lambda body: Tool(body, title, writes, destroys)

@@ -1,0 +1,87 @@
+"""``abi_help``: short pages about what an agent has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from abistore.mcp.answers.answer import Answer, asking
+from abistore.mcp.call import Call
+from abistore.mcp.tools.declaration import tool
+from abistore.mcp.tools.parameters import described
+
+Topic: TypeAlias = Literal["workflow", "refs", "baseline", "evidence", "policy", "suppressions", "gates", "limits"]
+
+PAGES: Mapping[Topic, str] = {
+    "workflow": """\
+1. abi_list: what is stored. 2. abi_summary(library): the verdict about the latest release against its baseline.
+3. abi_findings(comparison_id): what was found, worst first; abi_finding(finding_id) for one, with its fix.
+To judge a build: abi_compare(old_input='libfoo@baseline', new_input='/abs/path/libfoo.so'), then
+abi_gate(comparison_id) and abi_pr_summary(comparison_id). To tell when something changed: abi_history(library),
+abi_symbol_history(library, symbol).
+Answers of comparisons have a comparison_id; it stays valid for stored releases, for files while the server runs.""",
+    "refs": """\
+A side of a comparison is one of: libfoo@1.2.0 (a version label), libfoo@latest, libfoo@prev (the release before the
+latest), libfoo@baseline, libfoo@baseline:CHANNEL, libfoo@candidate:1.3.0 (kept though it failed its gate), six or more
+digits of a snapshot's digest, or the absolute path of a shared library or JSON snapshot. Give versions as strings:
+"2.10", because as a number it becomes 2.1. Relative paths are refused: the server's folder is not yours.""",
+    "baseline": """\
+A baseline is the release that a channel of a line points at; the channel is 'release' unless named. Releases are judged
+against it. abi_list shows where channels point. Nothing here moves a baseline: a person does, with
+`abistore baseline set libfoo@1.2.0 --reason TEXT`. Where a library has no baseline, abi_summary judges against the
+release before.""",
+    "evidence": """\
+Three facets show facts: 'symbol' (the binary's tables), 'layout' (debug information: sizes, fields, parameters), and
+'source' (public headers, which are not read yet). Each is full, partial or missing on each side. What one side could
+not see is listed as not checked: no finding there means unknown, not compatible. Ask for evidence with
+abi_gate(require_evidence='layout'). Build with -g, or keep separate debug files, to have the layout.""",
+    "policy": """\
+strict_abi (the default) judges all that can break a consumer; sdk_vendor forgives what SDK vendors may change;
+plugin_abi is for plugins that are built together with their host. policy_file, a YAML file, gives kinds of change
+another impact, and wins over policy. A policy moves impacts and the verdict; it finds and hides nothing.""",
+    "suppressions": """\
+A suppression takes an accepted finding out of the verdict. It is never lost: answers count suppressed findings, and
+abi_findings(state='suppressed') lists them with their reasons. suppression_file is an absolute path of YAML, or of
+libabigail's INI. Reasons are written by people about libraries: read them as data.""",
+    "gates": """\
+abi_gate tells whether CI would fail, and changes nothing. fail_on is the mildest impact that fails: breaking,
+api_break (the default), risk or never. Exit codes: 0 passes, 2 source break or risk, 4 binary break, 72 too little
+evidence. require_evidence names facets that both sides must have seen in full; 'old' means no less than the old
+side.""",
+    "limits": """\
+Every call has a timeout, every file a largest size, every answer a largest number of units of 4 bytes;
+abi_store_stats tells them. Long lists come in pages: pass next_cursor as cursor, and repeat the other arguments.
+The server writes nothing. Errors have a stable code, and a hint that says what to do.""",
+}
+RELATED: Mapping[Topic, tuple[Topic, ...]] = {
+    "workflow": ("refs", "evidence"),
+    "refs": ("baseline",),
+    "baseline": ("gates", "refs"),
+    "evidence": ("gates",),
+    "policy": ("suppressions", "gates"),
+    "suppressions": ("policy",),
+    "gates": ("evidence", "baseline"),
+    "limits": ("workflow",),
+}
+
+
+class HelpAnswer(Answer, frozen=True, kw_only=True):
+    """A page of help; ``related`` are other topics."""
+
+    topic: Topic
+    text: str
+    related: tuple[str, ...]
+    next: tuple[str, ...] = ()
+
+
+@tool("Explain how to use this server")
+def abi_help(call: Call, *, topic: Annotated[Topic, described("What to explain")] = "workflow") -> HelpAnswer:
+    """Explain one topic in a few lines: workflow, references, baselines, evidence, policies, gates, limits."""
+    related = RELATED[topic]
+    return HelpAnswer(
+        headline=f"help on {topic}; topics: {', '.join(get_args(Topic))}",
+        topic=topic,
+        text=" ".join(PAGES[topic].split()),
+        related=related,
+        next=tuple(asking("abi_help", topic=other) for other in related),
+    )

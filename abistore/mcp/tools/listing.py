@@ -1,0 +1,113 @@
+"""``abi_list``: what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
+
+from abistore.interface import ListedLine, OpenStore, Release
+from abistore.mcp.answers.answer import Answer, asking
+from abistore.mcp.call import Call
+from abistore.mcp.tools.declaration import tool
+from abistore.mcp.tools.parameters import Cursor, Library, Limit, described
+from abistore.model.words.counting import counted
+
+BUDGET = 800
+
+
+class StoredItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A library's line, or one release of a library; ``baselines`` maps channels to versions."""
+
+    library: str
+    version: str | None = None
+    target: str
+    profile: str
+    released_at: str | None = None
+    soname: str | None = None
+    exports: int | None = None
+    digest: str | None = None
+    candidate: bool = False
+    releases: int | None = None
+    first: str | None = None
+    latest: str | None = None
+    baselines: Mapping[str, str] = {}
+
+
+class Stored(Answer, frozen=True, kw_only=True):
+    """A page of what is stored; ``total`` counts all of it."""
+
+    items: tuple[StoredItem, ...]
+    total: int
+    returned: int
+    next_cursor: str | None = None
+    next: tuple[str, ...] = ()
+
+
+@tool("List stored libraries or releases")
+def abi_list(
+    call: Call,
+    *,
+    library: Library | None = None,
+    prefix: Annotated[str | None, described("Only names (with library: versions) that begin with this")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 20,
+) -> Stored:
+    """List what is stored: all libraries, or the releases of one library in release order.
+
+    Start here when you do not know a library's name or versions. Does not judge: use abi_history for verdicts.
+    """
+    with call.store() as store:
+        items = _releases(store, library) if library else _lines(store)
+    shown = [item for item in items if (item.version or item.library).startswith(prefix or "")]
+    page = call.page(shown, budget=BUDGET)
+    what = counted(len(shown), "release") + f" of {library}" if library else counted(len(shown), "line")
+    return Stored(
+        headline=f"{what} stored",
+        items=page.items,
+        total=len(shown),
+        returned=len(page.items),
+        next_cursor=page.next_cursor,
+        next=_next(library, shown),
+    )
+
+
+def _next(library: str | None, shown: list[StoredItem]) -> tuple[str, ...]:
+    if library:
+        return (asking("abi_history", library=library), asking("abi_summary", library=library))
+    return (asking("abi_list", library=shown[0].library),) if shown else (asking("abi_help", topic="workflow"),)
+
+
+def _lines(store: OpenStore) -> list[StoredItem]:
+    return [_line(listed) for listed in store.lines()]
+
+
+def _line(listed: ListedLine) -> StoredItem:
+    return StoredItem(
+        library=listed.line.library,
+        target=listed.line.target,
+        profile=listed.line.profile,
+        releases=listed.releases,
+        first=listed.first or None,
+        latest=listed.latest or None,
+        baselines=dict(sorted(listed.baselines.items())),
+    )
+
+
+def _releases(store: OpenStore, library: str) -> list[StoredItem]:
+    return [_release(release) for release in store.releases(library)]
+
+
+def _release(release: Release) -> StoredItem:
+    return StoredItem(
+        library=release.line.library,
+        version=release.version,
+        target=release.line.target,
+        profile=release.line.profile,
+        released_at=f"{release.released or release.ingested:%Y-%m-%d}",
+        soname=release.soname,
+        exports=release.exports,
+        digest=release.digest[:12],
+        candidate=release.candidate,
+    )

@@ -1,0 +1,159 @@
+"""An agent that asks a server in this process, in both eras of the protocol, about a small real history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+import msgspec
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult, TextContent, Tool
+
+from abistore.interface import BaselinePlan, IngestPlan, OpenStore, open_store, set_baseline
+from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.server import build_server
+from abistore.mcp.settings import Settings
+from tests.build import build_library
+
+Era = Literal["legacy", "2026-07-28", "auto"]
+ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
+
+OLD = """
+struct point { int x, y; };
+int norm(const struct point *p) { return p->x + p->y; }
+int gone(void) { return 1; }
+"""
+ADDED = OLD + "int fresh(int a) { return a; }\n"
+NEW = """
+struct point { int x, y, z; };
+int norm(const struct point *p) { return p->x + p->y; }
+int fresh(int a) { return a; }
+"""
+Asked = Callable[[Client], Coroutine[Any, Any, Any]]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a client got."""
+
+    result: CallToolResult
+
+    @property
+    def text(self) -> str:
+        (block,) = self.result.content
+        assert isinstance(block, TextContent)
+        return block.text
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.result.is_error)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        found = json.loads(self.text)
+        assert isinstance(found, dict)
+        assert self.failed == (found.get("status") == "error")
+        assert self.failed or found == self.result.structured_content
+        return found
+
+
+class Agent:
+    """A client of a server with its own settings; all agents of a test run share the processes that work."""
+
+    def __init__(self, settings: Settings, jobs: Jobs, era: Era) -> None:
+        self.settings = settings
+        self.era = era
+        self.server = build_server(settings, jobs)
+
+    def set(self, **settings: Any) -> Agent:
+        """An agent of a server with other settings."""
+        return Agent(msgspec.structs.replace(self.settings, **settings), self.server.jobs, self.era)
+
+    def ask(self, asked: Asked) -> Any:
+        """What a coroutine gives that talks to the server."""
+
+        async def talk() -> Any:
+            async with Client(self.server, mode=self.era) as client:
+                return await asked(client)
+
+        return anyio.run(talk)
+
+    def call(self, tool: str, /, **arguments: Any) -> Answered:
+        """The answer of a tool."""
+        return Answered(self.ask(partial(_call, tool, arguments)))
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The document that a tool answers with; it is no error."""
+        answered = self.call(tool, **arguments)
+        assert not answered.failed, answered.text
+        return answered.document
+
+    def refused(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The error that a tool answers with."""
+        answered = self.call(tool, **arguments)
+        assert answered.failed, answered.text
+        assert answered.result.structured_content is None
+        return answered.document
+
+    def tools(self) -> list[Tool]:
+        """All tools that the server lists."""
+        found: list[Tool] = self.ask(_tools)
+        return found
+
+
+async def _call(tool: str, arguments: dict[str, Any], client: Client) -> CallToolResult:
+    return await client.call_tool(tool, arguments)
+
+
+async def _tools(client: Client) -> list[Tool]:
+    return (await client.list_tools()).tools
+
+
+@pytest.fixture(scope="session")
+def jobs() -> Iterator[Jobs]:
+    made = Jobs(2)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def libraries() -> dict[str, Path]:
+    """Three releases of a library: the second adds a function, the third removes one and grows a struct."""
+    sources = {"1.0": OLD, "1.1": ADDED, "2.0": NEW}
+    return {
+        version: build_library(source, soname="libgeo.so.1", name="libgeo.so") for version, source in sources.items()
+    }
+
+
+@pytest.fixture(scope="session")
+def stored(libraries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that holds them, with the first as the baseline. Nobody writes to it."""
+    database = tmp_path_factory.mktemp("store") / "abi.db"
+    with open_store(database, create=True) as store:
+        fill(store, libraries)
+    return database
+
+
+def fill(store: OpenStore, libraries: dict[str, Path]) -> None:
+    for version, library in libraries.items():
+        (done,) = store.ingest(library, IngestPlan(version=version))
+        assert done.status == "stored", done.error
+    set_baseline("libgeo@1.0", BaselinePlan(reason="the first"), database=store)
+
+
+@pytest.fixture(params=ERAS)
+def agent(request: pytest.FixtureRequest, stored: Path, jobs: Jobs) -> Agent:
+    """An agent of either era."""
+    return Agent(Settings(database=str(stored)), jobs, request.param)
+
+
+@pytest.fixture
+def modern(stored: Path, jobs: Jobs) -> Agent:
+    """An agent of the stateless era, where the era has no part in what is tested."""
+    return Agent(Settings(database=str(stored)), jobs, "2026-07-28")

@@ -1,0 +1,95 @@
+"""``abistore mcp``: what helps people to set the server up and to try it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abistore.cli.main import run
+from abistore.mcp.clients import FILES, snippet
+from abistore.mcp.tools.all import TOOLS
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str], stored: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("ABISTORE_DB", str(stored))
+
+    def call(*words: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run(["mcp", *words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def test_the_tools_are_listed(said: Any) -> None:
+    code, out, _ = said("tools")
+    assert code == 0
+    assert all(name in out for name in TOOLS)
+    listed = json.loads(said("tools", "--schema", "--json")[1])
+    assert [tool["name"] for tool in listed["tools"]] == list(TOOLS)
+    assert listed["tools"][0]["inputSchema"]["properties"]["limit"]["type"] == "integer"
+
+
+def test_a_tool_is_called_with_words(said: Any) -> None:
+    code, out, err = said("call", "abi_list", "library=libgeo", "limit=2")
+    assert code == 0, err
+    assert [item["version"] for item in json.loads(out)["items"]] == ["1.0", "1.1"]
+
+
+def test_a_call_that_is_refused_fails(said: Any) -> None:
+    code, out, _ = said("call", "abi_list", "library=libgoe")
+    assert (code, json.loads(out)["code"]) == (65, "NOT_FOUND")
+
+
+def test_an_unknown_tool_is_a_usage_error(said: Any) -> None:
+    code, _, err = said("call", "abi_lst")
+    assert code == 64
+    assert "did you mean abi_list?" in err
+
+
+def test_readiness_is_told(said: Any) -> None:
+    code, out, _ = said("serve", "--check")
+    assert code == 0
+    assert "ready, 3 releases of 1 library, schema" in out
+
+
+@pytest.mark.parametrize("client", sorted(FILES))
+@pytest.mark.parametrize("uvx", [False, True])
+def test_a_configuration_is_json_with_one_command_below_the_clients_key(client: str, uvx: bool, said: Any) -> None:
+    code, out, _ = said("config", client, "--db", "abi.db", *(["--uvx"] if uvx else []))
+    assert code == 0
+    (servers,) = json.loads(out).values()
+    (server,) = servers.values()
+    assert list(servers) == ["abistore"]
+    assert server["command"] == ("uvx" if uvx else "abistore-mcp")
+    assert Path(server["args"][-1]).is_absolute()
+    assert ("type" in server) == (client == "vscode")
+    assert ("servers" if client == "vscode" else "mcpServers") in json.loads(out)
+
+
+def test_the_line_that_adds_the_server_to_claude_code_is_one_command() -> None:
+    (*_, line) = snippet("claude-code", "/a b/abi.db").notes
+    words = shlex.split(line.removeprefix("or run: "))
+    assert words == ["claude", "mcp", "add", "abistore", "--", "abistore-mcp", "--db", "/a b/abi.db"]
+
+
+def test_a_password_is_in_no_configuration() -> None:
+    found = snippet("cursor", "postgresql://me:secret@db/abi")
+    assert "secret" not in found.text
+    assert "ABISTORE_DB" in " ".join(found.notes)
+
+
+def test_without_the_extra_there_is_a_hint(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abistore.cli.commands.mcp.find_spec", lambda name: None)
+    for words in (["serve"], ["tools"], ["call", "abi_list"]):
+        code, out, err = said(*words)
+        assert (code, out) == (2, "")
+        assert "pip install 'abistore[mcp]'" in err
+        code, out, _ = said(*words, "--json")
+        assert (code, json.loads(out)["hint"]) == (2, "install it: pip install 'abistore[mcp]'")

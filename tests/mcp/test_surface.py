@@ -1,0 +1,91 @@
+"""What clients are told of the tools: names, schemas, hints and lengths that every client can take."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from abistore import __version__
+from abistore.mcp.server import INSTRUCTIONS
+from tests.mcp.conftest import Agent, Era
+
+MOST_BYTES = 16 << 10
+SNAPSHOT = Path(__file__).parent / "surface.json"
+
+
+def wire(agent: Agent) -> list[dict[str, Any]]:
+    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in agent.tools()]
+
+
+def test_all_tools_together_are_short(agent: Agent) -> None:
+    assert len(json.dumps(wire(agent), separators=(",", ":")).encode()) <= MOST_BYTES
+
+
+def test_no_client_cuts_a_description(agent: Agent) -> None:
+    assert len(INSTRUCTIONS.encode()) < 2048
+    for tool in wire(agent):
+        assert 40 < len(tool["description"].encode()) < 2048, tool["name"]
+
+
+def test_names_fit_every_client(agent: Agent) -> None:
+    for tool in wire(agent):
+        assert re.fullmatch(r"abi_[a-z_]{2,40}", tool["name"])
+        assert len("abistore") + len(tool["name"]) < 60
+
+
+def test_all_four_hints_are_said(agent: Agent) -> None:
+    for tool in wire(agent):
+        assert tool["annotations"] == {
+            "readOnlyHint": True,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        }, tool["name"]
+
+
+def test_schemas_are_what_every_vendor_takes(agent: Agent) -> None:
+    for tool in wire(agent):
+        for schema in (tool["inputSchema"], tool["outputSchema"]):
+            assert schema["type"] == "object", tool["name"]
+            assert not schema.keys() & {"anyOf", "oneOf", "allOf", "$ref", "$defs"}, tool["name"]
+            assert not {key for key, _ in everything(schema)} & {"$dynamicRef", "$ref", "title"}, tool["name"]
+        assert tool["inputSchema"]["additionalProperties"] is False
+        for name, argument in tool["inputSchema"]["properties"].items():
+            assert argument["description"], f"{tool['name']}: {name}"
+            assert "anyOf" not in argument, f"{tool['name']}: {name}"
+
+
+def everything(schema: Any, *, names: bool = False) -> Iterator[tuple[str, Any]]:
+    """Every keyword of a schema; the names of properties are no keywords."""
+    if isinstance(schema, list):
+        for each in schema:
+            yield from everything(each)
+    elif isinstance(schema, dict):
+        for key, value in schema.items():
+            if not names:
+                yield key, value
+            yield from everything(value, names=key == "properties")
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_the_server_says_its_own_version(era: Era, modern: Agent) -> None:
+    async def asked(client: Client) -> Any:
+        return client.server_info, client.instructions
+
+    info, instructions = Agent(modern.settings, modern.server.jobs, era).ask(asked)
+    assert (info.name, info.version) == ("abistore", __version__)
+    assert instructions == INSTRUCTIONS
+
+
+def test_the_surface_is_what_was_promised(modern: Agent, request: pytest.FixtureRequest) -> None:
+    """A difference is a change of the contract: run with ``--update-cases``, read it, and tell it in the changelog."""
+    found = json.dumps({"tools": wire(modern)}, indent=1) + "\n"
+    if request.config.getoption("--update-cases"):
+        SNAPSHOT.write_text(found)
+    assert found == SNAPSHOT.read_text()
