@@ -13,7 +13,7 @@ from abistore.model.history import IngestRequest, Release
 from abistore.model.shapes import Alias, Primitive, Qualified
 from abistore.model.snapshot import Target
 from abistore.service.history.history import History, history
-from abistore.store.history.walking import Step
+from abistore.store.history.walking import WalkStep
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, function, record, snapshot, struct
 from tests.store.sql import sql
@@ -75,10 +75,10 @@ def test_releases_for_two_platforms_in_one_line_leave_the_others_their_verdicts(
 class _Foreign:
     """A walk that finds the third release to be for another platform, as older versions stored it."""
 
-    def __init__(self, step: Callable[[Release], Step], target: Target) -> None:
+    def __init__(self, step: Callable[[Release], WalkStep], target: Target) -> None:
         self._step, self._target = step, target
 
-    def step(self, release: Release) -> Step:
+    def step(self, release: Release) -> WalkStep:
         found = self._step(release)
         if release.version != "1.2":
             return found
