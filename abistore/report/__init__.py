@@ -28,6 +28,6 @@ def draft(report: Report, format: str, style: Style) -> str:
     from abistore.limits import limits_for
     from abistore.report.legible import legible
 
-    changes = len(report.changes) + len(report.suppressed) + len(report.declarations)
-    with limits_for(changes << 10, f"writing the report as {format}"):
+    findings = len(report.changes) + len(report.suppressed) + len(report.declarations)
+    with limits_for(findings << 10, f"writing the report as {format}"):
         return chosen.render(report if chosen.is_complete else legible(report), style)

@@ -32,7 +32,7 @@ class ChangedDeclaration(msgspec.Struct, frozen=True):
     subject: Kind
     display: str
     impact: Impact
-    changes: tuple[ReportedFinding, ...]
+    findings: tuple[ReportedFinding, ...]
     affected: tuple[str, ...]
     declared: ComparedDeclaration | None
 
@@ -44,20 +44,20 @@ class ChangedDeclaration(msgspec.Struct, frozen=True):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of its changes, each once."""
-        return tuple(dict.fromkeys(change.kind for change in self.changes))
+        return tuple(dict.fromkeys(finding.kind for finding in self.findings))
 
     @property
     def location(self) -> str | None:
         """Where it is declared; ``None`` where debug information does not say."""
-        return next(filter(None, map(location_of, self.changes)), None)
+        return next(filter(None, map(location_of, self.findings)), None)
 
 
 def groups(report: Report) -> dict[ImpactLabel, dict[str, list[ReportedFinding]]]:
     """The changes by impact, worst first, and by kind in report order."""
     worst_first: list[ImpactLabel] = ["breaking", "api_break", "risk", "compatible", "notice"]
     found: dict[ImpactLabel, dict[str, list[ReportedFinding]]] = {impact: {} for impact in worst_first}
-    for change in report.changes:
-        found.setdefault(change.impact, {}).setdefault(change.kind, []).append(change)
+    for finding in report.changes:
+        found.setdefault(finding.impact, {}).setdefault(finding.kind, []).append(finding)
     return {impact: kinds for impact, kinds in found.items() if kinds}
 
 
@@ -69,22 +69,22 @@ def declarations(report: Report) -> Declarations:
 def roots(report: Report) -> tuple[ChangedDeclaration, ...]:
     """The declarations that changed: worst first; among equals types first, then in report order."""
     by_name: dict[tuple[Kind, str], list[ReportedFinding]] = {}
-    for change in report.changes:
-        by_name.setdefault((change.subject, change.symbol), []).append(change)
+    for finding in report.changes:
+        by_name.setdefault((finding.subject, finding.symbol), []).append(finding)
     known = declarations(report)
-    made = [_root(changes, known.get(key)) for key, changes in by_name.items()]
+    made = [_root(findings, known.get(key)) for key, findings in by_name.items()]
     return tuple(sorted(made, key=lambda root: (-root.impact, root.subject not in TYPES)))
 
 
-def _root(changes: list[ReportedFinding], declared: ComparedDeclaration | None) -> ChangedDeclaration:
-    first = changes[0]
-    lists = {change.affected for change in changes}
+def _root(findings: list[ReportedFinding], declared: ComparedDeclaration | None) -> ChangedDeclaration:
+    first = findings[0]
+    lists = {finding.affected for finding in findings}
     return ChangedDeclaration(
         first.symbol,
         first.subject,
         first.display,
-        max(Impact[change.impact.upper()] for change in changes),
-        tuple(changes),
+        max(Impact[finding.impact.upper()] for finding in findings),
+        tuple(findings),
         lists.pop() if len(lists) == 1 else tuple(sorted({name for names in lists for name in names})),
         declared,
     )

@@ -149,19 +149,19 @@ def _by_impact(report: Report, style: Style) -> Iterator[Block]:
     cards = {card.kind: card for card in report.kinds}
     shown = _Differences(declarations(report), style)
     for impact, kinds in groups(report).items():
-        made = tuple(_kind(changes, cards.get(kind), shown, style) for kind, changes in kinds.items())
+        made = tuple(_kind(findings, cards.get(kind), shown, style) for kind, findings in kinds.items())
         yield ImpactBlock(impact, HEADINGS[impact], sum(kind.total for kind in made), made)
 
 
-def _kind(changes: Sequence[ReportedFinding], card: KindCard | None, shown: _Differences, style: Style) -> KindBlock:
-    descriptions = {change.description for change in changes}
-    first, more = cut(changes, style.limit)
+def _kind(findings: Sequence[ReportedFinding], card: KindCard | None, shown: _Differences, style: Style) -> KindBlock:
+    descriptions = {finding.description for finding in findings}
+    first, more = cut(findings, style.limit)
     return KindBlock(
-        changes[0].kind,
-        len(changes),
+        findings[0].kind,
+        len(findings),
         card,
         descriptions.pop() if len(descriptions) == 1 else "",
-        map(shown.finding, first),
+        map(shown.finding_block, first),
         more,
     )
 
@@ -176,11 +176,11 @@ def _by_declaration(report: Report, style: Style) -> Iterator[Block]:
 def _declaration(root: ChangedDeclaration, style: Style) -> DeclarationBlock:
     alone = by_itself(root.symbol, root.display, root.affected)
     drawn = root.declared is not None and worth_drawing(root.declared, style)
-    first, more = cut(root.changes, style.limit)
+    first, more = cut(root.findings, style.limit)
     return DeclarationBlock(
         root,
         "" if alone else f"affects {counted(len(root.affected), 'export')}",
-        (finding(change, drawn=drawn)._replace(affects="") for change in first),
+        (finding_block(finding, drawn=drawn)._replace(affects="") for finding in first),
         more,
         root.declared if drawn else None,
     )
@@ -200,23 +200,23 @@ def _by_exports(report: Report, style: Style) -> Iterator[Block]:
 # --- findings -----------------------------------------------------------------------------------------------------
 
 
-def finding(change: ReportedFinding, *, drawn: bool = False) -> FindingBlock:
+def finding_block(finding: ReportedFinding, *, drawn: bool = False) -> FindingBlock:
     """A change with its facts. Where its declaration is ``drawn``, values of several lines would repeat that."""
-    both = values(change)
+    both = values(finding)
     several = any("\n" in value for value in both)
     return FindingBlock(
-        change.id,
-        change.kind,
-        shortened(change.display) or "",
-        change.part,
-        location_of(change),
-        change.description,
+        finding.id,
+        finding.kind,
+        shortened(finding.display) or "",
+        finding.part,
+        location_of(finding),
+        finding.description,
         () if several else both,
-        value_lines(change) if several and not drawn else (),
-        ruled(change),
-        affects(change),
-        change.affected,
-        consequences(change),
+        value_lines(finding) if several and not drawn else (),
+        ruled(finding),
+        affects(finding),
+        finding.affected,
+        consequences(finding),
     )
 
 
@@ -228,13 +228,13 @@ class _Differences:
         self._style = style
         self._shown: dict[tuple[str, str], str] = {}
 
-    def finding(self, change: ReportedFinding) -> FindingBlock:
-        key = (change.subject, change.symbol)
+    def finding_block(self, finding: ReportedFinding) -> FindingBlock:
+        key = (finding.subject, finding.symbol)
         declared = self._pending.pop(key, None)
         if declared is None or not worth_drawing(declared, self._style):
-            return finding(change)._replace(shown_at=self._shown.get(key, ""))
-        self._shown[key] = change.id
-        return finding(change, drawn=True)._replace(declared=declared)
+            return finding_block(finding)._replace(shown_at=self._shown.get(key, ""))
+        self._shown[key] = finding.id
+        return finding_block(finding, drawn=True)._replace(declared=declared)
 
 
 def worth_drawing(declared: ComparedDeclaration, style: Style) -> bool:
@@ -245,4 +245,4 @@ def worth_drawing(declared: ComparedDeclaration, style: Style) -> bool:
 
 def _suppressed(by: str, taken: Sequence[ReportedFinding], style: Style) -> SuppressionBlock:
     first, more = cut(taken, style.limit)
-    return SuppressionBlock(by, tuple((change.kind, subject(change)) for change in first), more)
+    return SuppressionBlock(by, tuple((finding.kind, subject(finding)) for finding in first), more)

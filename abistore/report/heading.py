@@ -114,18 +114,18 @@ def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
         yield each, f"{found}: {fix}" if fix else found
 
 
-def by_suppression(changes: Iterable[ReportedFinding]) -> dict[str, list[ReportedFinding]]:
+def by_suppression(findings: Iterable[ReportedFinding]) -> dict[str, list[ReportedFinding]]:
     """The suppressed changes by their suppression, in report order."""
     found: dict[str, list[ReportedFinding]] = {}
-    for change in changes:
-        found.setdefault(suppression(change), []).append(change)
+    for finding in findings:
+        found.setdefault(suppression(finding), []).append(finding)
     return found
 
 
-def suppression(change: ReportedFinding) -> str:
+def suppression(finding: ReportedFinding) -> str:
     """The suppression that applied to a change, its reason, and its last day."""
-    until = f" (until {change.suppression_expires})" if change.suppression_expires else ""
-    return f"{change.suppressed_by or 'a suppression'}: {change.suppression_reason or NO_REASON}{until}"
+    until = f" (until {finding.suppression_expires})" if finding.suppression_expires else ""
+    return f"{finding.suppressed_by or 'a suppression'}: {finding.suppression_reason or NO_REASON}{until}"
 
 
 def stat(report: Report) -> str:

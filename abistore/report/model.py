@@ -183,6 +183,6 @@ def verdict_of(report: Report) -> Verdict:
     return Verdict[report.verdict]
 
 
-def fails(report: Report, change: ReportedFinding) -> bool:
+def fails(report: Report, finding: ReportedFinding) -> bool:
     """Whether a change of this impact fails the comparison, by its ``fail_on``."""
-    return report.fail_on != "never" and Impact[change.impact.upper()] >= Impact[report.fail_on.upper()]
+    return report.fail_on != "never" and Impact[finding.impact.upper()] >= Impact[report.fail_on.upper()]

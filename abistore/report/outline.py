@@ -40,9 +40,9 @@ def outline(
         verdict=cast(VerdictName, comparison.verdict.name),
         exit_code=comparison.verdict.exit_code,
         summary=_summary(comparison),
-        changes=_changes(comparison.findings, displays),
+        changes=_all_reported(comparison.findings, displays),
         suppressed_count=len(comparison.suppressed),
-        suppressed=_changes(comparison.suppressed, displays),
+        suppressed=_all_reported(comparison.suppressed, displays),
         not_checked=tuple(map(_unchecked, comparison.not_checked)),
         notes=comparison.notes,
         old=comparison.old,
@@ -55,7 +55,7 @@ def outline(
         policy_digest=comparison.policy_digest,
         suppression_digest=comparison.suppression_digest,
         unequal_evidence=unequal_evidence(comparison.old.evidence, comparison.new.evidence),
-        advice=_changes(comparison.advice, displays),
+        advice=_all_reported(comparison.advice, displays),
         policy_file=comparison.policy_file,
         suppression_files=comparison.suppression_files,
         evidence_gap=evidence_gap(comparison.old.evidence, comparison.new.evidence),
@@ -81,16 +81,16 @@ def _summary(comparison: Comparison) -> Summary:
     )
 
 
-def change_of(finding: Finding, identity: str) -> ReportedFinding:
+def reported(finding: Finding, identity: str) -> ReportedFinding:
     """A single finding arranged for rendering."""
-    return _change(finding, identity, demangle_all(sorted(set(_linker_names((finding,))))))
+    return _reported(finding, identity, demangle_all(sorted(set(_linker_names((finding,))))))
 
 
-def _changes(findings: Iterable[Finding], displays: dict[str, str]) -> tuple[ReportedFinding, ...]:
-    return tuple(_change(finding, identity, displays) for identity, finding in identified(findings))
+def _all_reported(findings: Iterable[Finding], displays: dict[str, str]) -> tuple[ReportedFinding, ...]:
+    return tuple(_reported(finding, identity, displays) for identity, finding in identified(findings))
 
 
-def _change(finding: Finding, identity: str, displays: dict[str, str]) -> ReportedFinding:
+def _reported(finding: Finding, identity: str, displays: dict[str, str]) -> ReportedFinding:
     return ReportedFinding(
         id=identity,
         place=place(finding).hex(),
@@ -107,7 +107,7 @@ def _change(finding: Finding, identity: str, displays: dict[str, str]) -> Report
         source_location=str(finding.location) if finding.location else None,
         affected=tuple(name.spelling for name in finding.affected),
         affected_count=len(finding.affected),
-        consequences=_changes(finding.consequences, displays),
+        consequences=_all_reported(finding.consequences, displays),
         default_impact=cast(ImpactLabel, finding.default_impact.label) if finding.default_impact is not None else None,
         reason=finding.reason,
         suppressed_by=finding.suppressed_by,

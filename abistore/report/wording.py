@@ -49,37 +49,37 @@ def named(symbol: str) -> str:
     return shortened(demangle(symbol)) or ""
 
 
-def subject(change: ReportedFinding) -> str:
+def subject(finding: ReportedFinding) -> str:
     """What changed, as a programmer calls it."""
-    name = shortened(change.display) or ""
-    return f"{name}: {change.part}" if change.part else name
+    name = shortened(finding.display) or ""
+    return f"{name}: {finding.part}" if finding.part else name
 
 
-def values(change: ReportedFinding) -> tuple[str, ...]:
+def values(finding: ReportedFinding) -> tuple[str, ...]:
     """The old and the new value: one where both are the same, none where the finding says them already.
 
     Of a declaration that came or went, what its name does not say: ``enum class``. Of several, which the affected
     exports are, nothing.
     """
-    known = {None, change.symbol, change.display}
-    if not {change.old_value, change.new_value} - known:
+    known = {None, finding.symbol, finding.display}
+    if not {finding.old_value, finding.new_value} - known:
         return ()
-    if None in (change.old_value, change.new_value):
-        value = change.old_value or change.new_value or ""
-        if change.part.endswith(f" {value}") or _lists_affected(change, value):
+    if None in (finding.old_value, finding.new_value):
+        value = finding.old_value or finding.new_value or ""
+        if finding.part.endswith(f" {value}") or _lists_affected(finding, value):
             return ()
-        if value in {f"{sort} {change.display}" for sort in SORTS}:
-            return (value.removesuffix(f" {change.display}"),)
-    both = (change.old_value,) if change.old_value == change.new_value else (change.old_value, change.new_value)
+        if value in {f"{sort} {finding.display}" for sort in SORTS}:
+            return (value.removesuffix(f" {finding.display}"),)
+    both = (finding.old_value,) if finding.old_value == finding.new_value else (finding.old_value, finding.new_value)
     return tuple(value if value is not None else "(none)" for value in map(shortened, both))
 
 
-def value_lines(change: ReportedFinding) -> list[str]:
+def value_lines(finding: ReportedFinding) -> list[str]:
     """The values in one line, and declarations of several lines by the lines in which they differ."""
-    both = values(change)
+    both = values(finding)
     if not any("\n" in value for value in both):
         return [" -> ".join(both)] if both else []
-    return differing(ComparedDeclaration(change.symbol, change.subject, change.old_value, change.new_value))
+    return differing(ComparedDeclaration(finding.symbol, finding.subject, finding.old_value, finding.new_value))
 
 
 def differing(declared: ComparedDeclaration) -> list[str]:
@@ -87,8 +87,8 @@ def differing(declared: ComparedDeclaration) -> list[str]:
     return [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)]
 
 
-def _lists_affected(change: ReportedFinding, value: str) -> bool:
-    return not change.symbol and bool(change.affected) and value.startswith(demangle(change.affected[0]))
+def _lists_affected(finding: ReportedFinding, value: str) -> bool:
+    return not finding.symbol and bool(finding.affected) and value.startswith(demangle(finding.affected[0]))
 
 
 def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
@@ -98,10 +98,10 @@ def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
     return len(affected) <= MOST_SYMBOLS and {demangle(each) for each in affected} == {display}
 
 
-def affects(change: ReportedFinding) -> str:
+def affects(finding: ReportedFinding) -> str:
     """How many exports the change affects; empty where it affects none but the changed one."""
-    alone = by_itself(change.symbol, change.display, change.affected)
-    return "" if alone else f"affects {counted(change.affected_count, 'export')}"
+    alone = by_itself(finding.symbol, finding.display, finding.affected)
+    return "" if alone else f"affects {counted(finding.affected_count, 'export')}"
 
 
 def distinct(symbols: Sequence[str], most: int | None, width: int | None = None) -> tuple[dict[str, int], int]:
@@ -139,44 +139,44 @@ def names(symbols: Sequence[str], most: int | None, width: int | None = None, ma
     return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
-def location_of(change: ReportedFinding) -> str:
+def location_of(finding: ReportedFinding) -> str:
     """Where the declaration stands: its file, and the line where that is known; empty where nothing is."""
-    where = place(change)
+    where = place(finding)
     return "" if where is None else where[0] if where[1] <= 0 else f"{where[0]}:{where[1]}"
 
 
-def place(change: ReportedFinding) -> tuple[str, int] | None:
+def place(finding: ReportedFinding) -> tuple[str, int] | None:
     """The file and line of the declaration; the line is 0 where only the file is known."""
-    if change.source_location is None:
+    if finding.source_location is None:
         return None
-    file, _, line = change.source_location.rpartition(":")
+    file, _, line = finding.source_location.rpartition(":")
     return file, int(line)
 
 
-def ruled(change: ReportedFinding) -> str:
+def ruled(finding: ReportedFinding) -> str:
     """What a policy said about the change; empty where it said nothing."""
-    return f"{change.default_impact} by default: {change.reason}" if change.default_impact else ""
+    return f"{finding.default_impact} by default: {finding.reason}" if finding.default_impact else ""
 
 
-def told(change: ReportedFinding) -> list[str]:
+def told(finding: ReportedFinding) -> list[str]:
     """The change in lines of plain text, for formats that show it as one text."""
-    lines = [text for text in (change.description, *value_lines(change), ruled(change)) if text]
-    if affects(change):
-        lines.append(f"{affects(change)}: {names(change.affected, 5)}")
-    return [*lines, *(f"causes {text}" for text in consequences(change))]
+    lines = [text for text in (finding.description, *value_lines(finding), ruled(finding)) if text]
+    if affects(finding):
+        lines.append(f"{affects(finding)}: {names(finding.affected, 5)}")
+    return [*lines, *(f"causes {text}" for text in consequences(finding))]
 
 
-def consequences(change: ReportedFinding) -> tuple[str, ...]:
+def consequences(finding: ReportedFinding) -> tuple[str, ...]:
     """The consequences of a change, each once and in one line; its own repetition for another symbol is left out."""
-    told = dict.fromkeys(map(consequence, change.consequences))
-    told.pop(consequence(change), None)
+    told = dict.fromkeys(map(consequence, finding.consequences))
+    told.pop(consequence(finding), None)
     return tuple(told)
 
 
-def consequence(change: ReportedFinding) -> str:
+def consequence(finding: ReportedFinding) -> str:
     """A change in one line."""
-    said = " -> ".join(" ".join(value.split()) for value in values(change))
-    return f"{change.kind}: {subject(change)} {said}".rstrip()
+    said = " -> ".join(" ".join(value.split()) for value in values(finding))
+    return f"{finding.kind}: {subject(finding)} {said}".rstrip()
 
 
 def unchecked(item: Unchecked) -> str:

@@ -33,11 +33,11 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
         yield _command("warning", report.evidence_gap, title=verdict(report))
     yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))
     for impact, kinds in groups(report).items():
-        changes = [change for same in kinds.values() for change in same]
-        shown = len(changes) if style.limit is None else min(style.limit, LIMIT, len(changes))
-        yield from (_annotation(_level(report, change), change) for change in changes[:shown])
-        if len(changes) > shown:
-            yield f"and {len(changes) - shown} more of impact {impact} (--full shows all)"
+        findings = [finding for same in kinds.values() for finding in same]
+        shown = len(findings) if style.limit is None else min(style.limit, LIMIT, len(findings))
+        yield from (_annotation(_level(report, finding), finding) for finding in findings[:shown])
+        if len(findings) > shown:
+            yield f"and {len(findings) - shown} more of impact {impact} (--full shows all)"
     for by, taken in by_suppression(report.suppressed).items():
         yield f"suppressed: {counted(len(taken), 'change')} by {' '.join(by.split())}"
     for item in report.not_checked:
@@ -46,16 +46,16 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
     yield from (_command("notice", remark, title="Note") for remark in report.notes)
 
 
-def _level(report: Report, change: ReportedFinding) -> str:
-    if fails(report, change):
+def _level(report: Report, finding: ReportedFinding) -> str:
+    if fails(report, finding):
         return "error"
-    return "notice" if change.impact in {"compatible", "notice"} else "warning"
+    return "notice" if finding.impact in {"compatible", "notice"} else "warning"
 
 
-def _annotation(level: str, change: ReportedFinding) -> str:
-    title = f"{change.kind}: {subject(change)}"
-    text = "\n".join(told(change))
-    if where := place(change):
+def _annotation(level: str, finding: ReportedFinding) -> str:
+    title = f"{finding.kind}: {subject(finding)}"
+    text = "\n".join(told(finding))
+    if where := place(finding):
         file, line = where
         return _command(level, text, file=file, **({"line": str(line)} if line else {}), title=title)
     return _command(level, text, title=title)

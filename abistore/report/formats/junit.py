@@ -24,9 +24,9 @@ def render(report: Report, style: Style) -> str:
         case = Element("testcase", classname="abistore.evidence", name=verdict(report))
         _suite(root, "evidence", [_failed(case, report) if report.error else _skipped(case, report.evidence_gap)])
     for impact in sorted(Impact, reverse=True):
-        changes = [change for change in report.changes if change.impact == impact.label]
-        if changes:
-            _suite(root, impact.label, [_case(change, report) for change in changes])
+        findings = [finding for finding in report.changes if finding.impact == impact.label]
+        if findings:
+            _suite(root, impact.label, [_case(finding, report) for finding in findings])
     if report.suppressed:
         _suite(
             root,
@@ -67,19 +67,19 @@ def _properties(suite: Element, report: Report) -> None:
     suite.insert(0, properties)
 
 
-def _named(change: ReportedFinding) -> Element:
-    case = Element("testcase", classname=spelled(change.kind), name=spelled(subject(change)))
-    if where := place(change):
+def _named(finding: ReportedFinding) -> Element:
+    case = Element("testcase", classname=spelled(finding.kind), name=spelled(subject(finding)))
+    if where := place(finding):
         case.set("file", spelled(where[0]))
         case.set("line", str(where[1]))
     return case
 
 
-def _case(change: ReportedFinding, report: Report) -> Element:
-    case = _named(change)
-    text = spelled("\n".join(told(change)))
-    if fails(report, change):
-        failure = SubElement(case, "failure", type=change.impact, message=spelled(change.description))
+def _case(finding: ReportedFinding, report: Report) -> Element:
+    case = _named(finding)
+    text = spelled("\n".join(told(finding)))
+    if fails(report, finding):
+        failure = SubElement(case, "failure", type=finding.impact, message=spelled(finding.description))
         failure.text = text
     else:
         SubElement(case, "system-out").text = text

@@ -55,7 +55,7 @@ def _without_links(value: Any) -> Any:
 
 
 def _run(report: Report, docs: str) -> dict[str, Any]:
-    kinds = sorted({change.kind for change in (*report.changes, *report.suppressed)})
+    kinds = sorted({finding.kind for finding in (*report.changes, *report.suppressed)})
     cards = {card.kind: card for card in report.kinds}
     places = {kind: number for number, kind in enumerate(kinds)}
     artifact = report.new.soname or report.new.library
@@ -71,10 +71,10 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
         "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which the library was compiled."}}},
         "invocations": [_invocation(report)],
         "results": [
-            *(_result(change, places, artifact) for change in report.changes),
+            *(_result(finding, places, artifact) for finding in report.changes),
             *(
-                {**_result(change, places, artifact), "suppressions": [_suppression(change)]}
-                for change in report.suppressed
+                {**_result(finding, places, artifact), "suppressions": [_suppression(finding)]}
+                for finding in report.suppressed
             ),
         ],
         "columnKind": "unicodeCodePoints",
@@ -160,37 +160,37 @@ def _help(card: KindCard) -> str:
     )
 
 
-def _result(change: ReportedFinding, places: Mapping[str, int], artifact: str) -> dict[str, Any]:
+def _result(finding: ReportedFinding, places: Mapping[str, int], artifact: str) -> dict[str, Any]:
     return {
-        "ruleId": change.kind,
-        "ruleIndex": places[change.kind],
-        "level": LEVELS[change.impact],
-        "message": {"text": _message(change)},
-        "locations": [{"physicalLocation": _physical(change, artifact), "logicalLocations": [_logical(change)]}],
-        "partialFingerprints": {"abistoreChange/v2": change.id, "abistorePlace/v1": change.place},
+        "ruleId": finding.kind,
+        "ruleIndex": places[finding.kind],
+        "level": LEVELS[finding.impact],
+        "message": {"text": _message(finding)},
+        "locations": [{"physicalLocation": _physical(finding, artifact), "logicalLocations": [_logical(finding)]}],
+        "partialFingerprints": {"abistoreChange/v2": finding.id, "abistorePlace/v1": finding.place},
         "properties": {
-            "impact": change.impact,
-            "evidence": change.facet,
-            "affected": list(change.affected[:NAMES_SHOWN]),
-            "affectedCount": change.affected_count,
-            "consequences": list(consequences(change)),
+            "impact": finding.impact,
+            "evidence": finding.facet,
+            "affected": list(finding.affected[:NAMES_SHOWN]),
+            "affectedCount": finding.affected_count,
+            "consequences": list(consequences(finding)),
         },
     }
 
 
-def _message(change: ReportedFinding) -> str:
+def _message(finding: ReportedFinding) -> str:
     """The sentence that viewers show in lists, then the lines that differ."""
-    lines = value_lines(change)
+    lines = value_lines(finding)
     both = f" ({lines[0]})" if len(lines) == 1 else ""
-    affected = f"; {affects(change)}" if affects(change) else ""
-    policy = f" ({ruled(change)})" if ruled(change) else ""
-    text = f"{subject(change)}: {change.description}{both}{affected}.{policy}"
+    affected = f"; {affects(finding)}" if affects(finding) else ""
+    policy = f" ({ruled(finding)})" if ruled(finding) else ""
+    text = f"{subject(finding)}: {finding.description}{both}{affected}.{policy}"
     return "\n".join([text, *lines]) if len(lines) > 1 else text
 
 
-def _physical(change: ReportedFinding, artifact: str) -> dict[str, Any]:
+def _physical(finding: ReportedFinding, artifact: str) -> dict[str, Any]:
     """The header's line; the library itself where no debug information tells one."""
-    where = place(change)
+    where = place(finding)
     if where is None:
         return {"artifactLocation": {"uri": quote(artifact)}}
     file, line = where
@@ -198,23 +198,23 @@ def _physical(change: ReportedFinding, artifact: str) -> dict[str, Any]:
     return {"artifactLocation": location, **({"region": {"startLine": line}} if line > 0 else {})}
 
 
-def _logical(change: ReportedFinding) -> dict[str, str]:
-    name = f"{change.display}::{change.part}" if change.part else change.display
+def _logical(finding: ReportedFinding) -> dict[str, str]:
+    name = f"{finding.display}::{finding.part}" if finding.part else finding.display
     return {
         "fullyQualifiedName": name,
-        "kind": "member" if change.part else LOGICAL.get(change.subject, "module"),
-        **({"decoratedName": change.symbol} if change.symbol not in ("", change.display) else {}),
+        "kind": "member" if finding.part else LOGICAL.get(finding.subject, "module"),
+        **({"decoratedName": finding.symbol} if finding.symbol not in ("", finding.display) else {}),
     }
 
 
-def _suppression(change: ReportedFinding) -> dict[str, Any]:
+def _suppression(finding: ReportedFinding) -> dict[str, Any]:
     """``justification`` is the reason that the suppression gives."""
-    until = {"expires": str(change.suppression_expires)} if change.suppression_expires else {}
+    until = {"expires": str(finding.suppression_expires)} if finding.suppression_expires else {}
     return {
         "kind": "external",
         "status": "accepted",
-        "justification": change.suppression_reason or NO_REASON,
-        "properties": {"suppressedBy": change.suppressed_by, **until},
+        "justification": finding.suppression_reason or NO_REASON,
+        "properties": {"suppressedBy": finding.suppressed_by, **until},
     }
 
 

@@ -18,7 +18,7 @@ from abistore.report.document import (
     ReportDocument,
     cut,
     document,
-    finding,
+    finding_block,
 )
 from abistore.report.heading import advice, ruled_by, stat, tone, verdict
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding
@@ -151,11 +151,11 @@ def _declaration(block: DeclarationBlock, style: Style) -> Iterator[str]:
         yield from _differing(differing(block.declared), style)
 
 
-def one_finding(change: ReportedFinding, declared: ComparedDeclaration | None, style: Style) -> Iterator[str]:
+def one_finding(finding: ReportedFinding, declared: ComparedDeclaration | None, style: Style) -> Iterator[str]:
     """One change on its own."""
-    told = finding(change, drawn=declared is not None)
+    told = finding_block(finding, drawn=declared is not None)
     yield from wrapped(_subject(told, style), "  ", style)
-    yield from wrapped(f"{change.kind}, {change.impact}: {change.description}", "    ", style)
+    yield from wrapped(f"{finding.kind}, {finding.impact}: {finding.description}", "    ", style)
     yield from _facts(told._replace(declared=declared), style)
 
 

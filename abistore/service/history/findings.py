@@ -13,7 +13,7 @@ from abistore.model.findings import Side
 from abistore.model.history import Sighting
 from abistore.report.declarations import declaration_of
 from abistore.report.model import ComparedDeclaration, ReportedFinding
-from abistore.report.outline import change_of
+from abistore.report.outline import reported
 from abistore.service.database import Database, using
 
 if TYPE_CHECKING:
@@ -57,4 +57,4 @@ def findings(identity: str, *, database: Database = None) -> StoredFindings:
 
 def _shown(store: Store, one: Sighting) -> StoredFinding:
     declared = declaration_of(one.finding, *store.load_many([one.old, one.new]))
-    return StoredFinding(one.old.side, one.new.side, one.judged, change_of(one.finding, one.identity), declared)
+    return StoredFinding(one.old.side, one.new.side, one.judged, reported(one.finding, one.identity), declared)

@@ -26,11 +26,11 @@ def show_only(text: str | None) -> Filter:
     wanted = parse_show_only(text)
 
     def shown(report: Report) -> Report:
-        changes = tuple(change for change in report.changes if wanted.shows(change.kind, change.impact))
-        hidden = len(report.changes) - len(changes)
+        findings = tuple(finding for finding in report.changes if wanted.shows(finding.kind, finding.impact))
+        hidden = len(report.changes) - len(findings)
         changed = counted(len(report.changes), "change")
         remark = f"{hidden} of {changed} {'is' if hidden == 1 else 'are'} not shown: --show-only {text}"
         notes = (*report.notes, remark) if hidden else report.notes
-        return msgspec.structs.replace(report, changes=changes, notes=notes)
+        return msgspec.structs.replace(report, changes=findings, notes=notes)
 
     return shown

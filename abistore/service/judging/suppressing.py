@@ -77,23 +77,23 @@ def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> Suggestion:
     One is for one declaration; what follows for others has its own. The reasons are empty: a person has to write them.
     """
     by_declaration: dict[tuple[str, str], list[ReportedFinding]] = {}
-    for change in every(report.changes):
-        if Impact[change.impact.upper()] >= least:
-            by_declaration.setdefault((change.subject, change.symbol), []).append(change)
+    for finding in every(report.changes):
+        if Impact[finding.impact.upper()] >= least:
+            by_declaration.setdefault((finding.subject, finding.symbol), []).append(finding)
     head = HEAD.format(old=_comment(str(report.old)), new=_comment(str(report.new)), policy=_comment(report.policy))
-    entries = [_entry(changes) for changes in by_declaration.values()]
+    entries = [_entry(findings) for findings in by_declaration.values()]
     listed = "suppressions:\n" + "".join(entries) if entries else "suppressions: []\n"
     return Suggestion(head + listed, len(entries))
 
 
-def _entry(changes: Sequence[ReportedFinding]) -> str:
-    first = changes[0]
-    comments = [line for change in changes for line in _told(change)]
+def _entry(findings: Sequence[ReportedFinding]) -> str:
+    first = findings[0]
+    comments = [line for finding in findings for line in _told(finding)]
     keys: list[tuple[str, object]] = []
     if first.symbol:
         keys.append(("type" if first.subject in {"record", "enum", "alias"} else "symbol", first.symbol))
-    keys.append(("change_kind", list(dict.fromkeys(change.kind for change in changes))))
-    if first.part and len(changes) == 1:
+    keys.append(("change_kind", list(dict.fromkeys(finding.kind for finding in findings))))
+    if first.part and len(findings) == 1:
         keys.append(("member", first.part))
     keys.append(("reason", ""))
     said = [f"{key}: {json_text(json.dumps(value, ensure_ascii=False))}" for key, value in keys]
@@ -102,12 +102,12 @@ def _entry(changes: Sequence[ReportedFinding]) -> str:
     return "".join(lines)
 
 
-def _told(change: ReportedFinding) -> Iterator[str]:
-    where = f" ({_comment(location_of(change))})" if change.source_location else ""
-    part = f": {_comment(change.part)}" if change.part else ""
-    yield f"{change.impact}: {_comment(change.display)}{part}: {_comment(change.description)}{where}"
-    values = (change.old_value or "(none)", change.new_value or "(none)")
-    yield f"  {' -> '.join(map(_comment, values))}; affects {counted(change.affected_count, 'export')}"
+def _told(finding: ReportedFinding) -> Iterator[str]:
+    where = f" ({_comment(location_of(finding))})" if finding.source_location else ""
+    part = f": {_comment(finding.part)}" if finding.part else ""
+    yield f"{finding.impact}: {_comment(finding.display)}{part}: {_comment(finding.description)}{where}"
+    values = (finding.old_value or "(none)", finding.new_value or "(none)")
+    yield f"  {' -> '.join(map(_comment, values))}; affects {counted(finding.affected_count, 'export')}"
 
 
 def _comment(text: str) -> str:
