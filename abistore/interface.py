@@ -36,7 +36,7 @@ from abistore.model.history import (
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Location, Snapshot, Target
 from abistore.report import render
-from abistore.report.model import KindCard, Report, ReportedFinding, Summary
+from abistore.report.model import ChangeKind, Report, ReportedFinding, Summary
 from abistore.report.style import Style
 from abistore.service.administration.administration import (
     InitialisedStore,
@@ -81,7 +81,6 @@ from abistore.service.judging.suppressing import (
     suggest,
     suppressions,
 )
-from abistore.service.kinds import ChangeKind
 from abistore.service.listing import ListedLine, lines, releases
 from abistore.service.open_store import OpenStore, open_store
 from abistore.service.operands import Selection
@@ -117,7 +116,6 @@ __all__ = [
     "InitialisedStore",
     "InputError",
     "Judgement",
-    "KindCard",
     "LimitExceeded",
     "LineKey",
     "LineOrder",

@@ -24,9 +24,9 @@ from abistore.compare.rule import load
 from abistore.model.kinds import FORMER_NAMES, SUBJECTS, VERBS
 from abistore.report.case import labelled
 from abistore.report.formats.json import schema
+from abistore.report.model import ChangeKind
 from abistore.service.catalogue import changes, established, explain
 from abistore.service.kinds import FILE as KINDS
-from abistore.service.kinds import ChangeKind
 
 DOCS = Path(__file__).parent
 WIDTH = 100
@@ -34,7 +34,7 @@ WIDTH = 100
 HEAD = """# Command line
 
 Generated from `--help` by `python docs/generate.py`. Exit codes: [exit-codes.md](exit-codes.md). The JSON of `compare`
-and `verdict`: [comparison-schema.json](comparison-schema.json).
+and `verdict`: [report-schema.json](report-schema.json).
 """
 
 
@@ -43,7 +43,7 @@ def command_line() -> str:
     return "\n".join([HEAD, *_sections(cli, click.Context(cli, info_name="abistore", **cli.context_settings))])
 
 
-def comparison_schema() -> str:
+def report_schema() -> str:
     """The JSON Schema of a comparison report."""
     return json.dumps(schema(), indent=2) + "\n"
 
@@ -90,7 +90,7 @@ def kinds_page() -> str:
         "The impact is the default one, of the profile `strict_abi`; a policy may give another.",
     ]
     for impact, heading in IMPACTS.items():
-        chosen = [kind for kind in kinds if kind.impact.label == impact]
+        chosen = [kind for kind in kinds if kind.impact == impact]
         lines += ["", f"## {heading}", "", "| kind | subject | evidence | what happened |", "|---|---|---|---|"]
         lines += [
             f'| <a id="{kind.kind}"></a>`{kind.kind}` | {kind.element} | {kind.evidence} | {kind.title} |'
@@ -134,7 +134,7 @@ def catalogue() -> str:
 def kind_page(kind: str) -> str:
     """The page of one kind: what happens to a consumer, how to fix it, and its cases."""
     one = explain(kind)
-    facts = f"{one.impact.label} · evidence: {one.evidence} · about: {one.element}, {one.action}"
+    facts = f"{one.impact} · evidence: {one.evidence} · about: {one.element}, {one.action}"
     parts = [f"# {one.kind}", one.title, facts, one.why, f"**Fix:** {one.fix}"]
     if one.aliases:
         parts.append(f"Also called {', '.join(f'`{alias}`' for alias in one.aliases)}.")
@@ -170,8 +170,9 @@ def kinds_file() -> str:
     """The kinds as the package carries them, so that telling what is remembered loads no rule."""
     kinds = (
         ChangeKind(
-            **{name: getattr(rule, name) for name in ("kind", "impact", "evidence", "element", "action", "aliases")},
+            **{name: getattr(rule, name) for name in ("kind", "evidence", "element", "action", "aliases")},
             **{name: getattr(rule, name) for name in ("title", "why", "fix")},
+            impact=rule.impact.label,
         )
         for _, rule in sorted(load().items())
     )
@@ -181,7 +182,7 @@ def kinds_file() -> str:
 DOCUMENTS = {
     "architecture.md": architecture,
     "cli.md": command_line,
-    "comparison-schema.json": comparison_schema,
+    "report-schema.json": report_schema,
     "policy-schema.json": policy_schema,
     "suppression-schema.json": suppression_schema,
     "kinds.md": kinds_page,

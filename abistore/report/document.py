@@ -19,7 +19,7 @@ from abistore.report.arrangements import (
     roots,
 )
 from abistore.report.heading import by_suppression
-from abistore.report.model import ComparedDeclaration, KindCard, Report, ReportedFinding
+from abistore.report.model import ChangeKind, ComparedDeclaration, Report, ReportedFinding
 from abistore.report.style import Style
 from abistore.report.wording import (
     affects,
@@ -69,7 +69,7 @@ class KindBlock(NamedTuple):
 
     kind: str
     total: int
-    card: KindCard | None
+    card: ChangeKind | None
     description: str
     findings: Iterable[FindingBlock]
     more: int
@@ -153,7 +153,7 @@ def _by_impact(report: Report, style: Style) -> Iterator[Block]:
         yield ImpactBlock(impact, HEADINGS[impact], sum(kind.total for kind in made), made)
 
 
-def _kind(findings: Sequence[ReportedFinding], card: KindCard | None, shown: _Differences, style: Style) -> KindBlock:
+def _kind(findings: Sequence[ReportedFinding], card: ChangeKind | None, shown: _Differences, style: Style) -> KindBlock:
     descriptions = {finding.description for finding in findings}
     first, more = cut(findings, style.limit)
     return KindBlock(

@@ -64,8 +64,11 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     suppression_expires: date | None = None
 
 
-class KindCard(msgspec.Struct, frozen=True):
-    """What is known of one kind of change: what happens to consumers, how to avoid it, and its default impact."""
+class ChangeKind(msgspec.Struct, frozen=True):
+    """A kind of change: what happens to consumers (``why``), how to avoid it (``fix``), and its default impact.
+
+    ``evidence`` is the facet that shows it, ``aliases`` are its former names and those of other tools.
+    """
 
     kind: str
     title: str
@@ -75,6 +78,7 @@ class KindCard(msgspec.Struct, frozen=True):
     evidence: Facet
     element: Element
     action: Action
+    aliases: tuple[str, ...] = ()
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -114,7 +118,7 @@ class ComparedDeclaration(msgspec.Struct, frozen=True):
 Told = TypeVar("Told", Finding, ReportedFinding)
 
 
-class Unchecked(msgspec.Struct, frozen=True):
+class ReportedNotChecked(msgspec.Struct, frozen=True):
     """Something that could not be checked on one side, why, and how to make it checkable."""
 
     facet: Facet
@@ -149,7 +153,7 @@ class Report(msgspec.Struct, frozen=True):
     changes: tuple[ReportedFinding, ...]
     suppressed_count: int
     suppressed: tuple[ReportedFinding, ...]
-    not_checked: tuple[Unchecked, ...]
+    not_checked: tuple[ReportedNotChecked, ...]
     notes: tuple[str, ...]
     old: Side
     new: Side
@@ -157,7 +161,7 @@ class Report(msgspec.Struct, frozen=True):
     engine: str
     churn: Churn | None = None
     fail_on: Literal["breaking", "api_break", "risk", "never"] = "api_break"
-    kinds: tuple[KindCard, ...] = ()
+    kinds: tuple[ChangeKind, ...] = ()
     declarations: tuple[ComparedDeclaration, ...] = ()
     policy_digest: str = ""
     suppression_digest: str = ""

@@ -12,13 +12,13 @@ from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.model import (
     SCHEMA,
+    ChangeKind,
     ComparedDeclaration,
     ImpactLabel,
-    KindCard,
     Report,
     ReportedFinding,
+    ReportedNotChecked,
     Summary,
-    Unchecked,
     VerdictName,
     every,
 )
@@ -28,7 +28,7 @@ def outline(
     comparison: Comparison,
     *,
     churn: Churn | None = None,
-    kinds: Iterable[KindCard] = (),
+    kinds: Iterable[ChangeKind] = (),
     declarations: tuple[ComparedDeclaration, ...] = (),
 ) -> Report:
     """Arrange a comparison for rendering. Of ``kinds``, those that occur are kept."""
@@ -62,7 +62,7 @@ def outline(
     )
 
 
-def _occurring(comparison: Comparison, kinds: Iterable[KindCard]) -> tuple[KindCard, ...]:
+def _occurring(comparison: Comparison, kinds: Iterable[ChangeKind]) -> tuple[ChangeKind, ...]:
     used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed, *comparison.advice))}
     return tuple(sorted((card for card in kinds if card.kind in used), key=lambda card: card.kind))
 
@@ -120,6 +120,6 @@ def _display(name: Name, displays: dict[str, str]) -> str:
     return displays.get(name.spelling, name.spelling) or "the library"
 
 
-def _unchecked(item: NotChecked) -> Unchecked:
+def _unchecked(item: NotChecked) -> ReportedNotChecked:
     names = tuple(name.spelling for name in item.names)
-    return Unchecked(item.facet, item.side, item.reason, item.detail, item.hint, names)
+    return ReportedNotChecked(item.facet, item.side, item.reason, item.detail, item.hint, names)

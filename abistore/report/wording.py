@@ -11,7 +11,7 @@ from abistore.model.cpp_names.qualified import without_arguments
 from abistore.model.cpp_names.spelling import COMMENT_COLUMN
 from abistore.model.words.counting import counted
 from abistore.report.difference import COMMENT, difference
-from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, Summary, Unchecked
+from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, ReportedNotChecked, Summary
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
@@ -179,7 +179,7 @@ def consequence(finding: ReportedFinding) -> str:
     return f"{finding.kind}: {subject(finding)} {said}".rstrip()
 
 
-def unchecked(item: Unchecked) -> str:
+def unchecked(item: ReportedNotChecked) -> str:
     """What was not checked and why, in one line."""
     side = "both sides" if item.side == "both" else f"the {item.side} side"
     return f"{item.facet} of {side}: {item.detail or item.reason}"

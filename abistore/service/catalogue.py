@@ -7,16 +7,18 @@ from collections.abc import Iterator
 import msgspec
 
 from abistore.errors import UsageError
+from abistore.model.findings import Impact
 from abistore.model.words.nearness import did_you_mean, near
+from abistore.report.model import ChangeKind
 from abistore.service.examples import case, counts
-from abistore.service.kinds import ChangeKind, kinds
+from abistore.service.kinds import kinds
 
 
 class ExplainedKind(ChangeKind, frozen=True):
     """One kind of change with its case: releases that show it, and near-misses that do not; both in Markdown."""
 
-    example: str
-    near_misses: str
+    example: str = ""
+    near_misses: str = ""
 
 
 def changes(
@@ -29,9 +31,9 @@ def changes(
     chosen = (
         kind
         for kind in kinds().values()
-        if impact in {None, kind.impact.label} and element in {None, kind.element} and evidence in {None, kind.evidence}
+        if impact in {None, kind.impact} and element in {None, kind.element} and evidence in {None, kind.evidence}
     )
-    return tuple(sorted(chosen, key=lambda kind: (-kind.impact, kind.kind)))
+    return tuple(sorted(chosen, key=lambda kind: (-Impact[kind.impact.upper()], kind.kind)))
 
 
 class EstablishedName(msgspec.Struct, frozen=True):

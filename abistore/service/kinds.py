@@ -8,25 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.model.findings import Action, Element, Impact
-from abistore.model.names import Facet
+from abistore.report.model import ChangeKind
 
 FILE = Path(__file__).with_name("kinds.json")
 """Written from the rules by ``python docs/generate.py``."""
-
-
-class ChangeKind(msgspec.Struct, frozen=True):
-    """One kind of change: its impact, the evidence it needs, and its explanation."""
-
-    kind: str
-    impact: Impact
-    evidence: Facet
-    element: Element
-    action: Action
-    title: str
-    why: str
-    fix: str
-    aliases: tuple[str, ...]
 
 
 @cache

@@ -24,7 +24,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Evidence, Location, Snapshot, Target
 from abistore.report.declarations import declared
-from abistore.report.model import KindCard, Report
+from abistore.report.model import ChangeKind, Report
 from abistore.report.outline import outline
 from tests.report.comparisons import AREA, NEW, NORM, OLD, SHAPE
 
@@ -188,7 +188,7 @@ BUMP = Finding(
     "symbol",
 )
 CARDS = (
-    KindCard(
+    ChangeKind(
         "type_field_added",
         "A field was inserted before others, or appended to a struct that callers allocate.",
         "The library reads and writes it where consumers keep another field.",
@@ -198,7 +198,7 @@ CARDS = (
         "types",
         "added",
     ),
-    KindCard(
+    ChangeKind(
         "func_removed",
         "An exported function was removed.",
         "A program linked against it no longer starts.",
@@ -208,7 +208,7 @@ CARDS = (
         "functions",
         "removed",
     ),
-    KindCard(
+    ChangeKind(
         "func_added",
         "An exported function was added.",
         "Built consumers do not ask for it.",
@@ -218,7 +218,7 @@ CARDS = (
         "functions",
         "added",
     ),
-    KindCard(
+    ChangeKind(
         "soname_bump_recommended",
         "Changes are breaking, and the SONAME stayed the same.",
         "Package managers and loaders take the new release for a replacement of the old one.",
@@ -228,7 +228,7 @@ CARDS = (
         "library",
         "changed",
     ),
-    KindCard("var_added", "Does not occur.", "-", "-", "compatible", "symbol", "variables", "added"),
+    ChangeKind("var_added", "Does not occur.", "-", "-", "compatible", "symbol", "variables", "added"),
 )
 STRIPPED = NotChecked(
     "layout", "new", "partial-debug-info", "1 of 4 exports is not described", "build all units with -g", (NORM,)

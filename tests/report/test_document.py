@@ -63,8 +63,10 @@ def test_what_is_left_out_is_counted(mode: Mode) -> None:
 
 def test_what_is_left_out_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
-    real = document.__globals__["finding"]
-    monkeypatch.setitem(document.__globals__, "finding", lambda change, **more: built.append(change.id) or real(change))
+    real = document.__globals__["finding_block"]
+    monkeypatch.setitem(
+        document.__globals__, "finding_block", lambda change, **more: built.append(change.id) or real(change)
+    )
     for block in document(outline(many(500)), Style(limit=3)).body:
         assert isinstance(block, ImpactBlock)
         for kind in block.kinds:

@@ -18,7 +18,7 @@ from abistore.report.registry import formats
 from abistore.report.style import Style
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
 
-PUBLISHED = Path(__file__).parents[2] / "docs" / "comparison-schema.json"
+PUBLISHED = Path(__file__).parents[2] / "docs" / "report-schema.json"
 COMPARISONS = {
     "findings": comparison(MOVED, REMOVED, ADDED),
     "nothing": comparison(verdict=Verdict.NO_CHANGE, not_checked=False),

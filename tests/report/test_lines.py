@@ -100,7 +100,7 @@ def test_identities_are_shown_with_detail() -> None:
 def test_changes_of_one_declaration_have_one_root_worst_first() -> None:
     later = replace(MOVED, part="z", affected=(AREA,))
     found = roots(outline(comparison(ADDED, later, REMOVED, MOVED, SIZE)))
-    assert [(root.symbol, len(root.changes)) for root in found] == [
+    assert [(root.symbol, len(root.findings)) for root in found] == [
         ("geo::Shape", 3),
         ("norm", 1),
         (AREA.spelling, 1),

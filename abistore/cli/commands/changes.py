@@ -55,7 +55,7 @@ def changes_command(
     from abistore.service.catalogue import changes
 
     kinds = changes(impact=impact, element=element, evidence=evidence)
-    rows = [(kind.kind, kind.impact.label, kind.element, kind.evidence, kind.title) for kind in kinds]
+    rows = [(kind.kind, kind.impact, kind.element, kind.evidence, kind.title) for kind in kinds]
     answer(
         settings,
         {"count": len(kinds), "changes": kinds},
@@ -129,7 +129,7 @@ def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
 
     paragraphs = [
         f"{one.kind}: {one.title}",
-        f"Impact: {one.impact.label}. Evidence: {one.evidence}. About: {one.element}, {one.action}.",
+        f"Impact: {one.impact}. Evidence: {one.evidence}. About: {one.element}, {one.action}.",
         *one.why.split("\n\n"),
         f"Fix: {one.fix}",
         *([f"Also called: {', '.join(one.aliases)}"] if one.aliases else []),

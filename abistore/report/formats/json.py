@@ -27,7 +27,7 @@ def schema() -> dict[str, Any]:
     (reference,), components = msgspec.json.schema_components([Report], ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"abistore comparison report, schema {SCHEMA}",
+        "title": f"abistore report, schema {SCHEMA}",
         **reference,
         "$defs": components,
     }

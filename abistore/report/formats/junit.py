@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from abistore.model.findings import Impact
 from abistore.model.words.characters import spelled
 from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
-from abistore.report.model import Report, ReportedFinding, Unchecked, fails
+from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, fails
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
@@ -97,7 +97,7 @@ def _skipped(case: Element, why: str) -> Element:
     return case
 
 
-def _unchecked(item: Unchecked) -> Element:
+def _unchecked(item: ReportedNotChecked) -> Element:
     case = Element("testcase", classname=f"not_checked.{item.facet}", name=f"{item.side}: {item.reason}")
     return _skipped(case, ". ".join(filter(None, (unchecked(item), item.hint))))
 

@@ -20,7 +20,7 @@ from abistore.report.document import (
     document,
 )
 from abistore.report.heading import REQUIRED, advice, ruled_by, stat, verdict
-from abistore.report.model import Report, Unchecked
+from abistore.report.model import Report, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import counts, differing, names, unchecked
@@ -100,7 +100,7 @@ def _suppressed(suppressed: SuppressionBlock) -> Iterator[str]:
     yield from _more(suppressed.more, "  ")
 
 
-def _unchecked(item: Unchecked) -> Iterator[str]:
+def _unchecked(item: ReportedNotChecked) -> Iterator[str]:
     names = f": {_names(item.names)}" if item.names else ""
     yield f"- {plain(unchecked(item))} ({code(item.reason)}){names}"
     if item.hint:

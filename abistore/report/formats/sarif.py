@@ -14,7 +14,7 @@ from abistore.model.kinds import former_names
 from abistore.model.words.characters import json_text
 from abistore.report.documentation import page
 from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
-from abistore.report.model import KindCard, Report, ReportedFinding, Unchecked
+from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
 from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
@@ -116,7 +116,7 @@ def _headlines(report: Report) -> Iterator[dict[str, Any]]:
         yield _notification("warning", f"Advice: {text}.", f"advice/{each.kind}")
 
 
-def _unchecked(item: Unchecked) -> dict[str, Any]:
+def _unchecked(item: ReportedNotChecked) -> dict[str, Any]:
     hint = f" Hint: {item.hint}." if item.hint else ""
     made = _notification("note", f"Not checked: {unchecked(item)}.{hint}", f"not-checked/{item.reason}")
     return {**made, "properties": {"facet": item.facet, "side": item.side, "names": len(item.names)}}
@@ -126,7 +126,7 @@ def _notification(level: str, text: str, identity: str = "") -> dict[str, Any]:
     return {"level": level, **({"descriptor": {"id": identity}} if identity else {}), "message": {"text": text}}
 
 
-def _rule(kind: str, card: KindCard | None, docs: str) -> dict[str, Any]:
+def _rule(kind: str, card: ChangeKind | None, docs: str) -> dict[str, Any]:
     rule: dict[str, Any] = {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("_")),
@@ -152,7 +152,7 @@ def _rule(kind: str, card: KindCard | None, docs: str) -> dict[str, Any]:
     return rule
 
 
-def _help(card: KindCard) -> str:
+def _help(card: ChangeKind) -> str:
     """The page about a kind, so that viewers show it wherever the documentation is."""
     about = f"**Impact:** {card.impact} · **evidence:** {card.evidence} · **about:** {card.element}, {card.action}"
     return "\n\n".join(

@@ -17,6 +17,7 @@ from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
 from abistore.service.judging.kinship import strangers
 from abistore.service.judging.ruling import Ruling
+from abistore.service.kinds import kinds
 from abistore.service.operands import Selection, operands
 
 if TYPE_CHECKING:
@@ -77,11 +78,10 @@ def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
 def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:
     """A comparison of two snapshots with what these tell about its findings."""
     from abistore.report.declarations import declared
-    from abistore.service.judging.kinds import cards
 
     old, new = sides
     with limits_for(old.weight + new.weight, f"telling what changed from {old.label} to {new.label}"):
-        return outline(comparison, churn=churned, kinds=cards(comparison), declarations=declared(comparison, *sides))
+        return outline(comparison, churn=churned, kinds=kinds().values(), declarations=declared(comparison, *sides))
 
 
 def gated(report: Report, fail_on: FailOn, require: EvidenceRequirement = NOTHING) -> Report:
