@@ -38,18 +38,19 @@ class FieldGroup(msgspec.Struct, frozen=True):
     fields: tuple[Field, ...]
 
 
-class DefinitionKind(msgspec.Struct, frozen=True):
+class NamedShape(msgspec.Struct, frozen=True):
+    """A declaration with its name, which may be another one on the other side."""
+
+    name: Name
+    shape: AnyShape
+
+
+class DefinitionKind(NamedShape, frozen=True):
     """A name that stands for different kinds of types: a struct before, an alias now."""
 
-    name: Name
-    shape: AnyShape
 
-
-class TagName(msgspec.Struct, frozen=True):
+class TagName(NamedShape, frozen=True):
     """The name of a record or enum whose content is the same under another name on the other side."""
-
-    name: Name
-    shape: AnyShape
 
 
 class Variant(msgspec.Struct, frozen=True):
@@ -58,11 +59,8 @@ class Variant(msgspec.Struct, frozen=True):
     shape: AnyShape
 
 
-class PrivateType(msgspec.Struct, frozen=True):
+class PrivateType(NamedShape, frozen=True):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
-
-    name: Name
-    shape: AnyShape
 
 
 class DescribedClass(msgspec.Struct, frozen=True):
@@ -162,43 +160,37 @@ class DefaultVersion(msgspec.Struct, frozen=True):
     version: str | None
 
 
-class ForeignExports(msgspec.Struct, frozen=True):
+class ExportList(msgspec.Struct, frozen=True):
+    """Exports that come or go for one reason; sorted."""
+
+    symbols: tuple[str, ...]
+
+
+class ForeignExports(ExportList, frozen=True):
     """Exports of templates and inline functions that belong to other libraries, e.g. to ``std::``; sorted."""
 
-    symbols: tuple[str, ...]
 
-
-class InlineExports(msgspec.Struct, frozen=True):
+class InlineExports(ExportList, frozen=True):
     """Weak copies of the library's own inline functions, templates and implicit class members; sorted."""
 
-    symbols: tuple[str, ...]
 
-
-class InternalExports(msgspec.Struct, frozen=True):
+class InternalExports(ExportList, frozen=True):
     """Members and tables of classes that only the library's own source files define; sorted."""
 
-    symbols: tuple[str, ...]
 
-
-class InternalExport(msgspec.Struct, frozen=True):
+class InternalExport(NamedShape, frozen=True):
     """A member of a class that only the library's own source files define."""
 
-    name: Name
-    shape: AnyShape
 
-
-class UndeclaredExports(msgspec.Struct, frozen=True):
+class UndeclaredExports(ExportList, frozen=True):
     """Exports that only private headers declare, and these headers; both sorted."""
 
-    symbols: tuple[str, ...]
     headers: tuple[str, ...]
 
 
-class UndeclaredExport(msgspec.Struct, frozen=True):
+class UndeclaredExport(NamedShape, frozen=True):
     """An export that only the private header ``header`` declares."""
 
-    name: Name
-    shape: AnyShape
     header: str
 
 
@@ -208,22 +200,22 @@ class Instantiation(msgspec.Struct, frozen=True):
     symbol: Symbol
 
 
-class Requalified(msgspec.Struct, frozen=True):
+class Counterpart(msgspec.Struct, frozen=True):
+    """A function that only one side exports, beside the one of the other side that is the same function."""
+
+    symbol: str
+
+
+class Requalified(Counterpart, frozen=True):
     """A member function whose mangled name differs in its ``const``, ``volatile``, ``&`` or ``&&`` only."""
 
-    symbol: str
 
-
-class Linkage(msgspec.Struct, frozen=True):
+class Linkage(Counterpart, frozen=True):
     """A function whose mangled name differs from a plain C name in nothing but the mangling."""
 
-    symbol: str
 
-
-class Lookalike(msgspec.Struct, frozen=True):
+class Lookalike(Counterpart, frozen=True):
     """A function that vanished beside one that came with the same signature and a similar name."""
-
-    symbol: str
 
 
 class Imports(msgspec.Struct, frozen=True):

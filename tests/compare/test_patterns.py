@@ -13,7 +13,7 @@ def mangled(*path: str) -> str:
 
 def patterns(removed: list[str], added: list[str]) -> list[tuple[str, str, str, int]]:
     found = find(sorted(removed), sorted(added))
-    return [(type(each.shape).__name__, each.shape.before, each.shape.after, len(each.shape.pairs)) for each in found]
+    return [(type(each).__name__, each.before, each.after, len(each.pairs)) for _, each in found]
 
 
 VERBS = ["open", "close", "read", "write"]

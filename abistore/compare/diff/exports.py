@@ -16,6 +16,7 @@ from abistore.compare.parts import (
     DefaultVersion,
     Dependency,
     ExportCounts,
+    ExportList,
     Feature,
     ForeignExports,
     Imports,
@@ -185,10 +186,10 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     for title, hidden in _hidden(tables, gone):
         gone -= set(hidden.symbols)
         yield Removed(Subject(SELF, title), hidden)
-    for batch in patterns.find(sorted(gone), sorted(come)):
-        yield Changed(Subject(SELF, batch.part), batch.shape, batch.shape)
-        gone -= {old for old, _ in batch.shape.pairs}
-        come -= {new for _, new in batch.shape.pairs}
+    for part, batch in patterns.find(sorted(gone), sorted(come)):
+        yield Changed(Subject(SELF, part), batch, batch)
+        gone -= {old for old, _ in batch.pairs}
+        come -= {new for _, new in batch.pairs}
     for part, owner, shape in COPIES:
         removed = [each for each in sorted(gone) if tables.lost(each) == owner]
         if removed:
@@ -218,7 +219,7 @@ def _hidden(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[str, In
         yield "internal exports", InternalExports(internal)
 
 
-COPIES: tuple[tuple[str, Owner, type[ForeignExports] | type[InlineExports]], ...] = (
+COPIES: tuple[tuple[str, Owner, type[ExportList]], ...] = (
     ("foreign exports", "foreign", ForeignExports),
     ("inline exports", "inline", InlineExports),
 )

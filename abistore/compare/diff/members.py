@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import starmap
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,7 +21,6 @@ from abistore.model.shapes import (
     Base,
     Declared,
     Enum,
-    Enumerator,
     Field,
     Function,
     Inline,
@@ -44,27 +46,22 @@ def children(delta: Changed[Any], context: Context) -> Iterator[Delta[Any]]:
         case Enum(), Enum():
             yield from _enumerators(delta)
         case Declared(), Declared():
-            yield from _arguments(delta)
-
-
-def _arguments(delta: Changed[Declared]) -> Iterator[Delta[Any]]:
-    """The parameters as headers write them; those of another number of them have a finding of their own."""
-    old, new, name = delta.old.parameters, delta.new.parameters, delta.subject.name
-    if len(old) == len(new):
-        for position, (before, after) in enumerate(zip(old, new, strict=True), 1):
-            if before != after:
-                yield Changed(Subject(name, f"parameter {position}"), before, after, delta)
+            yield from _by_position(delta, delta.old.parameters, delta.new.parameters)
 
 
 def _signature(delta: Changed[Function]) -> Iterator[Delta[Any]]:
-    old, new, name = delta.old, delta.new, delta.subject.name
+    old, new = delta.old, delta.new
     if old.result != new.result:
-        yield Changed(Subject(name, "result"), Result(old.result), Result(new.result), delta)
-    if len(old.parameters) == len(new.parameters):
-        for position, (before, after) in enumerate(zip(old.parameters, new.parameters, strict=True), 1):
-            if before != after:
-                subject = Subject(name, f"parameter {position}")
-                yield Changed(subject, Parameter(position, before), Parameter(position, after), delta)
+        yield Changed(_part(delta, "result"), Result(old.result), Result(new.result), delta)
+    yield from _by_position(delta, *([*starmap(Parameter, enumerate(side.parameters, 1))] for side in (old, new)))
+
+
+def _by_position(delta: Changed[Any], old: Sequence[object], new: Sequence[object]) -> Iterator[Changed[Any]]:
+    """The parameters that differ; where their number does, that is a finding about the function."""
+    pairs = zip(old, new, strict=True) if len(old) == len(new) else ()
+    for position, (before, after) in enumerate(pairs, 1):
+        if before != after:
+            yield Changed(_part(delta, f"parameter {position}"), before, after, delta)
 
 
 # --- fields -------------------------------------------------------------------------------------------------------
@@ -117,79 +114,55 @@ def _sort(shape: Record | Enum) -> str:
 
 
 def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
-    old, new = _by_key(flat_fields(delta.old), _field_name), _by_key(flat_fields(delta.new), _field_name)
-    gone = [field for key, field in old.items() if key not in new]
-    come = [field for key, field in new.items() if key not in old]
-    renamed = list(_same_place(gone, come, context))
+    """Fields pair by name. Those that are left pair by place, as one field renamed, the most alike types first.
+
+    What is left then may be the same storage, declared as other fields.
+    """
+    old, new = _by_key(flat_fields(delta.old), _name), _by_key(flat_fields(delta.new), _name)
+    for alike in (_is_stored_alike, _is_represented_alike, _is_alternative):
+        _pair_rest(old, new, _place, partial(alike, context=context))
     for key, before in old.items():
         if key in new and plain(before) != plain(new[key]):
             yield from _change(delta, before, new[key])
-    for before, after in renamed:
-        yield from _change(delta, before, after)
-    gone = _without(gone, (before for before, _ in renamed))
-    come = _without(come, (after for _, after in renamed))
+    gone = [field for key, field in old.items() if key not in new]
+    come = [field for key, field in new.items() if key not in old]
     groups = list(regrouped(gone, come, context)) if "union" not in (delta.old.sort, delta.new.sort) else []
     for single, joined in groups:
         yield Changed(_part(delta, single.fields[0].name), single, joined, delta)
-    for field in _without(gone, (each for group, _ in groups for each in group.fields)):
-        yield Removed(_part(delta, plain(field).name), field, delta)
-    for field in _without(come, (each for _, group in groups for each in group.fields)):
-        yield Added(_part(delta, plain(field).name), field, delta)
+    regrouped_fields = {each for pair in groups for group in pair for each in group.fields}
+    yield from (Removed(_part(delta, _name(each)), each, delta) for each in gone if each not in regrouped_fields)
+    yield from (Added(_part(delta, _name(each)), each, delta) for each in come if each not in regrouped_fields)
 
 
-def _without(fields: Iterable[Field | InnerField], others: Iterable[Field | InnerField]) -> list[Field | InnerField]:
-    known = set(others)
-    return [field for field in fields if field not in known]
-
-
-def _change(delta: Changed[Record], old: Field | InnerField, new: Field | InnerField) -> Iterator[Changed[Any]]:
-    subject, before, after = _part(delta, plain(old).name), plain(old), plain(new)
-    if isinstance(old, InnerField) and isinstance(new, InnerField):
-        yield Changed(subject, old, new, delta)
-    else:
-        yield Changed(subject, before, after, delta)
-    if before.type != after.type and told_by_parts(before, after):
-        inner = nameless(before.type), nameless(after.type)
-        if inner[0] is not None and inner[1] is not None:
-            yield Changed(subject, inner[0][1], inner[1][1], delta)
-
-
-def _field_name(field: Field | InnerField) -> str:
+def _name(field: Field | InnerField) -> str:
     return plain(field).name
-
-
-def _same_place(
-    gone: Sequence[Field | InnerField], come: Sequence[Field | InnerField], context: Context
-) -> Iterator[tuple[Field | InnerField, Field | InnerField]]:
-    """Old and new fields of different names that are one field renamed: same offset, same width, same type.
-
-    The same type goes before another one of the same representation, and that before a union which has it.
-    """
-    left, free = list(gone), dict[object, list[Field | InnerField]]()
-    for each in come:
-        free.setdefault(_place(each), []).append(each)
-    for most in (Sameness.QUALIFIERS, Sameness.REPRESENTATION, None):
-        alone = []
-        for before in left:
-            there = free.get(_place(before), [])
-            after = next((each for each in there if _is_one_field(plain(before), plain(each), most, context)), None)
-            if after is None:
-                alone.append(before)
-            else:
-                there.remove(after)
-                yield before, after
-        left = alone
 
 
 def _place(field: Field | InnerField) -> tuple[int, int | None]:
     return plain(field).offset, plain(field).bit_size
 
 
-def _is_one_field(old: Field, new: Field, most: Sameness | None, context: Context) -> bool:
-    """Whether fields at one place are alike; without ``most``, whether the new one is a union with the old one."""
-    if most is None:
-        return is_alternative_of(old.type, new.type, context)
-    return context.stored(old.type, new.type) <= most
+def _is_stored_alike(old: Field | InnerField, new: Field | InnerField, context: Context) -> bool:
+    return context.stored(plain(old).type, plain(new).type) <= Sameness.QUALIFIERS
+
+
+def _is_represented_alike(old: Field | InnerField, new: Field | InnerField, context: Context) -> bool:
+    return context.stored(plain(old).type, plain(new).type) <= Sameness.REPRESENTATION
+
+
+def _is_alternative(old: Field | InnerField, new: Field | InnerField, context: Context) -> bool:
+    return is_alternative_of(plain(old).type, plain(new).type, context)
+
+
+def _change(delta: Changed[Record], old: Field | InnerField, new: Field | InnerField) -> Iterator[Changed[Any]]:
+    subject, before, after = _part(delta, _name(old)), plain(old), plain(new)
+    if isinstance(old, InnerField) and isinstance(new, InnerField):
+        yield Changed(subject, old, new, delta)
+    else:
+        yield Changed(subject, before, after, delta)
+    inner = nameless(before.type), nameless(after.type)
+    if before.type != after.type and inner[0] and inner[1] and told_by_parts(before, after):
+        yield Changed(subject, inner[0][1], inner[1][1], delta)
 
 
 # --- bases, virtual methods, enumerators ----------------------------------------------------------------------------
@@ -197,12 +170,12 @@ def _is_one_field(old: Field, new: Field, most: Sameness | None, context: Contex
 
 def _bases(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
     """Bases pair by type, and those that are left by being one type under two names."""
-    old, new = _by_key(delta.old.bases, _base_type), _by_key(delta.new.bases, _base_type)
-    _pair_rest(old, new, lambda before, after: context.stored(before.type, after.type) <= Sameness.SPELLING)
+    old, new = _by_key(delta.old.bases, _type), _by_key(delta.new.bases, _type)
+    _pair_rest(old, new, lambda _: "base", lambda *pair: context.stored(*map(_type, pair)) <= Sameness.SPELLING)
     yield from _paired(delta, old, new, lambda base: f"base {_spelled(base.type)}")
 
 
-def _base_type(base: Base) -> TypeRef:
+def _type(base: Base) -> TypeRef:
     return base.type
 
 
@@ -215,10 +188,11 @@ def _virtuals(delta: Changed[Record]) -> Iterator[Delta[Any]]:
 
     Those that are left pair by slot: what callers of the slot called, and what they call now.
     """
-    old = _by_key(delta.old.virtuals, _virtual_key)
-    new = _by_key(delta.new.virtuals, _virtual_key)
-    _pair_rest(old, new, lambda before, after: before.display == after.display and before.slot == after.slot)
-    _pair_rest(old, new, lambda before, after: before.slot is not None and before.slot == after.slot)
+    old, new = (
+        _by_key(side.virtuals, lambda method: (method.display, method.symbol)) for side in (delta.old, delta.new)
+    )
+    _pair_rest(old, new, lambda method: (method.display, method.slot))
+    _pair_rest(old, new, lambda method: method.slot)
     yield from _paired(delta, old, new, _declared)
 
 
@@ -226,67 +200,59 @@ def _declared(method: VirtualMethod) -> str:
     return f"{method.display}({', '.join(map(spell, method.parameters))})"
 
 
-def _virtual_key(method: VirtualMethod) -> tuple[str, str]:
-    return method.display, method.symbol
-
-
 def _enumerators(delta: Changed[Enum]) -> Iterator[Delta[Any]]:
-    old = {each.name: each for each in delta.old.enumerators}
-    new = {each.name: each for each in delta.new.enumerators}
-    come: dict[int, list[Enumerator]] = {}
-    for each in new.values():
-        if each.name not in old:
-            come.setdefault(each.value, []).append(each)
-    kept_values = {new[name].value for name in old if name in new}
-    renamed: dict[str, Enumerator] = {}
-    for each in old.values():
-        if each.name not in new and each.value not in kept_values and come.get(each.value):
-            renamed[each.name] = come[each.value].pop(0)
-    taken = {each.name for each in renamed.values()}
-    for name, each in old.items():
-        after = new.get(name) or renamed.get(name)
-        if after is None:
-            yield Removed(_part(delta, name), each, delta)
-        elif after != each:
-            yield Changed(_part(delta, name), each, after, delta)
-    for name, each in new.items():
-        if name not in old and name not in taken:
-            yield Added(_part(delta, name), each, delta)
+    """Enumerators pair by name. One that is left was renamed to one that came with its value, if no other kept that."""
+    old, new = (_by_key(side.enumerators, lambda each: each.name) for side in (delta.old, delta.new))
+    kept = {new[key].value for key in old if key in new}
+    _pair_rest(old, new, lambda each: None if each.value in kept else each.value)
+    yield from _paired(delta, old, new, lambda each: each.name)
 
 
-# --- pairing by key -------------------------------------------------------------------------------------------------
+# --- pairing ----------------------------------------------------------------------------------------------------------
 
 
 def _by_key(parts: Iterable[P], key: Callable[[P], object]) -> dict[object, P]:
     """``parts`` by ``key`` and, for those that share one, by their turn among them."""
+    turns = Counter[object]()
     found: dict[object, P] = {}
-    turns: dict[object, int] = {}
     for part in parts:
         own = key(part)
-        turn = turns[own] = turns.get(own, -1) + 1
-        found[own, turn] = part
+        turns[own] += 1
+        found[own, turns[own]] = part
     return found
 
 
-def _pair_rest(old: dict[object, P], new: dict[object, P], same: Callable[[P, P], bool]) -> None:
-    """Moves parts of ``new`` without a partner to the key of an old one without, where both are the ``same``."""
+def _pair_rest(
+    old: dict[object, P],
+    new: dict[object, P],
+    place: Callable[[P], object],
+    alike: Callable[[P, P], bool] = lambda before, after: True,
+) -> None:
+    """Give parts of ``new`` without a partner the key of an old one without, at the same ``place``, that is ``alike``.
+
+    A part whose place is ``None`` gets no partner.
+    """
+    free: dict[object, list[object]] = {None: []}
+    for key, part in new.items():
+        if key not in old and place(part) is not None:
+            free.setdefault(place(part), []).append(key)
     for key in [each for each in old if each not in new]:
-        other = next((each for each in new if each not in old and same(old[key], new[each])), None)
+        there = free.get(place(old[key]), [])
+        other = next((each for each in there if alike(old[key], new[each])), None)
         if other is not None:
+            there.remove(other)
             new[key] = new.pop(other)
 
 
 def _paired(
-    delta: Changed[Any], old: Mapping[object, P], new: Mapping[object, P], spell: Callable[[P], str]
+    delta: Changed[Any], old: Mapping[object, P], new: Mapping[object, P], called: Callable[[P], str]
 ) -> Iterator[Delta[Any]]:
     for key, before in old.items():
         if key not in new:
-            yield Removed(_part(delta, spell(before)), before, delta)
+            yield Removed(_part(delta, called(before)), before, delta)
         elif before != new[key]:
-            yield Changed(_part(delta, spell(before)), before, new[key], delta)
-    for key, after in new.items():
-        if key not in old:
-            yield Added(_part(delta, spell(after)), after, delta)
+            yield Changed(_part(delta, called(before)), before, new[key], delta)
+    yield from (Added(_part(delta, called(after)), after, delta) for key, after in new.items() if key not in old)
 
 
 def _part(delta: Changed[Any], part: str) -> Subject:

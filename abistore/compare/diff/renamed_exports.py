@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
-
-import msgspec
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from typing import TypeAlias
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Batch, Linkage, Lookalike, NamespaceMove, Renaming, Requalified, TagChange, TagFlip
+from abistore.compare.parts import (
+    Batch,
+    Counterpart,
+    Linkage,
+    Lookalike,
+    NamespaceMove,
+    Renaming,
+    Requalified,
+    TagChange,
+    TagFlip,
+)
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity
 from abistore.model.mangling.symbols import c_name, is_mangled, without_qualifiers
@@ -32,27 +41,43 @@ SIMILAR = 0.6
 """How alike two names of equal signature are that are taken for a rename (1: equal)."""
 
 
-class FoundPattern(msgspec.Struct, frozen=True):
-    """One pattern, and what it is called among the library's changes."""
+Pair: TypeAlias = tuple[str, str]
+"""An export of the old side and one of the new side."""
 
-    part: str
-    shape: Batch
+Groups: TypeAlias = dict[Pair, list[Pair]]
+"""Pairs by what differs in them: what the old names have, and what the new ones have in its place."""
 
 
-def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[FoundPattern]:
-    """The systematic changes that turn some of ``removed`` into some of ``added``; every export is in one at most."""
+def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[tuple[str, Batch]]:
+    """The systematic changes that turn some of ``removed`` into some of ``added``, each with what it is called.
+
+    Every export is in one at most.
+    """
     gone, come = list(removed), list(added)
-    for detect in (_tag_flips, _namespace_moves, _scopes, _affixes):
-        for found in detect(gone, come):
-            gone, come = _without_pairs(gone, come, found.shape.pairs)
-            yield found
+    for detect, mangled in ((_tags, True), (_version_spaces, True), (_scopes, True), (_affixes, False)):
+        of_its_kind = ([each for each in side if is_mangled(each) is mangled] for side in (gone, come))
+        for part, batch in detect(*of_its_kind):
+            gone, come = _without_pairs(gone, come, batch.pairs)
+            yield part, batch
 
 
-def _without_pairs(
-    gone: Sequence[str], come: Sequence[str], pairs: Sequence[tuple[str, str]]
-) -> tuple[list[str], list[str]]:
+def _without_pairs(gone: Sequence[str], come: Sequence[str], pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
     olds, news = {old for old, _ in pairs}, {new for _, new in pairs}
     return [each for each in gone if each not in olds], [each for each in come if each not in news]
+
+
+def _group(pairs: Iterable[Pair], affix: Callable[[str], str]) -> Groups:
+    found: Groups = {}
+    for old, new in pairs:
+        found.setdefault((affix(old), affix(new)), []).append((old, new))
+    return found
+
+
+def _batches(groups: Groups, what: str, shape: type[Batch], least: int = FEWEST) -> Iterator[tuple[str, Batch]]:
+    """Those of the groups that are large enough to be one change."""
+    for (before, after), pairs in sorted(groups.items()):
+        if before != after and len(pairs) >= least:
+            yield f"{what} {before or '(none)'} -> {after or '(none)'}", shape(tuple(sorted(pairs)), before, after)
 
 
 # --- ABI tags -----------------------------------------------------------------------------------------------------
@@ -61,78 +86,52 @@ TAG = re.compile(r"\[abi:[^\]]*\]")
 OLD_STRING = "std::basic_string<char, std::char_traits<char>, std::allocator<char>>"
 
 
+def _tags(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:
+    """C++ exports that become equal without ABI tags; those of the standard library's strings are told apart."""
+    pairs = _by_key(gone, come, _untagged)
+    for _, batch in _batches(_group(pairs, _cxx11), "", TagFlip):
+        yield "ABI tag cxx11", batch
+    others = (pair for pair in pairs if _cxx11(pair[0]) == _cxx11(pair[1]))
+    yield from _batches(_group(others, _own_tags), "ABI tag", TagChange)
+
+
 def _untagged(symbol: str) -> str:
     text = TAG.sub("", demangle(symbol)).replace("__cxx11::", "").replace(" >", ">")
     return text.replace(OLD_STRING, "std::string")
 
 
-def _tag_flips(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
-    pairs = _by_key([each for each in gone if is_mangled(each)], [each for each in come if is_mangled(each)], _untagged)
-    marked = [(old, new) for old, new in pairs if _is_tagged(old) != _is_tagged(new)]
-    if len(marked) >= FEWEST:
-        before, after = ("cxx11", "") if _is_tagged(marked[0][0]) else ("", "cxx11")
-        yield FoundPattern("ABI tag cxx11", TagFlip(tuple(sorted(marked)), before, after))
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for old, new in pairs:
-        tags = _tags(old), _tags(new)
-        if _is_tagged(old) == _is_tagged(new) and tags[0] != tags[1]:
-            groups.setdefault(tags, []).append((old, new))
-    for (before, after), found in sorted(groups.items()):
-        if len(found) >= FEWEST:
-            part = f"ABI tag {before or '(none)'} -> {after or '(none)'}"
-            yield FoundPattern(part, TagChange(tuple(sorted(found)), before, after))
-
-
-def _tags(symbol: str) -> str:
+def _own_tags(symbol: str) -> str:
     """The ABI tags in a symbol, each once, sorted."""
     return " ".join(sorted({each[5:-1] for each in TAG.findall(demangle(symbol))}))
 
 
-def _is_tagged(symbol: str) -> bool:
-    return "cxx11" in symbol
+def _cxx11(symbol: str) -> str:
+    return "cxx11" if "cxx11" in symbol else ""
 
 
 # --- inline namespaces --------------------------------------------------------------------------------------------
 
+COMPONENT = re.compile(r"\b(\w+)::")
 
-def _namespace_moves(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
-    """Groups of C++ exports that become equal when one version namespace is left out."""
-    mangled_gone = [each for each in gone if is_mangled(each)]
-    mangled_come = [each for each in come if is_mangled(each)]
-    spaces = _version_spaces(mangled_gone) | _version_spaces(mangled_come)
+
+def _version_spaces(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:
+    """C++ exports that become equal when version namespaces are left out."""
+    components = {each for symbol in (*gone, *come) for each in COMPONENT.findall(demangle(symbol))}
+    spaces = frozenset(filter(VERSION_SPACE.fullmatch, components))
     if not spaces:
-        return
-    pairs = _by_key(mangled_gone, mangled_come, lambda symbol: _elided(demangle(symbol), spaces))
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for old, new in pairs:
-        key = _first_of(demangle(old), spaces), _first_of(demangle(new), spaces)
-        groups.setdefault(key, []).append((old, new))
-    for (before, after), found in sorted(groups.items()):
-        if len(found) >= FEWEST and before != after:
-            shape = NamespaceMove(tuple(sorted(found)), before, after)
-            yield FoundPattern(f"namespace {shape.before or '(none)'} -> {shape.after or '(none)'}", shape)
-
-
-_COMPONENT = re.compile(r"\b(\w+)::")
+        return iter(())
+    pairs = _by_key(gone, come, lambda symbol: _elided(demangle(symbol), spaces))
+    return _batches(_group(pairs, lambda symbol: _first_of(demangle(symbol), spaces)), "namespace", NamespaceMove)
 
 
 def _elided(text: str, spaces: Set[str]) -> str:
     """``text`` without the components that are in ``spaces``."""
-    return _COMPONENT.sub(lambda match: "" if match[1] in spaces else match[0], text)
+    return COMPONENT.sub(lambda match: "" if match[1] in spaces else match[0], text)
 
 
 def _first_of(text: str, spaces: Set[str]) -> str:
     """The first component of ``text`` that is in ``spaces``; empty without one."""
-    return next((match[1] for match in _COMPONENT.finditer(text) if match[1] in spaces), "")
-
-
-def _version_spaces(symbols: Sequence[str]) -> set[str]:
-    found: set[str] = set()
-    for symbol in symbols:
-        for component in re.findall(r"(\w+)::", demangle(symbol)):
-            if VERSION_SPACE.fullmatch(component):
-                found.add(component)
-    return found
+    return next((each for each in COMPONENT.findall(text) if each in spaces), "")
 
 
 # --- namespaces ---------------------------------------------------------------------------------------------------
@@ -141,18 +140,13 @@ MOST_NAMESAKES = 8
 """Functions of one name in so many scopes do not tell which namespace became which."""
 
 
-def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
-    """A group of C++ exports that become equal when one namespace is taken for another, for none, or none for it."""
-    mangled_gone = [each for each in gone if is_mangled(each)]
-    mangled_come = [each for each in come if is_mangled(each)]
-    move = _likeliest_move(mangled_gone, mangled_come)
+def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:
+    """C++ exports that become equal when one namespace is taken for another, for none, or none for it."""
+    move = _likeliest_move(gone, come)
     if move is None:
-        return
-    before, after = move
-    pairs = _by_key(mangled_gone, mangled_come, lambda symbol: _without(demangle(symbol), before, after))
-    if len(pairs) >= max(FEWEST, int(SHARE * len(mangled_gone))):
-        part = f"namespace {before or '(none)'} -> {after or '(none)'}"
-        yield FoundPattern(part, Renaming(tuple(sorted(pairs)), before, after))
+        return iter(())
+    pairs = _by_key(gone, come, lambda symbol: _without(demangle(symbol), *move))
+    return _batches({move: pairs}, "namespace", Renaming, max(FEWEST, int(SHARE * len(gone))))
 
 
 def _without(demangled: str, before: str, after: str) -> str:
@@ -194,33 +188,24 @@ def _outer(old: str, new: str) -> tuple[str, str]:
 # --- prefixes and suffixes ----------------------------------------------------------------------------------------
 
 
-def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[FoundPattern]:
-    """Groups of C exports that differ in the same prefix or in the same suffix."""
-    plain_gone = [each for each in gone if not is_mangled(each)]
-    plain_come = [each for each in come if not is_mangled(each)]
-    least = max(FEWEST, int(SHARE * len(plain_gone)))
-    for tails in (True, False):
-        groups = _affix_groups(plain_gone, plain_come, tails)
-        for (before, after), pairs in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-            if len(pairs) < least:
-                break
-            place = "suffix" if tails else "prefix"
-            yield FoundPattern(
-                f"{place} {before or '(none)'} -> {after or '(none)'}", Renaming(tuple(sorted(pairs)), before, after)
-            )
-            plain_gone, plain_come = _without_pairs(plain_gone, plain_come, pairs)
-            break
+def _affixes(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:
+    """C exports that differ in the same suffix, and those of the others that differ in the same prefix."""
+    least = max(FEWEST, int(SHARE * len(gone)))
+    for what in ("suffix", "prefix"):
+        groups = _affix_groups(gone, come, what == "suffix")
+        most, pairs = min(groups.items(), key=lambda item: (-len(item[1]), item[0]), default=(("", ""), []))
+        for part, batch in _batches({most: pairs}, what, Renaming, least):
+            gone, come = _without_pairs(gone, come, pairs)
+            yield part, batch
 
 
-def _affix_groups(
-    gone: Sequence[str], come: Sequence[str], tails: bool
-) -> dict[tuple[str, str], list[tuple[str, str]]]:
+def _affix_groups(gone: Sequence[str], come: Sequence[str], tails: bool) -> Groups:
     """Pairs that share the longest core, grouped by what stands before (or after) it on either side."""
-    cores: dict[str, list[tuple[str, str]]] = {}
+    cores: dict[str, list[Pair]] = {}
     for new in come:
         for core, affix in _splits(new, tails):
             cores.setdefault(core, []).append((new, affix))
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    groups: Groups = {}
     for old in gone:
         for core, affix in _splits(old, tails):
             matching = cores.get(core, ())
@@ -246,7 +231,7 @@ def _splits(symbol: str, tails: bool) -> Iterator[tuple[str, str]]:
 
 def single(
     context: Context, removed: Sequence[str], added: Sequence[str]
-) -> Iterator[tuple[str, str, type[Requalified] | type[Linkage] | type[Lookalike]]]:
+) -> Iterator[tuple[str, str, type[Counterpart]]]:
     """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
     for key, shape in ((without_qualifiers, Requalified), (c_name, Linkage)):
