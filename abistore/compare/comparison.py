@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.compare.context import Context
 from abistore.compare.diff.exports import EXPORTS
-from abistore.compare.diff.unseen import UnseenMarks, chosen_at_load_time, observed, unseen
+from abistore.compare.diff.unseen import not_checked
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
-from abistore.compare.judge.judged import DeclarationJudge, Judged, joined, judge_library, library_deltas, tables
+from abistore.compare.judge.judged import DeclarationJudge, joined, judge_library, library_deltas, tables
 from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.parts import WorstImpact
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.rule import load
 from abistore.compare.side import SideFacts
-from abistore.compare.types.undescribed_classes import not_described
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Subject
 from abistore.model.digest import snapshot_digest
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, order
 from abistore.model.judging.engine import ENGINE
-from abistore.model.names import SELF, Facet, Name
-from abistore.model.reach import DECLARING
+from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -49,8 +47,9 @@ def compared(context: Context, by: Ruling | None) -> Comparison:
     names = {*deltas.exports, *(name for facet in declared.facets for name in context.differing[facet])}
     judged = {name: declared.judge(name, deltas.exports.get(name, ())) for name in sorted(names)}
     found = joined([judge_library(context, deltas.own), *judged.values()])
+    marked = ((name, each.marks) for name, each in judged.items())
     folded = fold(ruling.judge(found), load(), context)
-    return concluded(context, ruling, folded, worst_of(found), not_checked(context, declared.facets, judged))
+    return concluded(context, ruling, folded, worst_of(found), not_checked(context, declared.facets, marked))
 
 
 def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
@@ -102,28 +101,6 @@ def concluded(
         policy_file=ruling.by.policy.file if ruling.by else None,
         suppression_files=ruling.by.suppressions.files if ruling.by else (),
     )
-
-
-def not_checked(context: Context, facets: Collection[Facet], judged: Mapping[Name, Judged]) -> Iterator[NotChecked]:
-    """What could not be checked, facet by facet."""
-    for facet in DECLARING:
-        if (
-            facet != "layout"
-            and facet not in context.old.snapshot.entries
-            and facet not in context.new.snapshot.entries
-        ):
-            continue
-        yield from observed(context, facet)
-        if facet not in facets:
-            continue
-        if facet == "layout":
-            yield from not_described(context.old.undescribed, context.new.undescribed, facet)
-            yield from chosen_at_load_time(context, facet)
-        yield from unseen(context, facet, _marks(facet, judged))
-
-
-def _marks(facet: Facet, judged: Mapping[Name, Judged]) -> Iterator[tuple[Name, UnseenMarks]]:
-    return ((name, found) for name, each in judged.items() for own, found in each.marks if own == facet)
 
 
 def _conclusions(context: Context, worst: Impact | None, effective: Impact | None) -> list[Finding]:

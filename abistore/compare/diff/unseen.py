@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.model.findings import NotChecked
+from abistore.model.findings import NotChecked, evidence_rank
 from abistore.model.names import Facet, Kind, Name
+from abistore.model.reach import DECLARING
 from abistore.model.shapes import Enum, Opaque, Record
 from abistore.model.snapshot import Variants
 from abistore.model.words.counting import counted
@@ -19,22 +22,96 @@ Place: TypeAlias = Literal["old", "new"]
 PLACES: tuple[Place, ...] = ("old", "new")
 
 
+class UnseenMark(NamedTuple):
+    """What one side did not see of a declaration that differs.
+
+    It is ``exported`` there and not described, or ``declared`` and not defined, although the other side has more of it.
+    """
+
+    facet: Facet
+    place: Place
+    only: Literal["exported", "declared"]
+
+
+def not_checked(
+    context: Context, facets: Collection[Facet], marked: Iterable[tuple[Name, Collection[UnseenMark]]]
+) -> Iterator[NotChecked]:
+    """What could not be checked, facet by facet; ``facets`` are those that both sides have.
+
+    ``marked`` are the names that differ, each with what was not seen of it.
+    """
+    unseen: dict[UnseenMark, list[Name]] = {}
+    for name, marks in marked:
+        for mark in marks:
+            unseen.setdefault(mark, []).append(name)
+    for facet in DECLARING:
+        if facet == "layout" or any(facet in side.snapshot.entries for side in (context.old, context.new)):
+            yield from observed(context, facet)
+        if facet == "layout" and facet in facets:
+            yield from _undescribed(context)
+            yield from _chosen_at_load_time(context)
+        for place in PLACES:
+            yield from _exported_only(context, place, unseen.get(UnseenMark(facet, place, "exported"), ()))
+        for place in PLACES:
+            yield from _declared_only(facet, place, unseen.get(UnseenMark(facet, place, "declared"), ()))
+
+
 def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
     """Why ``facet`` cannot be compared at all, or not completely; empty where both sides saw all of it."""
-    old, new = context.old.snapshot.evidence_of(facet), context.new.snapshot.evidence_of(facet)
-    found = []
-    for side, evidence in (("old", old), ("new", new)):
-        if evidence.state == "full" or (evidence.state == "missing" and evidence.reason == "nothing-to-describe"):
-            continue
-        reason = evidence.reason or f"{evidence.state}-evidence"
-        detail = evidence.detail or f"{evidence.described} of {counted(evidence.expected, 'export')} described"
-        found.append((side, reason, detail, evidence.hint))
-    if len(found) == 2 and found[0][1] == found[1][1]:
-        return (NotChecked(facet, "both", *found[0][1:]),)
-    return tuple(
-        NotChecked(facet, "old" if side == "old" else "new", reason, detail, hint)
-        for side, reason, detail, hint in found
+    found: list[NotChecked] = []
+    for place, side in zip(PLACES, (context.old, context.new), strict=True):
+        evidence = side.snapshot.evidence_of(facet)
+        if evidence_rank(evidence) < 2:
+            reason = evidence.reason or f"{evidence.state}-evidence"
+            detail = evidence.detail or f"{evidence.described} of {counted(evidence.expected, 'export')} described"
+            found.append(NotChecked(facet, place, reason, detail, evidence.hint))
+    if len(found) == 2 and found[0].reason == found[1].reason:
+        return (msgspec.structs.replace(found[0], side="both"),)
+    return tuple(found)
+
+
+def _undescribed(context: Context) -> Iterator[NotChecked]:
+    """Classes that both sides, or one, only declare, although headers define them."""
+    old, new = context.old.undescribed, context.new.undescribed
+    sides: tuple[tuple[Literal["both", "old", "new"], frozenset[Name]], ...]
+    sides = ("both", old & new), ("old", old - new), ("new", new - old)
+    for side, names in sides:
+        if names:
+            what = (
+                f"the debug information only declares {counted(len(names), 'class', 'classes')} with members or tables"
+            )
+            hint = "build with -femit-class-debug-always (GCC) or -fstandalone-debug (Clang)"
+            yield NotChecked("layout", side, "class-not-described", what, hint, tuple(sorted(names)))
+
+
+def _chosen_at_load_time(context: Context) -> Iterator[NotChecked]:
+    """Functions that both sides export as an IFUNC and neither describes: compilers record their resolvers only."""
+    both = context.old.exports.chosen_at_load_time & context.new.exports.chosen_at_load_time
+    chosen = sorted(
+        name for name in both if not any(side.variants("layout", name) for side in (context.old, context.new))
     )
+    if chosen:
+        what = f"{counted(len(chosen), 'export is', 'exports are')} chosen at load time (IFUNC) and not described"
+        hint = "compare their declarations in the headers"
+        yield NotChecked("layout", "both", "ifunc-not-described", what, hint, tuple(chosen))
+
+
+def _exported_only(context: Context, place: Place, names: Collection[Name]) -> Iterator[NotChecked]:
+    if names:
+        evidence = (context.old if place == "old" else context.new).snapshot.evidence_of("layout")
+        what = f"{counted(len(names), 'export is', 'exports are')} described by the other side only"
+        reason, hint = evidence.reason or "not-described", evidence.hint or "build every unit of the library with -g"
+        yield NotChecked("layout", place, reason, what, hint, tuple(sorted(names)))
+
+
+def _declared_only(facet: Facet, place: Place, names: Collection[Name]) -> Iterator[NotChecked]:
+    if names:
+        what = f"the debug information only declares {counted(len(names), 'type')} that the other side defines"
+        hint = "build with -fstandalone-debug (Clang), or with -g in the unit that defines them"
+        yield NotChecked(facet, place, "type-not-described", what, hint, tuple(sorted(names)))
+
+
+# --- a facet, a declaration -------------------------------------------------------------------------------------------
 
 
 def comparable(context: Context, facet: Facet) -> bool:
@@ -43,55 +120,12 @@ def comparable(context: Context, facet: Facet) -> bool:
     return all(facet in side.entries and side.evidence_of(facet).state != "missing" for side in sides)
 
 
-def unseen(context: Context, facet: Facet, marks: Iterable[tuple[Name, UnseenMarks]]) -> Iterator[NotChecked]:
-    """What the :class:`UnseenMarks` of the names that differ tell, together."""
-    found = [(name, each) for name, each in marks if each != CLEAN]
-    if facet == "layout":
-        for place in PLACES:
-            names = tuple(sorted(name for name, each in found if each.exported_only == place))
-            if names:
-                yield _exported_only(context, facet, place, names)
-    for place in PLACES:
-        names = tuple(sorted(name for name, each in found if each.declared_only == place))
-        if names:
-            yield NotChecked(
-                facet,
-                place,
-                "type-not-described",
-                f"the debug information only declares {counted(len(names), 'type')} that the other side defines",
-                "build with -fstandalone-debug (Clang), or with -g in the unit that defines them",
-                names,
-            )
-
-
-def _exported_only(context: Context, facet: Facet, place: Place, names: tuple[Name, ...]) -> NotChecked:
-    evidence = (context.old if place == "old" else context.new).snapshot.evidence_of(facet)
-    return NotChecked(
-        facet,
-        place,
-        evidence.reason or "not-described",
-        f"{counted(len(names), 'export is', 'exports are')} described by the other side only",
-        evidence.hint or "build every unit of the library with -g",
-        names,
-    )
-
-
-class UnseenMarks(NamedTuple):
-    """What one side did not see of a declaration that differs.
-
-    One side may only export what the other describes, or only declare a type that the other defines.
-    """
-
-    exported_only: Place | None
-    declared_only: Place | None
-
-
-CLEAN = UnseenMarks(None, None)
-
-
-def marks(context: Context, facet: Facet, name: Name) -> UnseenMarks:
+def marks(context: Context, facet: Facet, name: Name) -> Iterator[UnseenMark]:
     """What one side did not see of ``name``."""
-    return UnseenMarks(_exported_only_by(context, facet, name), declared_only_by(context, facet, name))
+    if facet == "layout" and (place := _exported_only_by(context, facet, name)):
+        yield UnseenMark(facet, place, "exported")
+    if place := declared_only_by(context, facet, name):
+        yield UnseenMark(facet, place, "declared")
 
 
 def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | None:
@@ -129,19 +163,3 @@ def _is_defined(shapes: Variants) -> bool:
 
 def _leaves_out(context: Context, side: SideFacts) -> bool:
     return not context.same_toolchain and any("clang" in each for each in side.snapshot.provenance.compilers)
-
-
-def chosen_at_load_time(context: Context, facet: Facet) -> Iterator[NotChecked]:
-    """Functions that both sides export as an IFUNC and neither describes: compilers record their resolvers only."""
-    both = context.old.exports.chosen_at_load_time & context.new.exports.chosen_at_load_time
-    sides = context.old.snapshot.entries[facet], context.new.snapshot.entries[facet]
-    chosen = sorted(name for name in both if not any(name in side for side in sides))
-    if chosen:
-        yield NotChecked(
-            facet,
-            "both",
-            "ifunc-not-described",
-            f"{counted(len(chosen), 'export is', 'exports are')} chosen at load time (IFUNC) and not described",
-            "compare their declarations in the headers",
-            tuple(chosen),
-        )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.compare.comparison import IndependentFindings, concluded, not_checked, refuse_strangers
+from abistore.compare.comparison import IndependentFindings, concluded, refuse_strangers
 from abistore.compare.context import Context, Renames
+from abistore.compare.diff.unseen import not_checked
 from abistore.compare.incremental.groups import FindingGroups
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
@@ -45,7 +46,6 @@ class JudgedAgainst:
         self._last: SideFacts | None = None
         self._renames = Renames({}, {})
         self._deltas = LibraryDeltas((), {})
-        self._library = Judged()
         self._judged: dict[Name, Judged] = {}
         self._found: dict[Name, Judged] = {}
         self._marked: dict[Name, Judged] = {}
@@ -138,18 +138,15 @@ class JudgedAgainst:
         return context, AppliedRuling(context, self._meant)
 
     def _concluded(self, context: Context, facets: Collection[Facet]) -> Comparison:
-        library = judge_library(context, self._deltas.own)
-        if library != self._library:
-            self._library = library
+        library = judge_library(context, self._deltas.own).findings
         ruling = AppliedRuling(context, self._meant)
-        folded = fold(ruling.judge(self._library.findings), load(), context)
-        worst = [worst_of(self._library.findings)]
-        for group in self._groups:
-            ruling.used |= group.used
-            worst.append(group.worst)
+        folded = fold(ruling.judge(library), load(), context)
+        ruling.used.update(*(group.used for group in self._groups))
+        worst = [worst_of(library), *(group.worst for group in self._groups)]
         most = max((each for each in worst if each is not None), default=None)
+        marked = ((name, each.marks) for name, each in self._marked.items())
         rest = IndependentFindings(self._groups.findings, self._groups.suppressed)
-        return concluded(context, ruling, folded, most, not_checked(context, facets, self._marked), rest=rest)
+        return concluded(context, ruling, folded, most, not_checked(context, facets, marked), rest=rest)
 
 
 CLEAN = Judged()

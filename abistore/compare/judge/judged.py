@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.evidence import evidence_deltas
 from abistore.compare.diff.exports import export_deltas
-from abistore.compare.diff.unseen import CLEAN, UnseenMarks, comparable, marks
+from abistore.compare.diff.unseen import UnseenMark, comparable, marks
 from abistore.compare.judge.findings import Dispatch, dispatch, explained
 from abistore.compare.rule import load
 from abistore.model.deltas import Delta
@@ -27,7 +27,7 @@ class Judged(msgspec.Struct, frozen=True):
     symbol: tuple[Finding, ...] = ()
     layout: tuple[Finding, ...] = ()
     source: tuple[Finding, ...] = ()
-    marks: tuple[tuple[Facet, UnseenMarks], ...] = ()
+    marks: tuple[UnseenMark, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -78,35 +78,26 @@ class DeclarationJudge:
         """What the rules find about ``name``, of which the export table's deltas are given."""
         context, found = self._context, dict[Facet, list[Finding]]()
         found["symbol"] = [each for delta in exported for each in explained(delta, tables()["symbol"], context)]
-        missing: list[tuple[Facet, UnseenMarks]] = []
+        unseen: list[UnseenMark] = []
         for facet, declarations in self._facets.items():
             deltas = declarations.deltas(name)
             found[facet] = [each for delta in deltas for each in explained(delta, tables()[facet], context)]
-            unseen = marks(context, facet, name)
-            if unseen != CLEAN:
-                missing.append((facet, unseen))
-        return _judged(found, missing)
+            unseen += marks(context, facet, name)
+        return _judged(found, unseen)
 
 
-def _judged(found: Mapping[Facet, Sequence[Finding]], missing: Iterable[tuple[Facet, UnseenMarks]]) -> Judged:
+def _judged(found: Mapping[Facet, Sequence[Finding]], unseen: Iterable[UnseenMark]) -> Judged:
     """What headers show that other evidence shows too is found once; what is left says that headers show it."""
     symbol, layout, source = (tuple(found.get(facet, ())) for facet in FACETS)
     known = {*symbol, *layout} if source else ()
     by_headers = tuple(msgspec.structs.replace(each, facet="source") for each in source if each not in known)
-    return Judged(symbol, layout, by_headers, tuple(missing))
+    return Judged(symbol, layout, by_headers, tuple(unseen))
 
 
 def joined(judged: Iterable[Judged]) -> list[Finding]:
     """All findings: those that the export tables show first, those that headers show last."""
     found = list(judged)
-    parts: Iterator[Iterable[Sequence[Finding]]] = iter(
-        (
-            (each.symbol for each in found),
-            (each.layout for each in found),
-            (each.source for each in found),
-        )
-    )
-    return [finding for part in parts for findings in part for finding in findings]
+    return [finding for facet in FACETS for each in found for finding in getattr(each, facet)]
 
 
 @cache

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from abistore.compare.types.vtables import VirtualTables
-from abistore.model.findings import NotChecked
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol
-from abistore.model.names import Facet, Name
+from abistore.model.names import Name
 from abistore.model.shapes import Function, Opaque
 from abistore.model.snapshot import Snapshot
-from abistore.model.words.counting import counted
 
 TABLES = (TYPEINFO, VTABLE)
 
@@ -51,19 +48,3 @@ def _tables_of(name: Name) -> Iterator[str]:
     if "<" in name.spelling or "(" in name.spelling:
         return
     yield from (class_symbol(prefix, name.spelling) for prefix in TABLES)
-
-
-def not_described(old: frozenset[Name], new: frozenset[Name], facet: Facet) -> Iterator[NotChecked]:
-    """What each side, or both, leave out."""
-    sides: tuple[tuple[Literal["both", "old", "new"], frozenset[Name]], ...]
-    sides = ("both", old & new), ("old", old - new), ("new", new - old)
-    for side, names in sides:
-        if names:
-            yield NotChecked(
-                facet,
-                side,
-                "class-not-described",
-                f"the debug information only declares {counted(len(names), 'class', 'classes')} with members or tables",
-                "build with -femit-class-debug-always (GCC) or -fstandalone-debug (Clang)",
-                tuple(sorted(names)),
-            )
