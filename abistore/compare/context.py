@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from abistore.compare.reuse.difference import Differing, differing
+from abistore.compare.differing import Differing, differing
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Equivalence, Sameness
 from abistore.compare.types.kept_mentions import mentions_alike

@@ -9,9 +9,10 @@ from abistore.compare.comparison import compare
 from abistore.compare.context import Context
 from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.exports import export_deltas
+from abistore.compare.diff.parts import DefinitionKind, TagName, Variant
 from abistore.compare.diff.unseen import comparable
-from abistore.compare.parts import DefinitionKind, InnerField, TagName, Variant
 from abistore.compare.side import SideFacts
+from abistore.compare.types.fields import InnerField
 from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Verdict
@@ -136,7 +137,7 @@ def test_reordered_fields_are_not_removed_fields() -> None:
 
 
 def test_members_of_anonymous_members_are_inner_fields_at_their_absolute_offset() -> None:
-    from abistore.compare.diff.members import flat_fields
+    from abistore.compare.types.fields import flat_fields
 
     inner = Record("struct", 8, (Field("x", INT, 0), Field("y", INT, 32)))
     outer = Record("struct", 16, (Field("a", LONG, 0), Field("", Inline(inner), 64)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.parts import InnerField
 from abistore.compare.rule import load
+from abistore.compare.types.fields import InnerField
 from abistore.model.deltas import Added
 from abistore.model.shapes import Field
 

@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
-from abistore.compare.incremental.against import JudgedAgainst
+from abistore.compare.differing import differing
+from abistore.compare.judge.against import JudgedAgainst
 from abistore.compare.policies.conditions import Condition, LocatedIn, SymbolIs, TypeIs
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ranges import VersionRange
 from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppression, Suppressions
-from abistore.compare.reuse.difference import differing
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare, compared
 from abistore.compare.context import Context
+from abistore.compare.differing import differing
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppressions
-from abistore.compare.reuse.difference import differing
 from abistore.compare.rule import load
 from abistore.compare.side import SideFacts
 from abistore.model.snapshot import Snapshot

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare, compared
 from abistore.compare.context import Context
-from abistore.compare.reuse.difference import Differing, differing
+from abistore.compare.differing import Differing, differing
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
 from tests.laws.histories import history

@@ -6,8 +6,7 @@ from enum import Enum, auto
 
 from abistore.compare.classify.extents import Extent, Extents
 from abistore.compare.context import Context
-from abistore.compare.diff.members import flat_fields, plain
-from abistore.compare.parts import InnerField
+from abistore.compare.types.fields import InnerField, flat_fields, plain
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.deltas import Added, Changed
 from abistore.model.layout import Layouts

@@ -6,10 +6,8 @@ from enum import Enum, auto
 
 from abistore.compare.classify.field_places import FieldStorage, extent
 from abistore.compare.context import Context
-from abistore.compare.diff.members import flat_fields, plain, told_by_parts
-from abistore.compare.diff.regrouped_fields import is_alternative_of
-from abistore.compare.parts import InnerField
 from abistore.compare.types.equivalence import Sameness, TypeSide
+from abistore.compare.types.fields import InnerField, flat_fields, plain, told_by_parts
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.deltas import Changed, Removed
 from abistore.model.shapes import Array, Field, TypeRef
@@ -49,7 +47,7 @@ def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldTy
         return FieldType.FLEXIBLE
     if same is Sameness.DIFFERENT and old.bit_size is not None and new.bit_size is not None:
         return FieldType.REINTERPRETED
-    if is_alternative_of(before, after, context):
+    if context.equivalence.is_alternative(before, after):
         return FieldType.REINTERPRETED
     return FieldType.REINTERPRETED if same is Sameness.REINTERPRETED else FieldType.DIFFERENT
 

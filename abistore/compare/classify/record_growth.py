@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from abistore.compare.context import Context
-from abistore.compare.diff.members import flat_fields, plain
+from abistore.compare.types.fields import flat_fields, plain
 from abistore.model.deltas import Changed
 from abistore.model.shapes import Primitive, Record
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from abistore.compare.context import Context
+from abistore.compare.diff.parts import DefinitionKind, DescribedClass, PrivateType, TagName, Variant
 from abistore.compare.diff.told_by_headers import told_by_headers
 from abistore.compare.diff.unnamed import unnamed
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by
-from abistore.compare.parts import DefinitionKind, DescribedClass, PrivateType, TagName, Variant
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import Facet, Name

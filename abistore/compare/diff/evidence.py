@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Toolchain
+from abistore.compare.diff.parts import Toolchain
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.findings import evidence_rank
 from abistore.model.names import SELF, Facet

@@ -10,9 +10,7 @@ import msgspec
 from abistore.compare.consumers.consumers import Owner
 from abistore.compare.context import Context
 from abistore.compare.diff import renamed_exports as patterns
-from abistore.compare.diff.unnamed import unnamed
-from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
-from abistore.compare.parts import (
+from abistore.compare.diff.parts import (
     DefaultVersion,
     Dependency,
     ExportCounts,
@@ -30,6 +28,8 @@ from abistore.compare.parts import (
     VersionDefinition,
     VersionRequirement,
 )
+from abistore.compare.diff.unnamed import unnamed
+from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
 from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name

@@ -8,24 +8,20 @@ from functools import partial
 from itertools import starmap
 from typing import Any, TypeVar
 
-import msgspec
-
 from abistore.compare.context import Context
-from abistore.compare.diff.regrouped_fields import is_alternative_of, regrouped
-from abistore.compare.parts import InnerField, Parameter, Result
+from abistore.compare.diff.parts import Parameter, Result
+from abistore.compare.diff.regrouped_fields import regrouped
 from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.fields import InnerField, flat_fields, nameless, plain, told_by_parts
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.shapes import (
-    Array,
     Base,
     Declared,
     Enum,
     Field,
     Function,
-    Inline,
     Named,
-    Qualified,
     Record,
     TypeRef,
     VirtualMethod,
@@ -67,52 +63,6 @@ def _by_position(delta: Changed[Any], old: Sequence[object], new: Sequence[objec
 # --- fields -------------------------------------------------------------------------------------------------------
 
 
-def flat_fields(record: Record) -> list[Field | InnerField]:
-    """The fields of ``record``, with those of its anonymous members in their place at offsets in ``record``.
-
-    An unnamed bit-field is left out, an empty anonymous member too.
-    """
-    return list(_flatten(record, 0, 0))
-
-
-def _flatten(record: Record, start: int, depth: int) -> Iterator[Field | InnerField]:
-    for field in record.fields:
-        placed = msgspec.structs.replace(field, offset=start + field.offset) if start else field
-        if field.name:
-            yield InnerField(placed, record.sort == "union") if depth else placed
-        elif isinstance(field.type, Inline) and isinstance(field.type.shape, Record):
-            yield from _flatten(field.type.shape, placed.offset, depth + 1)
-
-
-def plain(field: Field | InnerField) -> Field:
-    """The field itself, wherever it is declared."""
-    return field.field if isinstance(field, InnerField) else field
-
-
-def nameless(type: TypeRef) -> tuple[tuple[int | None, ...], Record | Enum] | None:
-    """The anonymous type that ``type`` is, or is an array of, behind the array's bounds; ``None`` for other types."""
-    bounds: list[int | None] = []
-    while isinstance(type, Array | Qualified):
-        if isinstance(type, Array):
-            bounds.append(type.count)
-            type = type.element
-        else:
-            type = type.target
-    return (tuple(bounds), type.shape) if isinstance(type, Inline) else None
-
-
-def told_by_parts(old: Field, new: Field) -> bool:
-    """Whether both fields are of anonymous types whose members or enumerators can be compared one by one."""
-    before, after = nameless(old.type), nameless(new.type)
-    if before is None or after is None or before[0] != after[0] or _sort(before[1]) != _sort(after[1]):
-        return False
-    return not before[0] or before[1].size == after[1].size
-
-
-def _sort(shape: Record | Enum) -> str:
-    return "enum" if isinstance(shape, Enum) else "union" if shape.sort == "union" else "struct"
-
-
 def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
     """Fields pair by name. Those that are left pair by place, as one field renamed, the most alike types first.
 
@@ -151,7 +101,7 @@ def _is_represented_alike(old: Field | InnerField, new: Field | InnerField, cont
 
 
 def _is_alternative(old: Field | InnerField, new: Field | InnerField, context: Context) -> bool:
-    return is_alternative_of(plain(old).type, plain(new).type, context)
+    return context.equivalence.is_alternative(plain(old).type, plain(new).type)
 
 
 def _change(delta: Changed[Record], old: Field | InnerField, new: Field | InnerField) -> Iterator[Changed[Any]]:

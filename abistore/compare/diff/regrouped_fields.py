@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from abistore.compare.context import Context
-from abistore.compare.parts import FieldGroup, InnerField
+from abistore.compare.diff.parts import FieldGroup
 from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.fields import InnerField
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.scalars import Place, scalars
 from abistore.model.layout import Layouts
-from abistore.model.shapes import Field, Inline, Named, Record, TypeRef
+from abistore.model.shapes import Field, TypeRef
 from abistore.model.snapshot import Snapshot
 
 
@@ -34,22 +35,6 @@ def regrouped(
             pass
         if len(before) + len(after) > 2 and after and _same_scalars(before, after, context):
             yield FieldGroup(tuple(before)), FieldGroup(tuple(after))
-
-
-def is_alternative_of(old: TypeRef, new: TypeRef, context: Context) -> bool:
-    """Whether ``new`` is a union of ``old``'s size, one alternative of which is represented as ``old``."""
-    bare, _ = context.new.types.bare(new)
-    shape = (
-        context.new.types.shape(bare.name)
-        if isinstance(bare, Named)
-        else bare.shape
-        if isinstance(bare, Inline)
-        else None
-    )
-    if not isinstance(shape, Record) or shape.sort != "union" or context.old.types.layouts.size(old) != shape.size:
-        return False
-    alternatives = (field.type for field in shape.fields if field.bit_size is None)
-    return any(context.stored(old, each) <= Sameness.REPRESENTATION for each in alternatives)
 
 
 def _whole(fields: Sequence[Field | InnerField]) -> list[Field]:

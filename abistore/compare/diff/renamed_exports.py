@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import TypeAlias
 
 from abistore.compare.context import Context
-from abistore.compare.parts import (
+from abistore.compare.diff.parts import (
     Batch,
-    Counterpart,
     Linkage,
     Lookalike,
     NamespaceMove,
+    RenamedSymbol,
     Renaming,
     Requalified,
     TagChange,
@@ -231,7 +231,7 @@ def _splits(symbol: str, tails: bool) -> Iterator[tuple[str, str]]:
 
 def single(
     context: Context, removed: Sequence[str], added: Sequence[str]
-) -> Iterator[tuple[str, str, type[Counterpart]]]:
+) -> Iterator[tuple[str, str, type[RenamedSymbol]]]:
     """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
     for key, shape in ((without_qualifiers, Requalified), (c_name, Linkage)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from abistore.compare.consumers.consumers import Consumers
-from abistore.compare.parts import InternalExport, UndeclaredExport
+from abistore.compare.diff.parts import InternalExport, UndeclaredExport
 from abistore.model.deltas import Changed, Subject
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape

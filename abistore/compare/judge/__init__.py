@@ -1,1 +1,1 @@
-"""From differences to findings, and from findings to a verdict."""
+"""From differences to findings and a verdict: for two releases, or for one release after the other."""

@@ -8,7 +8,7 @@ from typing import Any
 from abistore.compare.classify.meaningless import is_meaningless
 from abistore.compare.context import Context
 from abistore.compare.diff.members import children
-from abistore.compare.parts import Unexplained
+from abistore.compare.diff.parts import Unexplained
 from abistore.compare.rule import Rule
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import VERDICT_OF, Finding, Impact, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from abistore.compare.context import Context
-from abistore.compare.parts import (
+from abistore.compare.diff.parts import (
     ForeignExports,
     InlineExports,
     InternalExports,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.parts import Toolchain, Variant
+from abistore.compare.diff.parts import Toolchain, Variant
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed

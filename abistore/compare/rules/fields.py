@@ -10,9 +10,9 @@ from abistore.compare.classify.field_types import FieldType, field_type, is_reti
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.diff.members import plain
-from abistore.compare.parts import FieldGroup, InnerField
+from abistore.compare.diff.parts import FieldGroup
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.fields import InnerField, plain
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.cpp_names.spelling import declare
 from abistore.model.deltas import Added, Changed, Removed

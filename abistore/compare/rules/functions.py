@@ -8,7 +8,7 @@ from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.parts import InternalExport, Result, UndeclaredExport
+from abistore.compare.diff.parts import InternalExport, Result, UndeclaredExport
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.spelling import declare, signature, spell
 from abistore.model.deltas import Changed

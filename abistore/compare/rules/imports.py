@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.parts import Imports, Provider
+from abistore.compare.diff.parts import Imports, Provider
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.batches import examples
 from abistore.model.deltas import Added, Changed, Removed

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.diff.parts import Dependency, ExportCounts, Feature, WorstImpact
 from abistore.compare.diff.unseen import comparable
-from abistore.compare.parts import Dependency, ExportCounts, Feature, WorstImpact
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact

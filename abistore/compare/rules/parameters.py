@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.parts import Parameter
+from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.context import Context
-from abistore.compare.parts import ForeignExports, Parameter, Result
+from abistore.compare.diff.parts import ForeignExports, Parameter, Result
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed

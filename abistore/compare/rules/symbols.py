@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.parts import Instantiation, Linkage, Lookalike, Requalified
+from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.sycl import is_entry_point
 from abistore.compare.rules.tables import sized

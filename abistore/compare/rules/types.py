@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.parts import DefinitionKind, PrivateType, TagName, Unexplained
+from abistore.compare.diff.parts import DefinitionKind, PrivateType, TagName, Unexplained
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.spelling import declaration, declare, spell

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from abistore.compare.classify.field_places import FieldPlace, place_of
 from abistore.compare.classify.field_types import FieldType, field_type
 from abistore.compare.context import Context
-from abistore.compare.diff.members import flat_fields, plain
-from abistore.compare.parts import InnerField
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.fields import spelled
+from abistore.compare.types.fields import InnerField, flat_fields, plain
 from abistore.compare.types.reserved_fields import is_opaque_storage, is_reserved
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
-from abistore.compare.parts import (
+from abistore.compare.diff.parts import (
     DefaultVersion,
     ExportCounts,
     SymbolVersion,
     VersionDefinition,
     VersionRequirement,
 )
+from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.batches import exports_called
 from abistore.model.deltas import Added, Changed, Removed

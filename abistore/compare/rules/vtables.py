@@ -9,7 +9,7 @@ from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.meaningless import is_described
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.parts import DescribedClass
+from abistore.compare.diff.parts import DescribedClass
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.vtables import VirtualTables, is_destructor, plainly, same_method, spelled

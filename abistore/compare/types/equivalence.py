@@ -191,6 +191,14 @@ class Equivalence:
             return max((self.stored(*pair) for pair in pairs), default=Sameness.IDENTICAL)
         return Sameness.DIFFERENT
 
+    def is_alternative(self, old: TypeRef, new: TypeRef) -> bool:
+        """Whether ``new`` is a union of ``old``'s size, one alternative of which is represented as ``old``."""
+        shape = self._shape(self.new_side.bare(new)[0], self.new_side)
+        if not isinstance(shape, Record) or shape.sort != "union" or self.old_side.layouts.size(old) != shape.size:
+            return False
+        alternatives = (field.type for field in shape.fields if field.bit_size is None)
+        return any(self.stored(old, each) <= Sameness.REPRESENTATION for each in alternatives)
+
     def _compare(self, old: TypeRef, new: TypeRef) -> Sameness:
         bare_old, old_qualifiers = self.old_side.bare(old)
         bare_new, new_qualifiers = self.new_side.bare(new)

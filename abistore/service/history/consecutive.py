@@ -16,8 +16,8 @@ from abistore.service.history.verdicts import given_now
 from abistore.service.judging.judging import churn
 
 if TYPE_CHECKING:
-    from abistore.compare.incremental.against import JudgedAgainst
-    from abistore.compare.reuse.difference import Differing
+    from abistore.compare.differing import Differing
+    from abistore.compare.judge.against import JudgedAgainst
     from abistore.compare.side import SideFacts
     from abistore.service.judging.ruling import Ruling
     from abistore.store.history.walking import LineWalk
@@ -53,7 +53,7 @@ class ConsecutiveJudge:
         """The verdict about a release and the one before it, or why there is none."""
         from abistore.compare.comparison import compared
         from abistore.compare.context import Context
-        from abistore.compare.reuse.difference import differing
+        from abistore.compare.differing import differing
 
         try:
             before, after = self._go(old), self._go(new)
@@ -67,7 +67,7 @@ class ConsecutiveJudge:
 
     def against(self, base: Release, new: Release) -> StoredVerdict | str:
         """The verdict about a release and a baseline, or why there is none; quickest in the order of releases."""
-        from abistore.compare.incremental.against import JudgedAgainst
+        from abistore.compare.judge.against import JudgedAgainst
 
         try:
             old, after = self._go_to_base(base), self._go(new)
@@ -105,7 +105,7 @@ class ConsecutiveJudge:
 
     def _differing_from(self, base: SideFacts, new: SideFacts) -> Differing:
         """The names in which ``new`` differs from the baseline: others than last time among what changed since."""
-        from abistore.compare.reuse.difference import differing, renewed
+        from abistore.compare.differing import differing, renewed
 
         if self._from_base is None:
             self._from_base = differing(base.snapshot, new.snapshot)

@@ -21,7 +21,7 @@ from abistore.service.kinds import kinds
 from abistore.service.operands import Selection, operands
 
 if TYPE_CHECKING:
-    from abistore.compare.reuse.difference import Differing
+    from abistore.compare.differing import Differing
 
 FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
 """The mildest impact that makes a command fail."""
@@ -108,9 +108,9 @@ def churn(old: Snapshot, new: Snapshot, differing: Differing | None = None) -> C
 
     Where it is known which names are ``differing``, no others are looked at.
     """
-    from abistore.compare.reuse import difference
+    from abistore.compare.differing import differing as names_differing
 
-    names = differing or difference.differing(old, new)
+    names = differing or names_differing(old, new)
     before, after = (side.entries.get("symbol", {}).keys() for side in (old, new))
     exported = [name for name in names["symbol"] if name.kind in {"function", "variable"}]
     changed: set[Name] = set()

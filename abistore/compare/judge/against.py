@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.compare.comparison import IndependentFindings, concluded, refuse_strangers
 from abistore.compare.context import Context, Renames
 from abistore.compare.diff.unseen import not_checked
-from abistore.compare.incremental.groups import FindingGroups
+from abistore.compare.differing import Differing
+from abistore.compare.judge.concluding import IndependentFindings, concluded, refuse_strangers
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
+from abistore.compare.judge.groups import FindingGroups
 from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
 from abistore.compare.policies.applied import AppliedRuling
-from abistore.compare.reuse.difference import Differing
 from abistore.compare.reuse.watching import Key, Readers, Watched
 from abistore.compare.rule import load
 from abistore.compare.side import Places, SideFacts

@@ -22,16 +22,6 @@ class Result(msgspec.Struct, frozen=True):
     type: TypeRef
 
 
-class InnerField(msgspec.Struct, frozen=True):
-    """A member of an anonymous struct or union member, at its ``offset`` (bits) in the named record around it.
-
-    An ``alternative`` stands directly in a union.
-    """
-
-    field: Field
-    alternative: bool = False
-
-
 class FieldGroup(msgspec.Struct, frozen=True):
     """Fields that together take the storage of other fields on the other side: ``int x, y`` for ``point p``."""
 
@@ -200,21 +190,21 @@ class Instantiation(msgspec.Struct, frozen=True):
     symbol: Symbol
 
 
-class Counterpart(msgspec.Struct, frozen=True):
+class RenamedSymbol(msgspec.Struct, frozen=True):
     """A function that only one side exports, beside the one of the other side that is the same function."""
 
     symbol: str
 
 
-class Requalified(Counterpart, frozen=True):
+class Requalified(RenamedSymbol, frozen=True):
     """A member function whose mangled name differs in its ``const``, ``volatile``, ``&`` or ``&&`` only."""
 
 
-class Linkage(Counterpart, frozen=True):
+class Linkage(RenamedSymbol, frozen=True):
     """A function whose mangled name differs from a plain C name in nothing but the mangling."""
 
 
-class Lookalike(Counterpart, frozen=True):
+class Lookalike(RenamedSymbol, frozen=True):
     """A function that vanished beside one that came with the same signature and a similar name."""
 
 

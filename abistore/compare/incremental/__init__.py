@@ -1,1 +1,0 @@
-"""Judging one release after the other, each at the cost of what differs from the one before."""

@@ -1,0 +1,108 @@
+"""What follows from the findings of two releases as a whole: the verdict, advice, and what the comparison says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.compare.context import Context
+from abistore.compare.diff.exports import EXPORTS
+from abistore.compare.diff.parts import WorstImpact
+from abistore.compare.judge.consequences import fold
+from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
+from abistore.compare.judge.judged import tables
+from abistore.compare.judge.sorted_findings import SortedFindings
+from abistore.compare.policies.applied import AppliedRuling
+from abistore.compare.rule import load
+from abistore.errors import Incomparable
+from abistore.model.deltas import Changed, Subject
+from abistore.model.digest import snapshot_digest
+from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, order
+from abistore.model.judging.engine import ENGINE
+from abistore.model.names import SELF
+from abistore.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    pass
+
+
+def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
+    """Raises :class:`abistore.errors.Incomparable` for snapshots of two targets."""
+    if str(old.target) != str(new.target):
+        raise Incomparable(
+            f"{old.label} is for {old.target} and {new.label} for {new.target}",
+            "compare builds for the same machine, word size and byte order",
+        )
+
+
+class IndependentFindings(NamedTuple):
+    """Findings that no other finding depends on, and the suppressed ones among them; both worst first."""
+
+    findings: SortedFindings
+    suppressed: SortedFindings
+
+
+def concluded(
+    context: Context,
+    ruling: AppliedRuling,
+    folded: Sequence[Finding],
+    worst: Impact | None,
+    skipped: Iterable[NotChecked],
+    *,
+    rest: IndependentFindings | None = None,
+) -> Comparison:
+    """The comparison that has these findings, and the ``rest``, with what follows from them as a whole.
+
+    ``worst`` is the worst of all findings before the ``ruling`` was applied.
+    """
+    rest = rest or IndependentFindings(SortedFindings(), SortedFindings())
+    more = ruling.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
+    findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
+    cards = context.cards or (_side(context.old.snapshot), _side(context.new.snapshot))
+    return Comparison(
+        old=cards[0],
+        new=cards[1],
+        verdict=verdict_of(findings[:1]),
+        findings=findings,
+        not_checked=tuple(skipped),
+        suppressed=rest.suppressed.including(fold(ruling.suppressed, load(), context)),
+        policy=ruling.key.policy,
+        engine=str(ENGINE),
+        notes=ruling.notes(),
+        policy_digest=ruling.key.policy_digest,
+        suppression_digest=ruling.key.suppression_digest,
+        advice=tuple(sorted((each for each in more if each.impact is Impact.ADVICE), key=order)),
+        policy_file=ruling.by.policy.file if ruling.by else None,
+        suppression_files=ruling.by.suppressions.files if ruling.by else (),
+    )
+
+
+def _conclusions(context: Context, worst: Impact | None, effective: Impact | None) -> list[Finding]:
+    """What follows from the findings as a whole, advice for the most part.
+
+    It must follow from the worst of the rules' own impacts and from the worst effective one: a policy invents none.
+    """
+    own = _conclusion(context, worst)
+    judged = _conclusion(context, effective) if own else []
+    return [each for each in own if each in judged]
+
+
+def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
+    old, new = context.old.library, context.new.library
+    if old is None or new is None:
+        return []
+    delta = Changed(Subject(SELF), WorstImpact(old.soname, worst), WorstImpact(new.soname, worst))
+    return list(findings_of(delta, tables()["symbol"], context))
+
+
+def _side(snapshot: Snapshot) -> Side:
+    library = next(iter(snapshot.variants("symbol", SELF)), None)
+    return Side(
+        library=snapshot.library,
+        version=snapshot.version,
+        digest=snapshot_digest(snapshot).hex(),
+        target=str(snapshot.target),
+        soname=getattr(library, "soname", None),
+        evidence=snapshot.evidence,
+        exports=sum(name.kind in EXPORTS for name in snapshot.entries.get("symbol", {})),
+    )
