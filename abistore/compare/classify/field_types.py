@@ -12,9 +12,6 @@ from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.deltas import Changed, Removed
 from abistore.model.shapes import Array, Field, TypeRef
 
-OPEN = (None, 0, 1)
-"""Bounds with which C programs declare a last member that has as many elements as were allocated."""
-
 
 class FieldType(Enum):
     """What differs between a field's two types; qualifiers of the field itself have rules of their own."""

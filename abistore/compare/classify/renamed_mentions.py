@@ -8,19 +8,15 @@ from msgspec.structs import replace
 
 from abistore.compare.context import Context
 from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.structure import frame, inner
 from abistore.model.shapes import (
     Alias,
     AnyShape,
-    Array,
     Base,
     Field,
     Function,
     Inline,
-    MemberPointer,
     Named,
-    Pointer,
-    Procedure,
-    Qualified,
     Record,
     TypeRef,
     Variable,
@@ -34,28 +30,11 @@ def only_named_otherwise(old: TypeRef, new: TypeRef, context: Context) -> bool:
         case Named(before), Named(after):
             same = before == after or before.spelling == after.spelling or context.renames.targets.get(before) == after
             return same or (before.kind == after.kind == "record" and context.stored(old, new) <= Sameness.SPELLING)
-        case Pointer(), Pointer():
-            return old.sort == new.sort and only_named_otherwise(old.target, new.target, context)
-        case Qualified(), Qualified():
-            return old.qualifiers == new.qualifiers and only_named_otherwise(old.target, new.target, context)
-        case Array(), Array():
-            same = (old.count, old.vector) == (new.count, new.vector)
-            return same and only_named_otherwise(old.element, new.element, context)
-        case MemberPointer(), MemberPointer():
-            return _all((old.owner, old.target), (new.owner, new.target), context)
-        case Procedure(), Procedure():
-            same = old.variadic == new.variadic
-            return same and _all((old.result, *old.parameters), (new.result, *new.parameters), context)
         case Inline(shape=Record() as before), Inline(shape=Record() as after):
             return with_old_names(before, after, context) == before
         case _:
-            return old == new
-
-
-def _all(old: Sequence[TypeRef], new: Sequence[TypeRef], context: Context) -> bool:
-    if len(old) != len(new):
-        return False
-    return all(only_named_otherwise(*pair, context) for pair in zip(old, new, strict=True))
+            pairs = zip(inner(old), inner(new), strict=False)
+            return frame(old) == frame(new) and all(only_named_otherwise(*pair, context) for pair in pairs)
 
 
 def with_old_names(old: AnyShape, new: AnyShape, context: Context) -> AnyShape:

@@ -8,10 +8,9 @@ from functools import cached_property
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.compare.reuse.carrying import take_on
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, scope
+from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.files import is_own_header, is_source, may_be_private
-from abistore.model.mangling.symbols import CLASS_DATA, LOCAL_CLASS_DATA, OF_CLASS
+from abistore.model.mangling.symbols import LOCAL_CLASS_DATA
 from abistore.model.names import Name
 
 UNNAMEABLE = ")::"
@@ -82,7 +81,8 @@ class InternalDeclarations:
 
     def _owners(self, export: Name) -> Sequence[Name | None]:
         """The class that each description of ``export`` makes it a member of."""
-        return [_compiled_for(export)] if export.spelling.startswith(OF_CLASS) else self._standings.names[export].owners
+        emitted = class_behind(export.spelling)
+        return [Name("record", emitted)] if emitted else self._standings.names[export].owners
 
     def _may_be_concealed(self, owner: Name | None) -> bool:
         """Whether the class may be one of :attr:`classes`. Its own file rules out most, without these."""
@@ -92,10 +92,5 @@ class InternalDeclarations:
 
     def header(self, export: Name) -> str:
         """The header that is not public and declares ``export``; empty where none does."""
-        return self._surface.header(_compiled_for(export) if export.spelling.startswith(OF_CLASS) else export)
-
-
-def _compiled_for(export: Name) -> Name:
-    """The class of a vtable, of type information, or of an entry point that adjusts ``this``."""
-    subject = entity(demangle(export.spelling))
-    return Name("record", subject if export.spelling.startswith(CLASS_DATA) else scope(subject))
+        emitted = class_behind(export.spelling)
+        return self._surface.header(Name("record", emitted) if emitted else export)

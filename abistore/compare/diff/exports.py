@@ -152,29 +152,23 @@ def bound(symbols: Iterable[Symbol]) -> Symbol:
 
 def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
     """A consumer asks for the version it was linked with; each that vanished is moved, or else removed."""
-    before = {symbol.version: SymbolVersion(symbol.version, symbol.default) for symbol in old}
-    after = {symbol.version: SymbolVersion(symbol.version, symbol.default) for symbol in new}
+    before, after = ({each.version: SymbolVersion(each.version, each.default) for each in side} for side in (old, new))
+    first, second = (next((each for each in side.values() if each.default), None) for side in (before, after))
     come = [version for version in after if version not in before]
     for version, asked in sorted(before.items(), key=lambda item: item[0] or ""):
         if version in after:
             continue
-        default = next((each for each in after.values() if each.default), None)
-        moved = asked.default and default is not None and default.version in come
-        if moved and default is not None:
-            come.remove(default.version)
-            yield Changed(Subject(name), asked, default)
+        if asked.default and second is not None and second.version in come:
+            come.remove(second.version)
+            yield Changed(Subject(name), asked, second)
         elif version is not None:
             yield Removed(Subject(name, f"version {version}"), asked)
     for version in sorted(come, key=lambda each: each or ""):
         yield Added(Subject(name, f"version {version}"), after[version])
-    first = next((each for each in before.values() if each.default), None)
-    second = next((each for each in after.values() if each.default), None)
-    if first and second and first.version != second.version and first.version in after:
-        yield Changed(Subject(name), DefaultVersion(first.version), DefaultVersion(second.version))
-    elif first and not second and first.version in after:
-        yield Changed(Subject(name), DefaultVersion(first.version), DefaultVersion(None))
-    elif second and not first and second.version in before:
-        yield Changed(Subject(name), DefaultVersion(None), DefaultVersion(second.version))
+    kept = first.version in after if first else second is not None and second.version in before
+    was, now = (DefaultVersion(each.version if each else None) for each in (first, second))
+    if kept and was != now:
+        yield Changed(Subject(name), was, now)
 
 
 # --- exports that one side has ------------------------------------------------------------------------------------
@@ -191,19 +185,20 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
         gone -= {old for old, _ in batch.pairs}
         come -= {new for _, new in batch.pairs}
     for part, owner, shape in COPIES:
-        removed = [each for each in sorted(gone) if tables.lost(each) == owner]
-        if removed:
-            gone -= set(removed)
-            yield Removed(Subject(SELF, part), shape(tuple(removed)))
-        added = [each for each in sorted(come) if tables.gained(each) == owner]
-        if added:
-            come -= set(added)
-            yield Added(Subject(SELF, part), shape(tuple(added)))
-    leaked = [each for each in sorted(come) if not context.new.consumers.can_name(tables.new[each])]
-    if leaked:
-        come -= set(leaked)
-        yield Added(Subject(SELF, "internal exports"), InternalExports(tuple(leaked)))
+        if removed := _taken(gone, [each for each in gone if tables.lost(each) == owner]):
+            yield Removed(Subject(SELF, part), shape(removed))
+        if added := _taken(come, [each for each in come if tables.gained(each) == owner]):
+            yield Added(Subject(SELF, part), shape(added))
+    if leaked := _taken(come, [each for each in come if not context.new.consumers.can_name(tables.new[each])]):
+        yield Added(Subject(SELF, "internal exports"), InternalExports(leaked))
     yield from _single(tables, gone, come)
+
+
+def _taken(spellings: set[str], some: Iterable[str]) -> tuple[str, ...]:
+    """Some of the ``spellings``, sorted, which are taken out of these."""
+    found = tuple(sorted(some))
+    spellings.difference_update(found)
+    return found
 
 
 def _hidden(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:

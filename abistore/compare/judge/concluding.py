@@ -10,7 +10,6 @@ from abistore.compare.diff.exports import EXPORTS
 from abistore.compare.diff.parts import WorstImpact
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
-from abistore.compare.judge.judged import tables
 from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.rule import load
@@ -92,7 +91,7 @@ def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
     if old is None or new is None:
         return []
     delta = Changed(Subject(SELF), WorstImpact(old.soname, worst), WorstImpact(new.soname, worst))
-    return list(findings_of(delta, tables()["symbol"], context))
+    return list(findings_of(delta, "symbol", context))
 
 
 def _side(snapshot: Snapshot) -> Side:

@@ -11,8 +11,7 @@ from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
 from abistore.compare.types.equivalence import TypeSide
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, scope
+from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.findings import Finding, Impact, order
 from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLE, VTT, primary
 from abistore.model.names import Name
@@ -143,7 +142,7 @@ class _Parents:
         Without a finding about the class itself, its vtable stands for its other tables, and then its first thunk.
         """
         finding = self._findings[index]
-        subject = _class_of(finding.name)
+        subject = class_behind(finding.name.spelling)
         lineage = self._lineage(Name("record", subject), finding)
         found = [other for name in lineage for other in self._of.get(name, ()) if self._weighs(other, finding)]
         if found:
@@ -176,7 +175,7 @@ class _Parents:
         found: dict[str, int] = {}
         tables = [index for index, each in enumerate(self._findings) if each.name.spelling.startswith(FOLLOWING)]
         for index in sorted(tables, key=lambda each: (self._rank(each), order(self._findings[each]))):
-            found.setdefault(_class_of(self._findings[index].name), index)
+            found.setdefault(class_behind(self._findings[index].name.spelling), index)
         return found
 
     def _rank(self, index: int) -> bool:
@@ -260,8 +259,3 @@ def _outside(shape: AnyShape | None) -> tuple[object, ...]:
         slots = tuple((method.display, method.slot) for method in shape.virtuals)
         return shape.size, shape.alignment, shape.passing, shape.has_vptr, shape.bases, slots
     return getattr(shape, "size", None), getattr(shape, "alignment", None)
-
-
-def _class_of(name: Name) -> str:
-    subject = entity(demangle(name.spelling))
-    return scope(subject) if name.kind == "function" else subject

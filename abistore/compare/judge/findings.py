@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from abistore.compare.classify.meaningless import is_meaningless
 from abistore.compare.context import Context
 from abistore.compare.diff.members import children
 from abistore.compare.diff.parts import Unexplained
-from abistore.compare.rule import Rule
+from abistore.compare.rule import Rule, load
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import VERDICT_OF, Finding, Impact, Verdict
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.snapshot import Location
 
-Dispatch = Mapping[tuple[type, type], list[Rule]]
 
-
-def dispatch(rules: Mapping[str, Rule], facet: Facet) -> Dispatch:
+@cache
+def _rules_for(facet: Facet) -> Mapping[tuple[type, type], Sequence[Rule]]:
     """The rules for what ``facet`` shows, by the delta that they look at."""
     table: dict[tuple[type, type], list[Rule]] = {}
-    for rule in rules.values():
+    for rule in load().values():
         if rule.evidence != "source" or facet == "source":
             for subject in rule.subjects:
                 table.setdefault(subject, []).append(rule)
     return table
 
 
-def explained(delta: Delta[Any], table: Dispatch, context: Context) -> Iterator[Finding]:
+def explained(delta: Delta[Any], facet: Facet, context: Context) -> Iterator[Finding]:
     """What the rules say about ``delta``; a difference that none of them knows is a finding too."""
     silent = True
-    for finding in findings_of(delta, table, context):
+    for finding in findings_of(delta, facet, context):
         silent = False
         yield finding
     if silent and isinstance(delta, Changed) and not is_meaningless(delta, context):
         subject, old, new = delta.subject, Unexplained(delta.old), Unexplained(delta.new)
-        yield from findings_of(Changed(subject, old, new), table, context)
+        yield from findings_of(Changed(subject, old, new), facet, context)
 
 
-def findings_of(delta: Delta[Any], table: Dispatch, context: Context) -> Iterator[Finding]:
+def findings_of(delta: Delta[Any], facet: Facet, context: Context) -> Iterator[Finding]:
     """What the rules say about ``delta`` and, where both sides have its declaration, about its parts."""
     shape = delta.old if isinstance(delta, Removed | Changed) else delta.new
-    for rule in table.get((type(delta), type(shape)), ()):
+    for rule in _rules_for(facet).get((type(delta), type(shape)), ()):
         for note in rule.notes(delta, context):
             yield Finding(
                 kind=rule.kind,
@@ -59,7 +59,7 @@ def findings_of(delta: Delta[Any], table: Dispatch, context: Context) -> Iterato
             )
     if isinstance(delta, Changed):
         for child in children(delta, context):
-            yield from findings_of(child, table, context)
+            yield from findings_of(child, facet, context)
 
 
 def _location(delta: Delta[Any], context: Context) -> Location | None:

@@ -14,10 +14,9 @@ from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers
 from abistore.compare.rule import load
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, scope
+from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.findings import Finding, Impact
-from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS, primary
+from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class FindingGroups:
 
     def _note_class(self, name: Name, found: bool) -> None:
         subject = class_of(name)
-        if subject is not None:
+        if subject:
             names = self._classes.setdefault(subject, set())
             (names.add if found else names.discard)(name)
 
@@ -145,16 +144,11 @@ class FindingGroups:
         if first != name.spelling:
             yield from (Name(kind, first) for kind in ("function", "variable"))
         subject = class_of(name)
-        if subject is not None:
+        if subject:
             yield Name("record", subject)
             yield from self._classes.get(subject, ())
 
 
-def class_of(name: Name) -> str | None:
-    """The class that compilers emit ``name`` for, or that it is called as."""
-    if name.kind in ("record", "enum", "alias"):
-        return name.spelling
-    if not name.spelling.startswith(OF_CLASS):
-        return None
-    subject = entity(demangle(name.spelling))
-    return subject if name.spelling.startswith(CLASS_DATA) else scope(subject)
+def class_of(name: Name) -> str:
+    """The class that compilers emit ``name`` for, or that it is called as; empty for others."""
+    return name.spelling if name.kind in ("record", "enum", "alias") else class_behind(name.spelling)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,8 +12,7 @@ from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.evidence import evidence_deltas
 from abistore.compare.diff.exports import export_deltas
 from abistore.compare.diff.unseen import UnseenMark, comparable, marks
-from abistore.compare.judge.findings import Dispatch, dispatch, explained
-from abistore.compare.rule import load
+from abistore.compare.judge.findings import explained
 from abistore.model.deltas import Delta
 from abistore.model.findings import Finding
 from abistore.model.names import FACETS, SELF, Facet, Name
@@ -58,7 +56,7 @@ def judge_library(context: Context, deltas: Iterable[tuple[Facet, Delta[Any]]]) 
     """What the rules find about the library as a whole."""
     found: dict[Facet, list[Finding]] = {facet: [] for facet in FACETS}
     for facet, delta in deltas:
-        found[facet] += explained(delta, tables()[facet], context)
+        found[facet] += explained(delta, facet, context)
     return _judged(found, ())
 
 
@@ -77,11 +75,11 @@ class DeclarationJudge:
     def judge(self, name: Name, exported: Iterable[Delta[Any]]) -> Judged:
         """What the rules find about ``name``, of which the export table's deltas are given."""
         context, found = self._context, dict[Facet, list[Finding]]()
-        found["symbol"] = [each for delta in exported for each in explained(delta, tables()["symbol"], context)]
+        found["symbol"] = [each for delta in exported for each in explained(delta, "symbol", context)]
         unseen: list[UnseenMark] = []
         for facet, declarations in self._facets.items():
             deltas = declarations.deltas(name)
-            found[facet] = [each for delta in deltas for each in explained(delta, tables()[facet], context)]
+            found[facet] = [each for delta in deltas for each in explained(delta, facet, context)]
             unseen += marks(context, facet, name)
         return _judged(found, unseen)
 
@@ -98,9 +96,3 @@ def joined(judged: Iterable[Judged]) -> list[Finding]:
     """All findings: those that the export tables show first, those that headers show last."""
     found = list(judged)
     return [finding for facet in FACETS for each in found for finding in getattr(each, facet)]
-
-
-@cache
-def tables() -> Mapping[Facet, Dispatch]:
-    """The rules for what each facet shows."""
-    return {facet: dispatch(load(), facet) for facet in FACETS}

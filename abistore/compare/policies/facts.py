@@ -9,14 +9,13 @@ from pathlib import PurePosixPath
 from abistore.compare.context import Context
 from abistore.compare.rule import Rule
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.findings import Finding
-from abistore.model.mangling.symbols import THUNKS, TYPEINFO, TYPEINFO_NAME, VTABLE, VTT
 from abistore.model.names import Name
 from abistore.model.snapshot import Variants
 
 TYPES = frozenset({"record", "enum", "alias"})
-TABLES = (VTABLE, TYPEINFO, TYPEINFO_NAME, VTT)
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,8 @@ class FindingFacts:
     @cached_property
     def types(self) -> tuple[str, ...]:
         """The type that the finding is about; for a vtable, typeinfo or thunk the class that it belongs to."""
-        spelling = self.finding.name.spelling
-        if self.is_type or spelling.startswith(TABLES):
-            return (self.qualified,)
-        return (scope(self.qualified),) if spelling.startswith(THUNKS) else ()
+        found = self.qualified if self.is_type else class_behind(self.finding.name.spelling)
+        return (found,) if found else ()
 
     @cached_property
     def scopes(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import msgspec
 
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.reserved_fields import is_forbidden
+from abistore.compare.types.structure import inner
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import HANDLES, Reach, Reference, embedded, references
@@ -232,14 +233,8 @@ def _parts(types: Iterable[TypeRef]) -> list[TypeRef]:
     """What ``types`` are made of behind pointers, qualifiers and arrays, and in what they embed without a name."""
     found: list[TypeRef] = []
     for type in types:
-        while True:
-            match type:
-                case Pointer(target=target) | Qualified(target=target):
-                    type = target
-                case Array(element=element):
-                    type = element
-                case _:
-                    break
+        while isinstance(type, Pointer | Qualified | Array):
+            (type,) = inner(type)
         if isinstance(type, Inline) and isinstance(type.shape, Record):
             found += _parts(field.type for field in type.shape.fields)
         else:

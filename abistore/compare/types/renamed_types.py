@@ -6,17 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from abistore.compare.types.equivalence import Equivalence, Sameness
+from abistore.compare.types.structure import inner
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
-    Array,
     Enum,
     Function,
-    MemberPointer,
     Named,
-    Pointer,
-    Procedure,
     Qualified,
     Record,
     TypeRef,
@@ -160,22 +157,12 @@ class _Places:
             case Named(before), Named(after):
                 if before.kind == after.kind and self._is_free(before, after):
                     self._votes[before, after] += 1
-            case Pointer() as before, Pointer() as after:
-                self._walk(before.target, after.target)
             case (Qualified() as before, after) if not isinstance(after, Qualified):
                 self._walk(before.target, after)
             case (before, Qualified() as after) if not isinstance(before, Qualified):
                 self._walk(before, after.target)
-            case Qualified() as before, Qualified() as after:
-                self._walk(before.target, after.target)
-            case Array() as before, Array() as after:
-                self._walk(before.element, after.element)
-            case MemberPointer() as before, MemberPointer() as after:
-                self._walk(before.owner, after.owner)
-                self._walk(before.target, after.target)
-            case Procedure() as before, Procedure() as after:
-                self._walk(before.result, after.result)
-                for pair in zip(before.parameters, after.parameters, strict=False):
+            case (before, after) if type(before) is type(after):
+                for pair in zip(inner(before), inner(after), strict=False):
                     self._walk(*pair)
 
 

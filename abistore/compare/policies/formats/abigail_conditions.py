@@ -41,32 +41,30 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkerName:
-    """The symbol, as the linker spells it, is this one or matches."""
+class _Wanting:
+    """A condition on a text: that it is the wanted one, or matches."""
 
     wanted: str | Expression
+
+
+class LinkerName(_Wanting):
+    """The symbol, as the linker spells it, is this one or matches."""
 
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return fits(facts.finding.name.spelling, self.wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceName:
+class SourceName(_Wanting):
     """The qualified name, with or without parameters, is this one or matches."""
-
-    wanted: str | Expression
 
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
         return fits(facts.qualified, self.wanted) or fits(facts.demangled, self.wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolVersionIs:
+class SymbolVersionIs(_Wanting):
     """One side exports the symbol under a version that is this one or matches."""
-
-    wanted: str | Expression
 
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it does."""
@@ -139,11 +137,8 @@ class LocatedOutside:
         return bool(facts.files) and not set(facts.files) & set(self.wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class HasMember:
+class HasMember(_Wanting):
     """The old record has a data member of this name, or one that matches."""
-
-    wanted: str | Expression
 
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it has."""
@@ -197,22 +192,16 @@ class ParameterIs:
         return 0 <= index < len(function.parameters) and spelled_as(function.parameters[index], self.wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class ResultIs:
+class ResultIs(_Wanting):
     """The function returns this type or one whose spelling matches, on one side."""
-
-    wanted: str | Expression
 
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it does."""
         return any(isinstance(each, Function) and spelled_as(each.result, self.wanted) for each in facts.shapes)
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectIs:
+class ObjectIs(_Wanting):
     """The variable is of this type or of one whose spelling matches, on one side."""
-
-    wanted: str | Expression
 
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it is."""
