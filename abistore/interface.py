@@ -36,7 +36,7 @@ from abistore.model.history import (
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Location, Snapshot, Target
 from abistore.report import render
-from abistore.report.model import ChangeKind, Report, ReportedFinding, Summary
+from abistore.report.model import ChangeKind, ComparedDeclaration, Report, ReportedFinding, Summary
 from abistore.report.style import Style
 from abistore.service.administration.administration import (
     InitialisedStore,
@@ -61,6 +61,7 @@ from abistore.service.administration.baselines import (
 )
 from abistore.service.administration.ordering import SchemeCard, db_scheme
 from abistore.service.catalogue import ExplainedKind, changes, explain
+from abistore.service.completing import policies
 from abistore.service.declarations import DeclarationText, SnapshotCard, StoredFacts, TypeUsers, card, declarations
 from abistore.service.history.findings import StoredFinding, StoredFindings, findings
 from abistore.service.history.history import History, HistoryRow, history
@@ -71,7 +72,7 @@ from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
 from abistore.service.ingest.transfer import ExportedRelease, export, import_
 from abistore.service.judging.evidence import EvidenceRequirement, requirement
 from abistore.service.judging.filtering import show_only
-from abistore.service.judging.judging import compare
+from abistore.service.judging.judging import compare, gated
 from abistore.service.judging.ruling import Ruling, ruling
 from abistore.service.judging.suppressing import (
     ListedSuppression,
@@ -95,6 +96,7 @@ __all__ = [
     "BaselinePlan",
     "ChangeKind",
     "Churn",
+    "ComparedDeclaration",
     "DamagedStore",
     "DeclarationText",
     "Dump",
@@ -179,12 +181,14 @@ __all__ = [
     "explain",
     "export",
     "findings",
+    "gated",
     "history",
     "import_",
     "ingest",
     "lines",
     "log",
     "open_store",
+    "policies",
     "policy_card",
     "release_edit",
     "releases",

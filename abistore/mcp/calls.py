@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
+import msgspec
 from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -22,7 +23,7 @@ from abistore.mcp.jobs.messages import Request
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.schemas import served
-from abistore.mcp.settings import Settings
+from abistore.mcp.settings import Settings, absolute
 from abistore.mcp.tools.declaration import Tool
 from abistore.model.words.nearness import did_you_mean, near
 
@@ -33,7 +34,7 @@ class Server(MCPServer[Any]):
     """A server whose tools work in processes that can be killed, and never fail without saying why."""
 
     def __init__(self, settings: Settings, tools: Mapping[str, Tool], jobs: Jobs | None, **described: Any) -> None:
-        self.bounds = settings
+        self.bounds = msgspec.structs.replace(settings, database=absolute(settings.database))
         self.jobs = jobs or Jobs(settings.max_concurrency)
         self.comparisons = Comparisons(settings.history_limit)
         self.audit = Audit(settings.log_format)
@@ -88,7 +89,7 @@ class Server(MCPServer[Any]):
     async def run_tool(self, tool: str, arguments: dict[str, Any], context: Asked) -> CallToolResult:
         """The answer of a tool to arguments that fit. Raises :class:`Refusal`."""
         digits = arguments.get("comparison_id")
-        kept = self.comparisons.find(digits) if isinstance(digits, str) else None
+        kept = self.comparisons.find(digits) if digits is not None else None
 
         async def advance(what: str, done: float) -> None:
             await context.report_progress(done, 1.0, what)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from abistore.mcp.settings import absolute
 from abistore.urls import masked
 
 FILES: Mapping[str, tuple[str, str]] = {
@@ -36,7 +36,8 @@ def snippet(client: str, database: str | None, *, uvx: bool = False) -> Snippet:
     """The configuration of a client; a database whose URL has a password is left to the environment."""
     file, key = FILES[client]
     secret = bool(database) and masked(str(database)) != database
-    words = [*_command(uvx), *([] if secret or not database else ["--db", _absolute(database)])]
+    given = absolute(database)
+    words = [*_command(uvx), *([] if secret or not given else ["--db", given])]
     server: dict[str, Any] = {"command": words[0], "args": words[1:]}
     if client == "vscode":
         server = {"type": "stdio", **server}
@@ -50,7 +51,3 @@ def snippet(client: str, database: str | None, *, uvx: bool = False) -> Snippet:
 
 def _command(uvx: bool) -> list[str]:
     return ["uvx", "--from", "abistore[mcp]", "abistore-mcp"] if uvx else ["abistore-mcp"]
-
-
-def _absolute(database: str) -> str:
-    return database if "://" in database else str(Path(database).absolute())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 
 from abistore.mcp.refusals import Refusal
+
+_DIGITS = re.compile(r"[0-9a-fA-F]{6,32}")
 
 MOST_BYTES = 64 << 20
 """What all reports together may take; the oldest goes first."""
@@ -26,6 +29,10 @@ class Comparisons:
 
     def find(self, digits: str) -> bytes | None:
         """The report whose id begins with ``digits``. Raises :class:`Refusal` where several do."""
+        if not _DIGITS.fullmatch(digits):
+            raise Refusal(
+                "INVALID_ARGUMENT", "comparison_id is not 6 or more hexadecimal digits", "take it from an answer"
+            )
         found = [identity for identity in self._kept if identity.startswith(digits.lower())]
         if len(found) > 1:
             raise Refusal("AMBIGUOUS_REF", f"comparison_id {digits}: {', '.join(sorted(found))}", "give more digits")

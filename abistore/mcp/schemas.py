@@ -33,7 +33,6 @@ def served(tool: Tool, serve: Serve) -> ServedTool:
     found = ServedTool.from_function(
         call,
         name=tool.name,
-        title=tool.title,
         description=tool.description,
         annotations=_annotations(tool),
         structured_output=False,
@@ -43,7 +42,7 @@ def served(tool: Tool, serve: Serve) -> ServedTool:
     model.model_rebuild(force=True)
     found.parameters = lean(model.model_json_schema())
     # published, and not checked again by the SDK: msgspec has written the answer of this very type
-    found.fn_metadata.output_schema = output_schema(tool.answer_type())
+    found.fn_metadata.output_schema = shallow(output_schema(tool.answer_type()))
     return found
 
 
@@ -62,6 +61,18 @@ def output_schema(answer: type[msgspec.Struct]) -> dict[str, Any]:
     (reference,), components = msgspec.json.schema_components([answer], ref_template="#/$defs/{name}")
     schema: dict[str, Any] = _without_words(_inlined(reference, components))
     return schema
+
+
+def shallow(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same as ``tools/list`` tells it, which has to be short: the members that every answer has, by JSON type."""
+    members = {name: _type(member) for name, member in schema["properties"].items() if name in schema["required"]}
+    return {"type": "object", "properties": members}
+
+
+def _type(member: dict[str, Any]) -> dict[str, Any]:
+    if "anyOf" in member:
+        return {"type": [_type(choice)["type"] for choice in member["anyOf"]]}
+    return {"type": member.get("type", "string")}  # only enumerations of strings have no type
 
 
 def _inlined(schema: Any, components: dict[str, Any]) -> Any:
@@ -99,15 +110,15 @@ def _joined(choices: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def lean(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of arguments without titles; that an argument may be left out is not said by ``null`` too."""
+    """The schema of arguments without titles and least values; what may be left out is not said by ``null`` too."""
     schema = {name: value for name, value in schema.items() if name != "title"}
     schema["properties"] = {name: _argument(value) for name, value in schema.get("properties", {}).items()}
     return schema
 
 
 def _argument(schema: dict[str, Any]) -> dict[str, Any]:
-    found = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
-    if found.get("default", ...) is None:
+    found = {name: value for name, value in schema.items() if name not in {"title", "anyOf", "minimum"}}
+    if found.get("default", ...) in (None, False):
         del found["default"]
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:

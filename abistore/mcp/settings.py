@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -43,3 +45,9 @@ BOUNDS = ("timeout", "max_file_size", "max_memory", "max_concurrency", "max_resp
 def variable(name: str) -> str:
     """The environment variable of a setting: ``ABISTORE_MCP_TIMEOUT``."""
     return f"ABISTORE_MCP_{name.upper()}"
+
+
+def absolute(database: str | None) -> str | None:
+    """The database, wherever processes that use it stand: a path in full, or the URL."""
+    given = database or os.environ.get("ABISTORE_DB")
+    return given if not given or "://" in given else str(Path(given).absolute())

@@ -98,14 +98,16 @@ def tools_command(context: click.Context, settings: SharedSettings, /, *, schema
     from abistore.mcp.local import tools
 
     listed = tools(Settings(database=settings.database))
-    shown = listed if schema else [{name: each[name] for name in ("name", "title", "description")} for each in listed]
+    shown = listed if schema else [{name: each[name] for name in ("name", "description")} for each in listed]
 
     def text() -> str:
         import json
 
         if schema:
             return json.dumps(listed, indent=2)
-        return table(("tool", "what it does"), [(each["name"], each["title"]) for each in listed])
+        return table(
+            ("tool", "what it does"), [(each["name"], each["description"].partition("\n")[0]) for each in listed]
+        )
 
     answer(settings, {"tools": shown}, text)
 

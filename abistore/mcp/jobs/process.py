@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import socket
 import sys
@@ -26,6 +27,7 @@ Say = Callable[[Reply], None]
 
 def serve(descriptor: int) -> None:
     """Answers the requests that come over the socket ``descriptor``."""
+    os.chdir("/")  # a file in the folder of whoever started the server is nobody's operand
     with socket.socket(fileno=descriptor) as channel:
         while True:
             try:

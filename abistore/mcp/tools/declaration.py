@@ -19,7 +19,6 @@ class Tool:
     """A tool. ``writes``: it changes the database; ``destroys``: what it changes may be lost."""
 
     body: Body
-    title: str
     writes: bool = False
     destroys: bool = False
 
@@ -49,6 +48,6 @@ class Tool:
         return self.body(call, **arguments)
 
 
-def tool(title: str, *, writes: bool = False, destroys: bool = False) -> Callable[[Body], Tool]:
+def tool(*, writes: bool = False, destroys: bool = False) -> Callable[[Body], Tool]:
     """Declare a function as a tool: its name, docstring and annotations are what clients see."""
-    return lambda body: Tool(body, title, writes, destroys)
+    return lambda body: Tool(body, writes, destroys)

@@ -74,7 +74,7 @@ class HelpAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[str, ...] = ()
 
 
-@tool("Explain how to use this server")
+@tool()
 def abi_help(call: Call, *, topic: Annotated[Topic, described("What to explain")] = "workflow") -> HelpAnswer:
     """Explain one topic in a few lines: workflow, references, baselines, evidence, policies, gates, limits."""
     related = RELATED[topic]

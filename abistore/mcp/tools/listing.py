@@ -45,18 +45,18 @@ class Stored(Answer, frozen=True, kw_only=True):
     next: tuple[str, ...] = ()
 
 
-@tool("List stored libraries or releases")
+@tool()
 def abi_list(
     call: Call,
     *,
     library: Library | None = None,
-    prefix: Annotated[str | None, described("Only names (with library: versions) that begin with this")] = None,
+    prefix: Annotated[str | None, described("Beginning of names, or of versions")] = None,
     cursor: Cursor = None,
     limit: Limit = 20,
 ) -> Stored:
-    """List what is stored: all libraries, or the releases of one library in release order.
+    """List what is stored: all libraries, or the releases of one library. Start here.
 
-    Start here when you do not know a library's name or versions. Does not judge: use abi_history for verdicts.
+    Does not judge: abi_history has the verdicts.
     """
     with call.store() as store:
         items = _releases(store, library) if library else _lines(store)

@@ -12,13 +12,21 @@ def described(text: str, **more: Any) -> Any:
     return Field(description=text, **more)
 
 
-Library: TypeAlias = Annotated[str, described("Library name as stored, e.g. libfoo")]
-Version: TypeAlias = Annotated[str, described("Version label as a string, e.g. '2.10'")]
-Cursor: TypeAlias = Annotated[str | None, described("next_cursor of the answer before")]
-Limit: TypeAlias = Annotated[int, described("Most items in this page", ge=1, le=200)]
-DetailLevel: TypeAlias = Annotated[
-    Literal["summary", "normal", "full"], described("How much is told of each item; summary is cheapest")
+Library: TypeAlias = Annotated[str, described("As stored, e.g. libfoo")]
+Version: TypeAlias = Annotated[str, described("Label as a string")]
+Cursor: TypeAlias = Annotated[str | None, described("next_cursor of the last page")]
+Limit: TypeAlias = Annotated[int, described("Most items", ge=1, le=200)]
+DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("How much of each item")]
+ComparisonId: TypeAlias = Annotated[str, described("From an earlier answer")]
+
+Operand: TypeAlias = Annotated[str, described("libfoo@1.2.0, libfoo@latest, libfoo@baseline, or absolute path")]
+Paths: TypeAlias = Annotated[list[str] | None, described("Not read yet")]
+Language: TypeAlias = Annotated[str, described("Of the headers", json_schema_extra={"enum": ["c++", "c"]})]
+Policy: TypeAlias = Annotated[
+    str,
+    described("Built-in policy", json_schema_extra={"enum": ["strict_abi", "sdk_vendor", "plugin_abi"]}),
 ]
-ComparisonId: TypeAlias = Annotated[
-    str, described("comparison_id of an earlier answer, or its first 6 or more digits", pattern="^[0-9a-fA-F]{6,32}$")
-]
+PolicyFile: TypeAlias = Annotated[str | None, described("Absolute path (YAML); wins over policy")]
+SuppressionFile: TypeAlias = Annotated[str | None, described("Absolute path (YAML or INI)")]
+Line: TypeAlias = Annotated[str | None, described("TARGET[/PROFILE], if several")]
+FailOn: TypeAlias = Annotated[Literal["breaking", "api_break", "risk", "never"], described("Mildest that fails")]

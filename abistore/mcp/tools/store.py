@@ -35,7 +35,7 @@ class StatsAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[str, ...] = ()
 
 
-@tool("Describe the store and the limits")
+@tool()
 def abi_store_stats(call: Call) -> StatsAnswer:
     """Tell how much the store holds (libraries, releases, verdicts, bytes), its schema, and the limits of each call."""
     with call.store() as store:

@@ -1,0 +1,112 @@
+"""What every answer about a comparison says: the verdict, what it covers, and what was not checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from abistore.interface import Evidence, Report, Side, Summary
+from abistore.mcp.answers.answer import asking, brief
+
+VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
+MOST_GAPS = 4
+
+
+class ComparedSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One side; ``evidence`` says how much each facet could see."""
+
+    library: str
+    version: str | None = None
+    digest: str
+    evidence: tuple[str, ...]
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that was not checked: a break there would not have been seen."""
+
+    facet: str
+    side: str
+    reason: str
+    detail: str = ""
+    hint: str = ""
+    names: int = 0
+
+
+def counts(summary: Summary) -> str:
+    """The numbers of findings, worst first: ``2 breaking, 1 compatible``."""
+    named = (
+        (summary.breaking, "breaking"),
+        (summary.api_breaks, "api_break"),
+        (summary.risk_changes, "risk"),
+        (summary.compatible, "compatible"),
+    )
+    return ", ".join(f"{count} {name}" for count, name in named if count) or "no changes"
+
+
+def headline(report: Report) -> str:
+    """The comparison in one line, the verdict first."""
+    gap = " in what could be checked" if report.evidence_gap else ""
+    suppressed = f"; {report.suppressed_count} suppressed" if report.suppressed_count else ""
+    missing = f"; NOT CHECKED: {report.evidence_gap}" if report.evidence_gap else ""
+    sides = f"{brief(str(report.old), 80)} -> {brief(str(report.new), 80)}"
+    return f"{report.verdict}{gap}: {sides}: {counts(report.summary)}{suppressed}{missing}"
+
+
+def side(one: Side) -> ComparedSide:
+    """A side of a comparison."""
+    return ComparedSide(
+        library=brief(one.library, 80),
+        version=one.version,
+        digest=one.digest[:12],
+        evidence=tuple(map(extent, one.evidence)),
+    )
+
+
+def extent(evidence: Evidence) -> str:
+    """How much a facet could see, and whence: ``layout full (from build-id)``, ``layout missing: no-debug-info``."""
+    part = f" {evidence.described} of {evidence.expected}" if evidence.state == "partial" and evidence.expected else ""
+    source = f" (from {evidence.source})" if evidence.source else ""
+    reason = f": {evidence.reason}" if evidence.reason else ""
+    return f"{evidence.facet} {evidence.state}{part}{source}{reason}"
+
+
+def gaps(report: Report, headers: Iterable[str] = ()) -> tuple[Gap, ...]:
+    """What was not checked, of which the first few are told; headers that were named and not read among it."""
+    given = [UNREAD] if tuple(headers) else []
+    found = [
+        Gap(
+            facet=item.facet,
+            side=item.side,
+            reason=item.reason,
+            detail=brief(item.detail, 160),
+            hint=brief(item.hint, 160),
+            names=len(item.names),
+        )
+        for item in report.not_checked
+    ]
+    return tuple((*given, *found)[:MOST_GAPS])
+
+
+UNREAD = Gap(
+    facet="source",
+    side="both",
+    reason="headers-not-read",
+    detail="headers are not read: macros, inline functions, default arguments and access were not checked",
+)
+HEADERS_UNREAD = (
+    "headers and include_dirs were not read: this abistore judges by symbols and debug information; "
+    "what only headers tell was not checked"
+)
+
+
+def next_calls(report: Report, comparison_id: str) -> tuple[str, ...]:
+    """What usually follows a comparison."""
+    if not report.changes:
+        return (asking("abi_gate", comparison_id=comparison_id),)
+    worst = report.changes[0]
+    return (
+        asking("abi_findings", comparison_id=comparison_id, impact=worst.impact),
+        asking("abi_finding", finding_id=worst.id, comparison_id=comparison_id),
+    )

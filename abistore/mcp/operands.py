@@ -1,0 +1,77 @@
+"""What a caller names: files, which are looked at before anything reads them, and stored references."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from abistore.interface import Ruling, policies, ruling
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.settings import Settings
+
+LANGUAGES = ("c++", "c")
+REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baseline) or an absolute path"
+
+
+def operand(settings: Settings, text: str, argument: str) -> str | Path:
+    """A side of a comparison: a file that may be read, or a reference. Raises :class:`Refusal`."""
+    if text.startswith("/"):
+        return file(settings, text, argument)
+    if not text or "/" in text or text[0] in ".~":
+        raise Refusal("INVALID_ARGUMENT", f"{argument} is a relative path", REFERENCES)
+    return text
+
+
+def file(settings: Settings, text: str, argument: str) -> Path:
+    """A regular file that is not too large. Nothing of it is read. Raises :class:`Refusal`."""
+    path = Path(text)
+    if not path.is_absolute():
+        raise Refusal("INVALID_ARGUMENT", f"{argument} is a relative path", "give an absolute path")
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise Refusal("NOT_FOUND", f"File not found for {argument}", REFERENCES) from None
+    except (OSError, ValueError):
+        raise Refusal("PATH_DENIED", f"{argument} cannot be read", "check the path and its permissions") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise Refusal("INVALID_ARGUMENT", f"{argument} is not a regular file", REFERENCES)
+    if found.st_size > settings.max_file_size:
+        sizes = (
+            f"{argument} is {_megabytes(found.st_size)} MB, exceeds limit of {_megabytes(settings.max_file_size)} MB"
+        )
+        raise Refusal("FILE_TOO_LARGE", sizes, "start the server with a higher --max-file-size")
+    if not os.access(path, os.R_OK):
+        raise Refusal("PATH_DENIED", f"{argument} cannot be read", "check its permissions")
+    return path
+
+
+def _megabytes(size: int) -> str:
+    text = f"{size / (1 << 20):.1f}"
+    return text.removesuffix(".0")
+
+
+def check_language(language: str) -> None:
+    """Raises :class:`Refusal` for a language that is not read."""
+    if language not in LANGUAGES:
+        raise Refusal("INVALID_ARGUMENT", f"Unknown language: {language!r}. Valid languages: {', '.join(LANGUAGES)}")
+
+
+def check_headers(settings: Settings, headers: Sequence[str], argument: str) -> None:
+    """Headers are looked at as any other file, though nothing reads them yet. Raises :class:`Refusal`."""
+    for number, header in enumerate(headers):
+        file(settings, header, f"{argument}[{number}]")
+
+
+def ruling_of(settings: Settings, policy: str, policy_file: str | None, suppression_file: str | None) -> Ruling | None:
+    """What findings are judged by; a file wins over the name of a policy. Raises :class:`Refusal`."""
+    if policy not in policies():
+        raise Refusal(
+            "UNKNOWN_POLICY",
+            f"Unknown policy: {policy!r}. Valid policies: {', '.join(sorted(policies()))}",
+            "give the path of your own policy as policy_file",
+        )
+    chosen = str(file(settings, policy_file, "policy_file")) if policy_file else policy
+    suppress = [str(file(settings, suppression_file, "suppression_file"))] if suppression_file else []
+    return ruling(chosen, suppress)

@@ -1,0 +1,232 @@
+"""``abi_compare``: two sides in, a verdict out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from abistore.interface import (
+    ExtractOptions,
+    Incomparable,
+    OpenStore,
+    Report,
+    Ruling,
+    Selection,
+    Style,
+    Summary,
+    UsageError,
+    compare,
+)
+from abistore.interface import show_only as showing
+from abistore.mcp.answers.answer import Answer, asking, brief
+from abistore.mcp.answers.changes import ChangeItem, change_item
+from abistore.mcp.answers.compared import (
+    HEADERS_UNREAD,
+    ComparedSide,
+    Gap,
+    VerdictName,
+    gaps,
+    headline,
+    next_calls,
+    side,
+)
+from abistore.mcp.answers.written import address, check_format, written
+from abistore.mcp.call import Call
+from abistore.mcp.handles import keep
+from abistore.mcp.operands import check_headers, check_language, operand, ruling_of
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.tools.declaration import tool
+from abistore.mcp.tools.parameters import (
+    Cursor,
+    DetailLevel,
+    Language,
+    Limit,
+    Operand,
+    Paths,
+    Policy,
+    PolicyFile,
+    SuppressionFile,
+    described,
+)
+
+BUDGET = 1_200
+
+
+class ComparisonAnswer(Answer, frozen=True, kw_only=True):
+    """The verdict about two sides, and a page of the changes; ``verdict`` is null where none can be true."""
+
+    verdict: VerdictName | None
+    exit_code: int | None
+    comparable: bool
+    reason: str | None
+    comparison_id: str | None
+    summary: Summary | None
+    changes: tuple[ChangeItem, ...]
+    suppressed_count: int
+    returned: int
+    total: int
+    not_checked: tuple[Gap, ...] = ()
+    old: ComparedSide | None = None
+    new: ComparedSide | None = None
+    policy: str | None = None
+    report: Any = None
+    report_uri: str | None = None
+    next_cursor: str | None = None
+    warnings: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_compare(
+    call: Call,
+    *,
+    old_input: Operand,
+    new_input: Operand,
+    headers: Paths = None,
+    old_headers: Paths = None,
+    new_headers: Paths = None,
+    include_dirs: Paths = None,
+    language: Language = "c++",
+    policy: Policy = "strict_abi",
+    policy_file: PolicyFile = None,
+    suppression_file: SuppressionFile = None,
+    output_format: Annotated[
+        str, described("Format of report", json_schema_extra={"enum": ["json", "markdown", "sarif", "html"]})
+    ] = "json",
+    show_only: Annotated[
+        str | list[str] | None,
+        described(
+            "Display only, e.g. breaking,functions,removed: impacts, elements (functions, variables, types, enums, "
+            "elf), actions"
+        ),
+    ] = None,
+    report_mode: Annotated[Literal["full", "leaf"], described("leaf: grouped by declaration")] = "full",
+    show_impact: Annotated[bool, described("Tell affected exports")] = False,
+    stat: Annotated[bool, described("Verdict and counts only")] = False,
+    include_report: Annotated[bool, described("Send the whole report too")] = False,
+    detail_level: DetailLevel = "summary",
+    cursor: Cursor = None,
+    limit: Limit = 20,
+) -> ComparisonAnswer:
+    """Judge whether programs built with the old library go on working with the new one.
+
+    Each side is a stored release, a binary or a JSON snapshot. Tells the verdict (exit codes: NO_CHANGE, COMPATIBLE,
+    COMPATIBLE_WITH_RISK 0, API_BREAK 2, BREAKING 4), what was not checked, and a page of the changes, worst first.
+    Give its comparison_id to abi_findings, abi_finding, abi_gate, abi_pr_summary.
+    """
+    check_format(output_format)
+    shown = _filter(show_only)
+    check_language(language)
+    sides = [operand(call.settings, text, name) for text, name in ((old_input, "old_input"), (new_input, "new_input"))]
+    unread = _headers(call, headers=headers, old_headers=old_headers, new_headers=new_headers)
+    by = ruling_of(call.settings, policy, policy_file, suppression_file)
+    try:
+        report = _compared(call, sides, by)
+    except Incomparable as error:
+        return _incomparable(error)
+    answer = _answer(call, report, unread or (include_dirs or []))
+    if stat:
+        return answer
+    level = "normal" if show_impact and detail_level == "summary" else detail_level
+    found = _with_changes(call, answer, shown(report), level, report_mode)
+    if output_format == "json" and not include_report:  # it would say the changes again
+        return msgspec.structs.replace(found, report_uri=address(answer.comparison_id, "json"))
+    most = call.settings.max_response_units
+    told = written(shown(report), output_format, Style(mode=report_mode), show_impact=show_impact, most=most)
+    warnings = (*answer.warnings, *told.warnings)
+    uri = address(answer.comparison_id, told.suffix)
+    return msgspec.structs.replace(found, report=told.inline, report_uri=uri, warnings=warnings)
+
+
+def _filter(tokens: str | Sequence[str] | None) -> Any:
+    """What shows some changes only."""
+    if not tokens:
+        return lambda report: report
+    words = tokens.split(",") if isinstance(tokens, str) else list(tokens)
+    for word in words:
+        try:
+            showing(word)
+        except UsageError as error:
+            if word.strip() != "elf":
+                raise Refusal("INVALID_ARGUMENT", f"Invalid show_only: {word}", error.hint) from error
+    return showing(",".join("library" if word.strip() == "elf" else word for word in words))
+
+
+def _headers(call: Call, **given: Sequence[str] | None) -> list[str]:
+    """The headers that were named, each of which is a file."""
+    for name, headers in given.items():
+        check_headers(call.settings, headers or (), name)
+    return [header for headers in given.values() for header in headers or ()]
+
+
+def _compared(call: Call, sides: list[str | Path], by: Ruling | None) -> Report:
+    selection = Selection(options=ExtractOptions(max_bytes=call.settings.max_file_size, progress=call.progress))
+    if all(isinstance(each, Path) for each in sides):
+        return compare(*sides, selection=selection, by=by)
+    with call.store() as store:
+        return _compared_by(store, sides, selection, by)
+
+
+def _compared_by(store: OpenStore, sides: list[str | Path], selection: Selection, by: Ruling | None) -> Report:
+    old, new = sides
+    return store.compare(old, new, selection=selection, by=by)
+
+
+def _incomparable(error: Incomparable) -> ComparisonAnswer:
+    return ComparisonAnswer(
+        headline=f"NOT COMPARABLE: {brief(error.message)}",
+        verdict=None,
+        exit_code=None,
+        comparable=False,
+        reason=brief(error.message),
+        comparison_id=None,
+        summary=None,
+        changes=(),
+        suppressed_count=0,
+        returned=0,
+        total=0,
+        warnings=(error.hint,),
+        next=(asking("abi_list"),),
+    )
+
+
+def _answer(call: Call, report: Report, unread: Sequence[str]) -> ComparisonAnswer:
+    """The verdict, without changes."""
+    comparison_id = keep(call, report)
+    return ComparisonAnswer(
+        headline=headline(report),
+        verdict=report.verdict,
+        exit_code=report.exit_code,
+        comparable=True,
+        reason=None,
+        comparison_id=comparison_id,
+        summary=report.summary,
+        changes=(),
+        suppressed_count=report.suppressed_count,
+        returned=0,
+        total=len(report.changes),
+        not_checked=gaps(report, unread),
+        old=side(report.old),
+        new=side(report.new),
+        policy=report.policy,
+        warnings=((HEADERS_UNREAD,) if unread else ()) + tuple(map(brief, report.notes)),
+        next=next_calls(report, comparison_id),
+    )
+
+
+def _with_changes(
+    call: Call, answer: ComparisonAnswer, report: Report, level: Any, mode: Literal["full", "leaf"]
+) -> ComparisonAnswer:
+    cards = {card.kind: card for card in report.kinds}
+    changes = report.changes
+    if mode == "leaf":
+        first = {change.symbol: number for number, change in reversed(list(enumerate(changes)))}
+        changes = tuple(sorted(changes, key=lambda change: first[change.symbol]))
+    items = [change_item(change, level, cards.get(change.kind)) for change in changes]
+    page = call.page(items, budget=BUDGET)
+    return msgspec.structs.replace(
+        answer, changes=page.items, returned=len(page.items), total=len(items), next_cursor=page.next_cursor
+    )

@@ -1,0 +1,111 @@
+"""``abi_dump``: what one library's ABI is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from abistore.interface import Dump, ExtractOptions, dump
+from abistore.mcp.answers.answer import Answer, asking, brief
+from abistore.mcp.answers.compared import HEADERS_UNREAD, UNREAD, Gap, extent
+from abistore.mcp.answers.units import units
+from abistore.mcp.call import Call
+from abistore.mcp.operands import check_headers, check_language, file
+from abistore.mcp.tools.declaration import tool
+from abistore.mcp.tools.parameters import Language, Paths, described
+from abistore.model.digest import snapshot_digest
+from abistore.model.words.counting import counted
+
+MOST_UNITS = 4_000
+"""The longest snapshot that is sent with the answer."""
+
+
+class DumpSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A snapshot in numbers; ``evidence`` says how much each facet could see."""
+
+    library: str
+    version: str
+    platform: str
+    functions: int
+    variables: int
+    types: int
+    enums: int
+    evidence: tuple[str, ...]
+
+
+class DumpAnswer(Answer, frozen=True, kw_only=True):
+    """A library's snapshot in numbers, and whole where that was asked for and is short."""
+
+    summary: DumpSummary
+    digest: str
+    build_id: str | None
+    bytes: int
+    not_checked: tuple[Gap, ...] = ()
+    snapshot: Any = None
+    warnings: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_dump(
+    call: Call,
+    *,
+    library_path: Annotated[str, described("Absolute path of a shared library or JSON snapshot")],
+    headers: Paths = None,
+    include_dirs: Paths = None,
+    version: Annotated[str, described("Label as a string")] = "unknown",
+    language: Language = "c++",
+    inline: Annotated[bool, described("Send the snapshot, if short")] = False,
+) -> DumpAnswer:
+    """Read one library and tell what its ABI has: functions, variables, types, and how much could be seen.
+
+    Nothing is written. To judge a file, give its path to abi_compare directly.
+    """
+    path = file(call.settings, library_path, "library_path")
+    check_language(language)
+    check_headers(call.settings, headers or (), "headers")
+    options = ExtractOptions(version=version, max_bytes=call.settings.max_file_size, progress=call.progress)
+    made = dump(path, options=options)
+    unread = bool(headers or include_dirs)
+    return _answer(made, path, inline, unread)
+
+
+def _answer(made: Dump, path: Path, inline: bool, unread: bool) -> DumpAnswer:
+    summary = _summary(made)
+    length = units(made.json)
+    seen = [evidence for evidence in made.snapshot.evidence if evidence.state == "missing" and evidence.reason]
+    missing = [f"{evidence.facet} could not be seen: {evidence.detail or evidence.reason}" for evidence in seen]
+    long = [f"the snapshot has {length:,} units and is not sent: `abistore dump` writes it to a file"]
+    sent = inline and length <= MOST_UNITS
+    parts = (counted(summary.functions, "function"), counted(summary.variables, "variable"))
+    held = ", ".join((*parts, counted(summary.types, "type")))
+    return DumpAnswer(
+        headline=f"{summary.library} {summary.version}: {held}; {', '.join(summary.evidence)}",
+        summary=summary,
+        digest=snapshot_digest(made.snapshot).hex(),
+        build_id=made.snapshot.provenance.build_id,
+        bytes=len(made.json),
+        not_checked=(UNREAD,) if unread else (),
+        snapshot=json.loads(made.json) if sent else None,
+        warnings=(*map(brief, missing), *([HEADERS_UNREAD] if unread else []), *(long if inline and not sent else [])),
+        next=(asking("abi_compare", old_input=f"{summary.library}@baseline", new_input=path.name),),
+    )
+
+
+def _summary(made: Dump) -> DumpSummary:
+    snapshot = made.snapshot
+    names = {name for entries in snapshot.entries.values() for name in entries}
+    kinds = [name.kind for name in names]
+    return DumpSummary(
+        library=brief(snapshot.library, 80),
+        version=snapshot.version or "unknown",
+        platform=str(snapshot.target),
+        functions=kinds.count("function"),
+        variables=kinds.count("variable"),
+        types=kinds.count("record") + kinds.count("alias") + kinds.count("enum"),
+        enums=kinds.count("enum"),
+        evidence=tuple(map(extent, snapshot.evidence)),
+    )

@@ -1,0 +1,110 @@
+"""``abi_gate``: whether CI would fail."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from abistore.interface import EvidenceRequirement, Report, Ruling, gated, requirement
+from abistore.mcp.answers.answer import Answer, asking, brief
+from abistore.mcp.answers.compared import Gap, VerdictName, counts, gaps
+from abistore.mcp.call import Call
+from abistore.mcp.handles import SHOWN, keep, report_of
+from abistore.mcp.lines import line_of
+from abistore.mcp.operands import ruling_of
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.tools.declaration import tool
+from abistore.mcp.tools.parameters import FailOn, Line, Policy, described
+
+
+class GateAnswer(Answer, frozen=True, kw_only=True):
+    """What a gate would say; ``rule_source`` is what the findings were judged by."""
+
+    would_fail: bool
+    verdict: VerdictName
+    exit_code: int
+    reasons: tuple[str, ...]
+    rule_source: str
+    comparison_id: str
+    not_checked: tuple[Gap, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_gate(
+    call: Call,
+    *,
+    comparison_id: Annotated[str | None, described("Or give library")] = None,
+    library: Annotated[str | None, described("As stored")] = None,
+    version: Annotated[str, described("Label, as a string")] = "latest",
+    against: Annotated[str, described("baseline, baseline:CHANNEL, prev or a version")] = "baseline",
+    line: Line = None,
+    fail_on: FailOn = "api_break",
+    require_evidence: Annotated[
+        str | None, described("symbol, layout, old (no less than the old side) or none")
+    ] = None,
+    policy: Policy = "strict_abi",
+) -> GateAnswer:
+    """Tell whether CI would fail, with the exit code and the reasons. Changes nothing.
+
+    For a stored release give library (and version); for a comparison made before, its comparison_id.
+    """
+    required = requirement(require_evidence)
+    by = ruling_of(call.settings, policy, None, None)
+    if (comparison_id is None) == (library is None):
+        raise Refusal("INVALID_ARGUMENT", "give comparison_id or library", "one of them, and not both")
+    if comparison_id is not None:
+        if by is not None:
+            hint = "compare again with abi_compare(policy=...), and give its comparison_id"
+            raise Refusal("INVALID_ARGUMENT", "a comparison was judged already: policy has no effect on it", hint)
+        report = gated(report_of(call, comparison_id), fail_on, required or EvidenceRequirement())
+    else:
+        report = _stored(call, f"{library}@{version}", against, line, (fail_on, required, by))
+    return _answer(report, keep(call, report))
+
+
+def _stored(
+    call: Call,
+    reference: str,
+    against: str,
+    line: str | None,
+    rules: tuple[FailOn, EvidenceRequirement | None, Ruling | None],
+) -> Report:
+    fail_on, required, by = rules
+    with call.store() as store:
+        chosen = line_of(store, reference.partition("@")[0], line)
+        judged = store.verdict(
+            reference,
+            against=against,
+            target=chosen.target,
+            profile=chosen.profile,
+            fail_on=fail_on,
+            require=required,
+            by=by,
+        )
+    return judged.report
+
+
+def _answer(report: Report, comparison_id: str) -> GateAnswer:
+    failing = report.exit_code != 0
+    files = ", ".join(file.name for file in report.suppression_files)
+    sides = f"{report.old} -> {report.new}"
+    return GateAnswer(
+        headline=f"{'WOULD FAIL' if failing else 'WOULD PASS'} with {report.exit_code}: {report.verdict}, {sides}",
+        would_fail=failing,
+        verdict=report.verdict,
+        exit_code=report.exit_code,
+        reasons=_reasons(report),
+        rule_source=f"policy {report.policy}; fail_on {report.fail_on}; suppressions {files or 'none'}",
+        comparison_id=comparison_id[:SHOWN],
+        not_checked=gaps(report),
+        next=(asking("abi_findings" if failing else "abi_pr_summary", comparison_id=comparison_id[:SHOWN]),),
+    )
+
+
+def _reasons(report: Report) -> tuple[str, ...]:
+    found = [f"{counts(report.summary)}; the mildest impact that fails is {report.fail_on}"]
+    if report.error:
+        found.append(f"{brief(report.error)}; {brief(report.hint)}")
+    if report.suppressed_count:
+        found.append(f"{report.suppressed_count} findings are suppressed and do not count")
+    return tuple(found)

@@ -1,0 +1,148 @@
+"""``abi_history``: all releases of a library, each with its verdicts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+
+from abistore.interface import HistoryRow, Verdict
+from abistore.mcp.answers.answer import Answer, asking, brief
+from abistore.mcp.call import Call
+from abistore.mcp.lines import line_of
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.tools.declaration import tool
+from abistore.mcp.tools.parameters import Cursor, Library, Limit, Line, described
+from abistore.model.words.counting import counted
+
+BUDGET = 800
+BREAKS = frozenset({Verdict.API_BREAK, Verdict.BREAKING})
+
+Trend: TypeAlias = Literal["improved", "regressed", "unchanged", "incomparable"]
+
+
+class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A release beside the one before it (``from``) and beside the baseline.
+
+    ``added`` and ``removed`` count exports, ``changed`` declarations. ``not_checked`` says what a verdict leaves out,
+    ``reason`` why there is none. ``trend`` compares the verdict with that of the release before.
+    """
+
+    version: str
+    released_at: str
+    previous: str | None = msgspec.field(name="from")
+    verdict: str | None
+    exit_code: int | None
+    comparable: bool
+    against_baseline: str | None = None
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    not_checked: str = ""
+    reason: str = ""
+    trend: Trend | None = None
+
+
+class HistoryAnswer(Answer, frozen=True, kw_only=True):
+    """A page of a library's releases, oldest first; ``first_break`` is the first that broke the one before it."""
+
+    library: str
+    line: str
+    current_baseline: str | None
+    first_break: str | None
+    rows: tuple[HistoryItem, ...]
+    total: int
+    returned: int
+    next_cursor: str | None = None
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_history(
+    call: Call,
+    *,
+    library: Library,
+    line: Line = None,
+    since: Annotated[str | None, described("First version")] = None,
+    until: Annotated[str | None, described("Last version")] = None,
+    delta: Annotated[bool, described("Compare each verdict with the one before")] = False,
+    cursor: Cursor = None,
+    limit: Limit = 20,
+) -> HistoryAnswer:
+    """Show every release of a library, oldest first, with its verdict against the release before and the baseline.
+
+    Tells which release broke first. For one declaration use abi_symbol_history.
+    """
+    with call.store() as store:
+        chosen = line_of(store, library, line)
+        (found,) = store.history(library, target=chosen.target, profile=chosen.profile, progress=call.progress)
+    rows = _between(found.rows, since, until)
+    items = [_item(row, before if delta else None) for before, row in zip((None, *rows), rows, strict=False)]
+    page = call.page(items, budget=BUDGET)
+    broken = next((row for row in rows if row.verdict in BREAKS), None)
+    call.verdict = broken.verdict.name if broken and broken.verdict else ""
+    return HistoryAnswer(
+        headline=_headline(library, rows, broken),
+        library=library,
+        line=f"{chosen.target}/{chosen.profile}",
+        current_baseline=found.baseline,
+        first_break=broken.release.version if broken else None,
+        rows=page.items,
+        total=len(items),
+        returned=len(page.items),
+        next_cursor=page.next_cursor,
+        next=_next(library, broken),
+    )
+
+
+def _headline(library: str, rows: tuple[HistoryRow, ...], broken: HistoryRow | None) -> str:
+    breaks = [row for row in rows if row.verdict in BREAKS]
+    if broken is None or broken.verdict is None:
+        return f"NO BREAK in {counted(len(rows), 'release')} of {library}, each against the one before"
+    first = f"first {broken.verdict.name} in {broken.release.version}"
+    return f"{counted(len(breaks), 'BREAK')} in {counted(len(rows), 'release')} of {library}; {first}"
+
+
+def _next(library: str, broken: HistoryRow | None) -> tuple[str, ...]:
+    if broken is None:
+        return (asking("abi_summary", library=library),)
+    return (asking("abi_summary", library=library, version=broken.release.version, against="prev"),)
+
+
+def _between(rows: tuple[HistoryRow, ...], since: str | None, until: str | None) -> tuple[HistoryRow, ...]:
+    versions = [row.release.version for row in rows]
+    for version in (since, until):
+        if version is not None and version not in versions:
+            raise Refusal(
+                "NOT_FOUND", f"no release is called {brief(version, 80)}", "abi_list(library) has the versions"
+            )
+    start = versions.index(since) if since else 0
+    end = versions.index(until) if until else len(rows) - 1
+    return rows[start : end + 1]
+
+
+def _item(row: HistoryRow, before: HistoryRow | None) -> HistoryItem:
+    release, churn = row.release, row.churn
+    return HistoryItem(
+        version=release.version,
+        released_at=f"{release.released or release.ingested:%Y-%m-%d}",
+        previous=row.previous,
+        verdict=row.verdict.name if row.verdict is not None else None,
+        exit_code=row.verdict.exit_code if row.verdict is not None else None,
+        comparable=not row.unjudged,
+        against_baseline=row.against_baseline.name if row.against_baseline is not None else None,
+        added=churn.added if churn else 0,
+        removed=churn.removed if churn else 0,
+        changed=churn.changed if churn else 0,
+        not_checked=brief(row.evidence_gap, 160),
+        reason=brief(row.unjudged, 160),
+        trend=_trend(before, row) if before else None,
+    )
+
+
+def _trend(before: HistoryRow, row: HistoryRow) -> Trend:
+    if before.verdict is None or row.verdict is None:
+        return "incomparable"
+    if before.verdict == row.verdict:
+        return "unchanged"
+    return "regressed" if row.verdict > before.verdict else "improved"

@@ -1,0 +1,244 @@
+"""The four tools that the field knows: their names, arguments, envelopes and texts of errors."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abistore.interface import ExtractOptions, dump
+from abistore.mcp.refusals import FORMATS
+from tests.build import build_library
+from tests.mcp.conftest import OLD, Agent
+
+CHANGE = {"id", "kind", "symbol", "description", "impact", "old_value", "new_value", "source_location"}
+SUMMARY = {"breaking", "api_breaks", "risk_changes", "compatible", "total_changes"}
+
+
+def test_a_comparison_has_the_established_keys(agent: Agent) -> None:
+    answer = agent("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0")
+    assert (answer["status"], answer["verdict"], answer["exit_code"]) == ("ok", "BREAKING", 4)
+    assert answer["headline"].startswith("BREAKING: libgeo 1.0 -> libgeo 2.0: 2 breaking, 1 compatible")
+    assert set(answer["summary"]) == SUMMARY
+    assert answer["suppressed_count"] == 0
+    assert [change["kind"] for change in answer["changes"]] == ["func_removed", "type_field_added", "func_added"]
+    assert all(change.keys() >= CHANGE for change in answer["changes"])
+    assert answer["changes"][0]["source_location"] == "case.c:4"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict", "code"),
+    [("1.0", "1.0", "NO_CHANGE", 0), ("1.0", "1.1", "COMPATIBLE", 0), ("1.0", "2.0", "BREAKING", 4)],
+)
+def test_verdict_and_exit_code_are_those_of_the_command(
+    old: str, new: str, verdict: str, code: int, modern: Agent
+) -> None:
+    answer = modern("abi_compare", old_input=f"libgeo@{old}", new_input=f"libgeo@{new}", stat=True)
+    assert (answer["verdict"], answer["exit_code"]) == (verdict, code)
+
+
+def test_binaries_snapshots_and_stored_releases_are_compared_in_any_mixture(
+    modern: Agent, libraries: dict[str, Path], tmp_path: Path
+) -> None:
+    snapshot = tmp_path / "old.json"
+    snapshot.write_bytes(dump(libraries["1.0"], options=ExtractOptions(version="1.0")).json)
+    for old in ("libgeo@1.0", "libgeo@baseline", str(libraries["1.0"]), str(snapshot)):
+        for new in ("libgeo@latest", str(libraries["2.0"])):
+            answer = modern("abi_compare", old_input=old, new_input=new)
+            assert answer["verdict"] == "BREAKING"
+            assert [change["kind"] for change in answer["changes"]] == [
+                "func_removed",
+                "type_field_added",
+                "func_added",
+            ]
+
+
+def test_one_line_is_short_and_has_no_changes(modern: Agent) -> None:
+    answered = modern.call("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True)
+    assert answered.document["changes"] == []
+    assert len(answered.text) < 4 * 250
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kinds"),
+    [
+        ("breaking", ["func_removed", "type_field_added"]),
+        ("breaking,functions", ["func_removed"]),
+        ("functions,added", ["func_added"]),
+        (["types", "changed"], []),
+        ("api-break", []),
+        ("elf", []),
+    ],
+)
+def test_show_only_chooses_what_is_shown_and_no_verdict(tokens: Any, kinds: list[str], modern: Agent) -> None:
+    answer = modern("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", show_only=tokens)
+    assert answer["verdict"] == "BREAKING"
+    assert answer["summary"]["total_changes"] == 3
+    shown = [change["kind"] for change in answer["changes"]]
+    assert shown == (["type_field_added"] if tokens == ["types", "changed"] and shown else kinds)
+
+
+def test_a_report_is_sent_in_the_format_asked_for(modern: Agent) -> None:
+    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}
+    assert "report" not in modern("abi_compare", **sides)
+    markdown = modern("abi_compare", **sides, output_format="markdown", show_impact=True)["report"]
+    assert markdown.startswith("## libgeo 1.0")
+    assert "2 exports affected" in markdown
+    assert json.loads(modern("abi_compare", **sides, output_format="sarif")["report"])["version"] == "2.1.0"
+    assert "<html" in modern("abi_compare", **sides, output_format="html")["report"]
+    assert modern("abi_compare", **sides, include_report=True)["report"]["verdict"] == "BREAKING"
+    html = modern.set(max_response_units=3_000)("abi_compare", **sides, output_format="html")
+    assert "read report_uri" in html["warnings"][-1]
+    assert html["report_uri"] == f"abistore://comparisons/{html['comparison_id']}/report.html"
+
+
+def test_a_policy_and_suppressions_move_the_verdict(modern: Agent, tmp_path: Path) -> None:
+    accepted = tmp_path / "accepted.yaml"
+    accepted.write_text("suppressions:\n  - symbol: gone\n    reason: nobody called it\n")
+    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}
+    answer = modern("abi_compare", **sides, suppression_file=str(accepted))
+    assert answer["suppressed_count"] == 1
+    assert answer["comparison_id"] != modern("abi_compare", **sides)["comparison_id"]
+    policy = tmp_path / "lenient.yaml"
+    policy.write_text(
+        "overrides:\n  - change_kind: [func_removed, type_field_added, type_size_changed]\n"
+        "    impact: risk\n    reason: known\n"
+    )
+    judged = modern("abi_compare", **sides, policy_file=str(policy), policy="sdk_vendor")
+    assert (judged["verdict"], judged["policy"]) == ("COMPATIBLE_WITH_RISK", "lenient")
+    assert {change["impact"] for change in judged["changes"]} == {"risk", "compatible"}
+
+
+def test_headers_are_accepted_and_said_to_be_unread(modern: Agent, tmp_path: Path) -> None:
+    header = tmp_path / "geo.h"
+    header.write_text("int norm(const struct point *p);\n")
+    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@1.1"}
+    for name in ("headers", "old_headers", "new_headers", "include_dirs"):
+        answer = modern("abi_compare", **sides, **{name: [str(header)]})
+        assert "were not read" in answer["warnings"][0], name
+        assert answer["not_checked"][0]["reason"] == "headers-not-read"
+    assert "not_checked" not in modern("abi_compare", **sides)
+
+
+def test_platforms_that_no_verdict_is_about_are_not_comparable(modern: Agent, libraries: dict[str, Path]) -> None:
+    narrow = build_library(OLD, compiler="i686-linux-gnu-gcc", soname="libgeo.so.1", name="libgeo.so")
+    answer = modern("abi_compare", old_input=str(libraries["1.0"]), new_input=str(narrow))
+    assert (answer["comparable"], answer["verdict"], answer["exit_code"]) == (False, None, None)
+    assert answer["changes"] == []
+    assert "i386" in answer["reason"]
+
+
+ERRORS: list[tuple[dict[str, Any], str, str]] = [
+    ({"old_input": "/nowhere/a.so"}, "NOT_FOUND", "File not found for old_input"),
+    ({"old_input": "a.so/b"}, "INVALID_ARGUMENT", "old_input is a relative path"),
+    ({"old_input": "/dev/null"}, "INVALID_ARGUMENT", "old_input is not a regular file"),
+    ({"policy": "foo"}, "UNKNOWN_POLICY", "Unknown policy: 'foo'. Valid policies: plugin_abi, sdk_vendor, strict_abi"),
+    (
+        {"output_format": "pdf"},
+        "INVALID_ARGUMENT",
+        "Unknown output format 'pdf'. Valid: ['html','json','markdown','sarif']",
+    ),
+    ({"show_only": "breaking,fast"}, "INVALID_ARGUMENT", "Invalid show_only: fast"),
+    ({"old_input": "/etc/hostname"}, "UNSUPPORTED_FORMAT", f"Cannot detect input format. {FORMATS}"),
+    ({"policy_file": "/nowhere/p.yaml"}, "NOT_FOUND", "File not found for policy_file"),
+    ({"suppression_file": "s.yaml"}, "INVALID_ARGUMENT", "suppression_file is a relative path"),
+    ({"headers": ["/nowhere/h.h"]}, "NOT_FOUND", "File not found for headers[0]"),
+    ({"language": "rust"}, "INVALID_ARGUMENT", "Unknown language: 'rust'. Valid languages: c++, c"),
+    ({"new_input": "libgeo@9"}, "NOT_FOUND", "libgeo@9: no such version"),
+    ({"limit": 0}, "INVALID_ARGUMENT", "limit: input should be greater than or equal to 1"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "code", "error"), ERRORS, ids=[error[2][:30] for error in ERRORS])
+def test_what_is_wrong_is_said_as_the_field_says_it(
+    wrong: dict[str, Any], code: str, error: str, modern: Agent
+) -> None:
+    refused = modern.refused("abi_compare", **{"old_input": "libgeo@1.0", "new_input": "libgeo@2.0", **wrong})
+    assert (refused["code"], refused["error"]) == (code, error)
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(modern: Agent, tmp_path: Path) -> None:
+    large = tmp_path / "large.so"
+    large.touch()
+    os.truncate(large, 642_148_762)
+    refused = modern.refused("abi_compare", old_input=str(large), new_input="libgeo@1.0")
+    assert (refused["code"], refused["error"]) == ("FILE_TOO_LARGE", "old_input is 612.4 MB, exceeds limit of 500 MB")
+    for name in ("policy_file", "suppression_file"):
+        refused = modern.refused("abi_compare", old_input="libgeo@1.0", new_input="libgeo@1.1", **{name: str(large)})
+        assert refused["error"] == f"{name} is 612.4 MB, exceeds limit of 500 MB"
+
+
+def test_a_pipe_that_nobody_writes_to_is_no_wait(modern: Agent, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.so"
+    os.mkfifo(pipe)
+    assert "not a regular file" in modern.refused("abi_dump", library_path=str(pipe))["error"]
+
+
+def test_a_dump_is_told_in_numbers_and_whole_on_request(agent: Agent, libraries: dict[str, Path]) -> None:
+    answer = agent("abi_dump", library_path=str(libraries["2.0"]), version="2.0")
+    assert answer["summary"] == {
+        "library": "libgeo",
+        "version": "2.0",
+        "platform": "elf-x86_64-64-little",
+        "functions": 2,
+        "variables": 0,
+        "types": 1,
+        "enums": 0,
+        "evidence": ["symbol full (from file)", "layout full (from file)"],
+    }
+    assert "snapshot" not in answer
+    whole = agent("abi_dump", library_path=str(libraries["2.0"]), inline=True)
+    assert whole["snapshot"]["format"] == "abistore-snapshot"
+    assert whole["digest"] == answer["digest"]
+
+
+def test_a_dump_without_debug_information_says_what_is_missing(modern: Agent) -> None:
+    bare = build_library(OLD, flags=("-O1",), soname="libgeo.so.1", name="libgeo.so")
+    answer = modern("abi_dump", library_path=str(bare), headers=["/etc/hostname"])
+    assert "layout missing: no-debug-info" in answer["summary"]["evidence"]
+    assert any(warning.startswith("layout could not be seen") for warning in answer["warnings"])
+    assert answer["not_checked"][0]["facet"] == "source"
+
+
+def test_the_kinds_are_counted_first_and_listed_by_filter(agent: Agent) -> None:
+    counted = agent("abi_list_changes")
+    assert counted["change_kinds"] == []
+    assert sum(sum(numbers.values()) for numbers in counted["categories"].values()) == counted["count"]
+    page = agent("abi_list_changes", impact="breaking", category="enums")
+    assert page["count"] == len(page["change_kinds"]) == counted["categories"]["enums"]["breaking"]
+    assert all(kind["default_verdict"] == "BREAKING" for kind in page["change_kinds"])
+    assert "status" not in page
+
+
+def test_all_kinds_are_reached_by_pages(modern: Agent) -> None:
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = modern("abi_list_changes", impact="breaking", limit=200, **cursor)
+        seen += [kind["kind"] for kind in page["change_kinds"]]
+        if "next_cursor" not in page:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert len(seen) == len(set(seen)) == page["count"]
+
+
+def test_a_kind_is_explained(agent: Agent) -> None:
+    answer = agent("abi_explain_change", change_kind="type_size_changed", kinds=["func_added"])
+    established = {"kind", "impact", "default_verdict", "severity", "description", "fix_guidance"}
+    assert answer.keys() >= established
+    assert (answer["severity"], answer["default_verdict"]) == ("error", "BREAKING")
+    assert answer["kinds"][0]["default_verdict"] == "COMPATIBLE"
+    assert agent("abi_explain_change", change_kind="func_added")["severity"] == "warning"
+    assert "pointer" in answer["fix_guidance"]
+
+
+def test_an_unknown_kind_is_an_error_with_the_nearest(modern: Agent) -> None:
+    refused = modern.refused("abi_explain_change", change_kind="type_size_chnged")
+    assert refused["code"] == "UNKNOWN_KIND"
+    assert refused["error"] == (
+        "Unknown change kind: 'type_size_chnged'. Use abi_list_changes to see all available kinds."
+    )
+    assert refused["hint"].startswith("did you mean type_size_changed")

@@ -1,0 +1,213 @@
+"""The tools that ask the history: summaries, findings, the life of a declaration, gates, and comments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from abistore.interface import BaselinePlan, IngestPlan, open_store, set_baseline
+from tests.build import build_library
+from tests.mcp.conftest import OLD, Agent
+
+
+def compared(agent: Agent) -> str:
+    identity = agent("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True)["comparison_id"]
+    assert isinstance(identity, str)
+    return identity
+
+
+def test_a_summary_tells_the_verdict_what_it_rests_on_and_what_to_do_next(agent: Agent) -> None:
+    answer = agent("abi_summary", library="libgeo")
+    assert answer["headline"] == "BREAKING: libgeo 1.0 -> libgeo 2.0: 2 breaking, 1 compatible"
+    assert answer["baseline"] == {"ref": "libgeo@1.0", "status": "ok", "trusted": True}
+    assert answer["freshness"] == "recomputed"
+    assert [change["kind"] for change in answer["top"]] == ["func_removed", "type_field_added", "func_added"]
+    assert answer["build_id"]
+    assert answer["next"][0] == f"abi_findings(comparison_id='{answer['comparison_id']}', impact='breaking')"
+
+
+def test_a_release_is_summarised_against_what_is_asked_for(modern: Agent) -> None:
+    assert modern("abi_summary", library="libgeo", version="1.1", against="prev")["verdict"] == "COMPATIBLE"
+    assert modern("abi_summary", library="libgeo", version="2.0", against="1.1")["counts"]["breaking"] == 2
+    first = modern("abi_summary", library="libgeo", version="1.0")
+    assert (first["verdict"], first["comparable"]) == (None, False)
+    assert "first release" in first["reason"]
+
+
+def test_a_baseline_with_other_evidence_is_not_trusted(
+    modern: Agent, tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    bare = build_library(OLD, flags=("-O1",), soname="libgeo.so.1", name="libgeo.so")
+    database = tmp_path / "abi.db"
+    with open_store(database, create=True) as store:
+        store.ingest(libraries["1.0"], IngestPlan(version="1.0"))
+        store.ingest(bare, IngestPlan(version="1.1"))
+        set_baseline("libgeo@1.0", BaselinePlan(reason="first"), database=store)
+    answer = modern.set(database=str(database))("abi_summary", library="libgeo")
+    assert answer["baseline"]["status"] == "evidence_mismatch"
+    assert answer["baseline"]["trusted"] is False
+    assert "in what could be checked" in answer["headline"]
+    assert any(gap["facet"] == "layout" for gap in answer["not_evaluated"])
+
+
+def test_a_history_tells_the_first_break(agent: Agent) -> None:
+    answer = agent("abi_history", library="libgeo", delta=True)
+    assert answer["headline"] == "1 BREAK in 3 releases of libgeo; first BREAKING in 2.0"
+    assert (answer["first_break"], answer["current_baseline"]) == ("2.0", "1.0")
+    assert [(row["version"], row["from"], row["verdict"]) for row in answer["rows"]] == [
+        ("1.0", None, None),
+        ("1.1", "1.0", "COMPATIBLE"),
+        ("2.0", "1.1", "BREAKING"),
+    ]
+    assert [row.get("trend") for row in answer["rows"]] == [None, "incomparable", "regressed"]
+
+
+def test_a_part_of_a_history_is_told(modern: Agent) -> None:
+    answer = modern("abi_history", library="libgeo", until="1.1")
+    assert [row["version"] for row in answer["rows"]] == ["1.0", "1.1"]
+    assert answer["headline"] == "NO BREAK in 2 releases of libgeo, each against the one before"
+    assert modern.refused("abi_history", library="libgeo", since="9")["code"] == "NOT_FOUND"
+
+
+def test_several_lines_are_told_apart(modern: Agent, tmp_path: Path, libraries: dict[str, Path]) -> None:
+    database = tmp_path / "abi.db"
+    with open_store(database, create=True) as store:
+        for profile in ("debug", "release"):
+            store.ingest(libraries["1.0"], IngestPlan(version="1.0", profile=profile))
+            store.ingest(libraries["2.0"], IngestPlan(version="2.0", profile=profile))
+    agent = modern.set(database=str(database))
+    refused = agent.refused("abi_history", library="libgeo")
+    assert refused["code"] == "AMBIGUOUS_REF"
+    assert "elf-x86_64-64-little/debug, elf-x86_64-64-little/release" in refused["hint"]
+    answer = agent("abi_history", library="libgeo", line="x86_64/debug")
+    assert answer["line"] == "elf-x86_64-64-little/debug"
+    assert agent("abi_summary", library="libgeo", line="elf-x86_64-64-little/release")["verdict"] == "BREAKING"
+    assert agent.refused("abi_history", library="libgeo", line="arm")["code"] == "NOT_FOUND"
+
+
+def test_findings_are_filtered_and_say_what_they_leave_out(agent: Agent) -> None:
+    comparison = compared(agent)
+    answer = agent("abi_findings", comparison_id=comparison, impact="breaking", element="functions")
+    assert [item["symbol"] for item in answer["items"]] == ["gone"]
+    assert answer["excluded"] == {"suppressed": 0, "filtered_out": 2}
+    assert agent("abi_findings", comparison_id=comparison, symbol="poin")["total"] == 1
+    assert agent("abi_findings", comparison_id=comparison, kind="func_added", action="added")["total"] == 1
+    advice = agent("abi_findings", comparison_id=comparison, state="advice")
+    assert [item["kind"] for item in advice["items"]] == ["soname_bump_recommended"]
+    by_symbol = agent("abi_findings", comparison_id=comparison, sort_by="symbol")
+    assert [item["symbol"] for item in by_symbol["items"]] == ["fresh", "gone", "point"]
+
+
+def test_suppressed_findings_are_counted_and_found(modern: Agent, tmp_path: Path) -> None:
+    accepted = tmp_path / "accepted.yaml"
+    accepted.write_text("suppressions:\n  - symbol: gone\n    reason: nobody called it\n")
+    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0", "suppression_file": str(accepted)}
+    comparison = modern("abi_compare", **sides, stat=True)["comparison_id"]
+    assert modern("abi_findings", comparison_id=comparison)["excluded"]["suppressed"] == 1
+    (item,) = modern("abi_findings", comparison_id=comparison, state="suppressed")["items"]
+    assert (item["symbol"], item["suppression_reason"]) == ("gone", "nobody called it")
+
+
+def test_a_comparison_of_stored_releases_is_known_to_every_server(agent: Agent) -> None:
+    comparison = compared(agent)
+    other = agent.set()
+    assert other("abi_findings", comparison_id=comparison)["total"] == 3
+    assert other("abi_findings", comparison_id=comparison[:6].upper())["comparison_id"] == comparison
+
+
+def test_a_comparison_of_files_is_kept_by_its_server_only(
+    modern: Agent, libraries: dict[str, Path], tmp_path: Path
+) -> None:
+    copies = [tmp_path / name for name in ("old.so", "new.so")]
+    for copy, version in zip(copies, ("1.0", "2.0"), strict=True):
+        copy.write_bytes(libraries[version].read_bytes())
+    old, new = map(str, copies)
+    comparison = modern("abi_compare", old_input=old, new_input=new, stat=True)["comparison_id"]
+    for copy in copies:
+        copy.unlink()
+    assert modern("abi_findings", comparison_id=comparison)["total"] == 3
+    assert modern.set().refused("abi_findings", comparison_id=comparison)["code"] == "NOT_FOUND"
+
+
+def test_the_oldest_comparison_of_files_is_forgotten_first(modern: Agent, libraries: dict[str, Path]) -> None:
+    agent = modern.set(history_limit=1)
+    files = [str(library) for library in libraries.values()]
+    first = agent("abi_compare", old_input=files[0], new_input=files[1], stat=True)["comparison_id"]
+    second = agent("abi_compare", old_input=files[0], new_input=files[2], stat=True)["comparison_id"]
+    assert agent("abi_findings", comparison_id=second)["total"] == 3
+    assert agent.refused("abi_findings", comparison_id=first)["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("identity", ["12", "zzzzzz", "'; drop table"])
+def test_what_is_no_comparison_is_refused(identity: str, modern: Agent) -> None:
+    assert modern.refused("abi_findings", comparison_id=identity)["code"] == "INVALID_ARGUMENT"
+
+
+def test_one_finding_has_its_declaration_before_and_after_and_the_fix(agent: Agent) -> None:
+    comparison = compared(agent)
+    (item,) = agent("abi_findings", comparison_id=comparison, symbol="point")["items"]
+    answer = agent("abi_finding", finding_id=item["id"][:8], comparison_id=comparison)
+    assert answer["finding"]["id"] == item["id"]
+    assert "int z;" in answer["after"]
+    assert "int z;" not in answer["before"]
+    assert [one["kind"] for one in answer["consequences"]] == ["type_size_changed"]
+    assert answer["guidance"]
+    assert agent.refused("abi_finding", finding_id="ffffffff", comparison_id=comparison)["code"] == "NOT_FOUND"
+
+
+def test_a_finding_of_a_stored_verdict_needs_no_comparison(
+    modern: Agent, tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    database = tmp_path / "abi.db"
+    with open_store(database, create=True) as store:
+        for version in ("1.0", "2.0"):
+            store.ingest(libraries[version], IngestPlan(version=version))
+        report = store.verdict("libgeo@2.0").report
+    agent = modern.set(database=str(database))
+    answer = agent("abi_finding", finding_id=report.changes[0].id)
+    assert answer["found_in"] == "libgeo 1.0 -> libgeo 2.0"
+    assert agent("abi_summary", library="libgeo")["freshness"] == "stored"
+
+
+def test_the_life_of_a_declaration_is_told(agent: Agent) -> None:
+    answer = agent("abi_symbol_history", symbol="gone", library="libgeo")
+    assert [(event["version"], event["action"]) for event in answer["events"] if event["evidence"] == "symbol"] == [
+        ("1.0", "appeared"),
+        ("2.0", "vanished"),
+    ]
+    assert "vanished in libgeo 2.0" in answer["headline"]
+    assert agent.refused("abi_symbol_history", symbol="gon")["hint"] == "did you mean gone?"
+
+
+def test_a_gate_tells_whether_ci_would_fail(agent: Agent) -> None:
+    comparison = compared(agent)
+    answer = agent("abi_gate", comparison_id=comparison)
+    assert (answer["would_fail"], answer["exit_code"]) == (True, 4)
+    assert agent("abi_gate", comparison_id=comparison, fail_on="never")["exit_code"] == 0
+    stored = agent("abi_gate", library="libgeo", version="1.1")
+    assert (stored["would_fail"], stored["verdict"]) == (False, "COMPATIBLE")
+    risky = agent("abi_gate", library="libgeo", version="1.1", require_evidence="source")
+    assert (risky["would_fail"], risky["exit_code"]) == (True, 72)
+    assert agent("abi_findings", comparison_id=comparison)["verdict"] == "BREAKING"
+
+
+def test_a_gate_leaves_the_comparison_as_it_was(modern: Agent) -> None:
+    comparison = compared(modern)
+    modern("abi_gate", comparison_id=comparison, fail_on="never")
+    content = modern("abi_pr_summary", comparison_id=comparison, format="json")["content"]
+    assert json.loads(content)["exit_code"] == 4
+
+
+def test_a_gate_is_about_one_thing(modern: Agent) -> None:
+    for arguments in ({}, {"library": "libgeo", "comparison_id": "123456"}):
+        assert modern.refused("abi_gate", **arguments)["error"] == "give comparison_id or library"
+
+
+def test_a_comment_is_written_in_markdown_and_json(agent: Agent) -> None:
+    comparison = compared(agent)
+    markdown = agent("abi_pr_summary", comparison_id=comparison)
+    assert markdown["content"].startswith("## libgeo 1.0")
+    document = json.loads(agent("abi_pr_summary", comparison_id=comparison, format="json", max_items=1)["content"])
+    assert [change["symbol"] for change in document["changes"]] == ["gone"]
