@@ -38,6 +38,11 @@ class RowMemory:
     refused: dict[int, int] = field(default_factory=dict)
     """How many types were replaced in a shape, by its identity."""
 
+    def forget(self) -> None:
+        """Hold nothing."""
+        for held in (self.names, self.shapes, self.name_keys, self.shape_keys, self.refused):
+            held.clear()
+
     def name(self, identifier: int, kind: Kind, spelling: str) -> Name:
         """The name of a row."""
         found = self.names.get(identifier)

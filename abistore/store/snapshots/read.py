@@ -61,12 +61,17 @@ class _Table:
 def load_many(database: Database, releases: Sequence[Release], memory: RowMemory) -> tuple[Snapshot, ...]:
     """The snapshots of ``releases``, as they were ingested, under the release's library and version.
 
-    Raises :class:`SnapshotNotFound` where one is not in this store, :class:`DamagedStore` where it is damaged.
+    Raises :class:`SnapshotNotFound` where one is not in this store, :class:`DamagedStore` where it is damaged; the
+    memory then holds nothing, as what was read last may be damaged.
     """
     try:
         return _load_many(database, releases, memory)
     except (msgspec.MsgspecError, zlib.error) as error:
+        memory.forget()
         raise DamagedStore(f"{database.where}: a stored snapshot is damaged ({error})") from error
+    except DamagedStore:
+        memory.forget()
+        raise
 
 
 def _load_many(database: Database, releases: Sequence[Release], memory: RowMemory) -> tuple[Snapshot, ...]:
