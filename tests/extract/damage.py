@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
 from abistore.errors import InputError, LimitExceeded
@@ -16,6 +17,7 @@ from abistore.extract import capture
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits
+from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
 
 FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "2000"))
@@ -33,7 +35,8 @@ def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
 def outcomes(library: Path, places: Sequence[range], folder: Path, *, layout: bool = True) -> Counter[str]:
     """How often a copy that is damaged in one of ``places`` gave a snapshot, and how often an error.
 
-    What it gave can be written, read back and compared like any other; no limit was reached on the way.
+    What it gave that is not what the intact library gives can be written, read back and compared like any other; no
+    limit was reached on the way.
     """
     options = ExtractOptions(layout=layout)
     original, intact = library.read_bytes(), read(library, options)
@@ -50,12 +53,19 @@ def outcomes(library: Path, places: Sequence[range], folder: Path, *, layout: bo
             assert not isinstance(error, LimitExceeded) or "took more than" not in error.message, f"file {number}"
             found["error"] += 1
         else:
-            assert from_json(to_json(snapshot)) == snapshot
-            if snapshot.target == intact.target:
-                compare(intact, snapshot)
+            if facts(snapshot) != facts(intact):  # most bits of some sections change nothing that is read
+                assert from_json(to_json(snapshot)) == snapshot
+                if snapshot.target == intact.target:
+                    compare(intact, snapshot)
+                found["other facts"] += 1
             found["snapshot"] += 1
-    assert found.total() == FLIPS
+    assert found["snapshot"] + found["error"] == FLIPS
     return found
+
+
+def facts(snapshot: Snapshot) -> Snapshot:
+    """All of a snapshot but the digest of its file."""
+    return replace(snapshot, provenance=replace(snapshot.provenance, sha256=""))
 
 
 def damaged(original: bytes, place: range, source: random.Random) -> bytes:
