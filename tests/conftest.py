@@ -20,7 +20,10 @@ from examples.obtain import Missing
 ROOT = Path(__file__).parent
 
 FAST = ("model", "report", "interface", "compare", "service", "store", "cli", "extract", "project")
-"""The folders with tests that give an answer in seconds: those of their modules that build and start nothing."""
+"""The folders whose tests give an answer in seconds where their modules build and start nothing.
+
+Modules that compile a little, or draw few examples, say so themselves: ``pytestmark = pytest.mark.fast``.
+"""
 
 NEEDS = re.compile(
     r"tests\.(build|releases|cases|wild|torture|extract\.\w+|laws|endless|effort)|subprocess|examples|damage|postgres"

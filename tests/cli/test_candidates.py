@@ -12,6 +12,8 @@ from abistore.service.snapshots import capture
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.fixture
 def kept(stored: Call, new: Path, database: Path) -> Call:

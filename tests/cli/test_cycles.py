@@ -10,6 +10,8 @@ import pytest
 from abistore.cli.main import run
 from tests.build import build_library
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.mark.parametrize("command", ["dump", "compare"])
 def test_a_command_leaves_the_collection_of_cycles_on(command: str, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.fast
+
 DOCS = Path(__file__).parents[2] / "docs"
 GENERATE = runpy.run_path(str(DOCS / "generate.py"))
 DOCUMENTS = GENERATE["DOCUMENTS"]

@@ -17,6 +17,8 @@ from abistore.service import examples
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.fast
+
 KINDS = load()
 
 

@@ -13,6 +13,8 @@ from abistore.cli.commands.db import freed
 from abistore.service.administration.administration import VacuumedStore
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.fast
+
 
 def hint(done: dict[str, Any]) -> str:
     """The hint of the only thing that was not checked."""

@@ -9,6 +9,8 @@ import pytest
 from tests.build import build_library
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.fast
+
 LOOP = "struct loop_s {{ int a{more}; }}; typedef struct loop_s loop_t; int run(loop_t *l) {{ return l->a; }}"
 STRINGS = """
 #include <string>

@@ -10,6 +10,8 @@ import pytest
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.mark.parametrize(
     "words",

@@ -9,6 +9,8 @@ import pytest
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.fixture
 def ingest(abistore: Call) -> Call:

@@ -12,6 +12,8 @@ from abistore.report.registry import formats
 from tests.build import build_library
 from tests.cli.conftest import OLD, Call
 
+pytestmark = pytest.mark.fast
+
 FILES = {
     "report.html": "<!doctype html>",
     "report.sarif": '{\n  "$schema"',

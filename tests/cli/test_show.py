@@ -7,6 +7,8 @@ import pytest
 from tests.build import build_library
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.fast
+
 CLASSES = """
 namespace geo {
 struct Base {

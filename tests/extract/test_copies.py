@@ -6,6 +6,8 @@ import pytest
 
 from tests.extract.layout_fixtures import Layout, layout
 
+pytestmark = pytest.mark.fast
+
 HEADER = """
 struct state {
   long first;

@@ -15,6 +15,8 @@ from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import UnitFormat
 from abistore.extract.dwarf.bytes.tables import read_table
 
+pytestmark = pytest.mark.fast
+
 FORMAT = UnitFormat(True, 4, 8, 4)
 Declared = tuple[int, bool, list[tuple[int, int, int]]]
 

@@ -13,6 +13,8 @@ from abistore.extract.elf.linker_script import is_linker_script, named_libraries
 from abistore.extract.reader import ExtractOptions
 from tests.extract.elf_fixtures import every_sort_of_symbol
 
+pytestmark = pytest.mark.fast
+
 TABLES_ONLY = ExtractOptions(layout=False)
 
 

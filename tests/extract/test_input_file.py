@@ -18,6 +18,8 @@ from abistore.service.ingest.ingesting import IngestPlan, ingest
 from abistore.store.store import Store
 from tests.build import build_library
 
+pytestmark = pytest.mark.fast
+
 OLD, NEW = "int before(int x) { return x; }", "int after(int x) { return x; } int more(void) { return 2; }"
 
 

@@ -24,6 +24,8 @@ from abistore.model.shapes import (
 from abistore.model.snapshot import Location
 from tests.extract.layout_fixtures import CHAR, INT, VOID, C, alias, enum, layout, pointer, record
 
+pytestmark = pytest.mark.fast
+
 UNSIGNED = Primitive("unsigned int", 4)
 
 

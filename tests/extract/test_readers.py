@@ -25,6 +25,8 @@ from abistore.service.ingest.ingesting import IngestPlan, ingest
 from abistore.service.snapshots import capture
 from tests.build import build_library
 
+pytestmark = pytest.mark.fast
+
 SOURCE = "struct point { int x, y; }; int norm(struct point *p) { return p->x; }"
 MACHINES = ("x86_64", "arm64")
 

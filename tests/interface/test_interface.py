@@ -20,6 +20,8 @@ from abistore.errors import AbistoreError
 from abistore.store.store import Store
 from tests.build import build_library
 
+pytestmark = pytest.mark.fast
+
 COMMANDS = Path(abistore.__file__).parent / "cli" / "commands"
 FIRST = "struct point { int x, y; };\nint norm(const struct point *p) { return p->x; }\n"
 SECOND = FIRST.replace("int x, y", "int x, z, y")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.spelling import spell
 from tests.laws.strategies import declarable_types
+
+pytestmark = pytest.mark.fast
 
 WORDS = [
     "const",

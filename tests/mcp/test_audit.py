@@ -9,6 +9,8 @@ import pytest
 from abistore.mcp.audit import Audit, AuditedCall
 from tests.mcp.conftest import Agent
 
+pytestmark = pytest.mark.fast
+
 INPUTS = {"old_input": "/home/me/build/libfoo_v1.so", "new_input": "/b/libfoo_v2.so", "headers": ["/a/b/c.h"]}
 
 

@@ -16,6 +16,8 @@ from abistore.mcp.refusals import Refusal
 from abistore.mcp.settings import Settings
 from tests.mcp.conftest import Agent
 
+pytestmark = pytest.mark.fast
+
 
 def test_an_answer_is_one_json_object_that_begins_with_status_and_headline(agent: Agent) -> None:
     document = agent("abi_list")
