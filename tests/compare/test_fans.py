@@ -141,3 +141,24 @@ def test_a_bit_field_of_absurd_size_is_drawn_in_a_few_rows() -> None:
     report = judge(sides[0], sides[1])
     assert report.verdict == Verdict.BREAKING.name
     assert len(render(report, "html", Style())) < 100_000
+
+
+def doubled(prefix: str, levels: int, *, back: bool = False) -> Snapshot:
+    """Each record holds two of the next one, and maybe a pointer back to the first one."""
+    layout: dict[Name, AnyShape] = {function("use"): uses(to(record(f"{prefix}0")))}
+    for level in range(levels):
+        size, lower = 8 * 2 ** (levels - level), Named(record(f"{prefix}{level + 1}"))
+        up = (Field("up", to(record(f"{prefix}0")), 8 * size),) if back else ()
+        layout[record(f"{prefix}{level}")] = Record(
+            "struct", size, (Field("a", lower, 0), Field("b", lower, 4 * size), *up)
+        )
+    layout[record(f"{prefix}{levels}")] = struct(LONG)
+    return snapshot(layout)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_records_that_hold_each_other_twice_are_compared_once_when_all_are_renamed(back: bool) -> None:
+    def work(levels: int) -> int:
+        return steps(lambda: compare(doubled("old", levels, back=back), doubled("new", levels, back=back)))
+
+    assert work(LEVELS // 2) < 4 * work(LEVELS // 4)

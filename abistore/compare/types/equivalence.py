@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 from functools import cached_property
+from typing import TypeAlias
 
 from abistore.compare.types.scalars import scalars
 from abistore.model.layout import Layouts
@@ -49,12 +50,20 @@ class Sameness(IntEnum):
     DIFFERENT = 5
 
 
-INTEGERS = frozenset({"char", "short", "int", "long", "long long", "__int128"})
-SIGNED = INTEGERS - {"char"} | {"signed char", "ptrdiff_t"}
-UNSIGNED = frozenset(f"unsigned {each}" for each in INTEGERS) | {"unsigned", "char8_t", "char16_t", "char32_t"}
-EITHER = frozenset({"char", "wchar_t"})
 FLOATS = frozenset({"float", "double", "long double", "_Float32", "_Float64", "_Float32x"})
 """Floating types whose format follows from their size as long as that is at most eight bytes."""
+
+_SIGNED = ("short", "int", "long", "long long", "__int128")
+
+NUMBERS: Mapping[str, str] = {
+    **dict.fromkeys((*_SIGNED, "signed char", "ptrdiff_t"), "signed"),
+    **dict.fromkeys((f"unsigned {each}" for each in (*_SIGNED, "char")), "unsigned"),
+    **dict.fromkeys(("unsigned", "char8_t", "char16_t", "char32_t"), "unsigned"),
+    **dict.fromkeys(("char", "wchar_t"), "either"),
+    **dict.fromkeys(FLOATS, "float"),
+    **dict.fromkeys(("bool", "_Bool"), "bool"),
+}
+"""What the bits of built-in types mean; any other type means what itself alone does."""
 
 MOST_ALIASES = 64
 """A chain of typedefs longer than this is malformed input."""
@@ -138,6 +147,10 @@ class TypeSide:
         return count, type
 
 
+Pair: TypeAlias = tuple[TypeRef, TypeRef]
+"""A type of the old side and one of the new side."""
+
+
 class Equivalence:
     """Compares types of two sides, old side first. Answers are kept.
 
@@ -148,8 +161,10 @@ class Equivalence:
         self.old_side = old
         self.new_side = new
         self.renames: Mapping[Name, Name] = {} if renames is None else renames
-        self._known: dict[tuple[TypeRef, TypeRef], Sameness] = {}
-        self._assumed: set[tuple[Name, Name]] = set()
+        self._known: dict[Pair, Sameness] = {}
+        self._tentative: dict[Pair, tuple[Sameness, frozenset[Pair]]] = {}
+        self._assumed: set[Pair] = set()
+        self._leaned_on: set[Pair] = set()
 
     def passed(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far a value passed or returned as ``old`` arrives as ``new``."""
@@ -168,12 +183,24 @@ class Equivalence:
         if old == new:
             return Sameness.IDENTICAL
         key = (old, new)
-        known = self._known.get(key)
-        if known is None:
-            known = self._compare(old, new)
-            if not self._assumed:
-                self._known[key] = known
-        return known
+        if key in self._known:
+            return self._known[key]
+        if key not in self._tentative:
+            return self._work_out(key)
+        found, leaned_on = self._tentative[key]
+        self._leaned_on |= leaned_on
+        return found
+
+    def _work_out(self, key: Pair) -> Sameness:
+        """Compare two types; an answer that leans on an assumption is kept as long as that is made."""
+        before, self._leaned_on = self._leaned_on, set()
+        found = self._compare(*key)
+        if self._leaned_on:
+            self._tentative[key] = found, frozenset(self._leaned_on)
+        else:
+            self._known[key] = found
+        self._leaned_on |= before
+        return found
 
     def same_record(self, old: Record, new: Record) -> Sameness:
         """How far two records of different names have the same content."""
@@ -277,22 +304,24 @@ class Equivalence:
         return type.shape if isinstance(type, Inline) else type
 
     def _records(self, old: TypeRef, new: TypeRef, old_shape: Record, new_shape: Record) -> Sameness:
-        if isinstance(old, Named) and isinstance(new, Named):
-            pair = (old.name, new.name)
-            if pair in self._assumed:
-                return Sameness.SPELLING
-            self._assumed.add(pair)
-            try:
-                found = self.same_record(old_shape, new_shape)
-            finally:
-                self._assumed.discard(pair)
-            if found is not Sameness.DIFFERENT:
-                return max(found, Sameness.SPELLING if self._renamed(old, new) else Sameness.REPRESENTATION)
-        else:
+        """Records that are being compared already, as a list's node within itself, are taken for the same."""
+        pair = (old, new)
+        if pair in self._assumed:
+            self._leaned_on.add(pair)
+            return Sameness.SPELLING
+        self._assumed.add(pair)
+        try:
             found = self.same_record(old_shape, new_shape)
-            if found is not Sameness.DIFFERENT:
-                return found
-        return self._scalar_by_scalar(old, new)
+        finally:
+            self._assumed.discard(pair)
+        if pair in self._leaned_on:
+            self._leaned_on.discard(pair)
+            self._tentative.clear()
+        if found is Sameness.DIFFERENT:
+            return self._scalar_by_scalar(old, new)
+        if not isinstance(old, Named) or not isinstance(new, Named):
+            return found
+        return max(found, Sameness.SPELLING if self._renamed(old, new) else Sameness.REPRESENTATION)
 
     def _foreign(self, old: TypeRef, new: TypeRef, old_shape: Foreign, new_shape: Foreign) -> Sameness:
         """One template of the standard library with the same arguments, which compilers spell in different ways."""
@@ -360,7 +389,7 @@ def _is_aggregate(type: TypeRef) -> bool:
 def _primitives(old: Primitive, new: Primitive) -> Sameness:
     if old.size != new.size or _is_void(old) or _is_void(new):
         return Sameness.DIFFERENT
-    kinds = {_number(old.spelling), _number(new.spelling)}
+    kinds = {_number(old), _number(new)}
     if kinds <= {"signed", "either"} or kinds <= {"unsigned", "either"}:
         return Sameness.REPRESENTATION
     if kinds <= {"signed", "unsigned", "either", "bool"}:
@@ -370,16 +399,8 @@ def _primitives(old: Primitive, new: Primitive) -> Sameness:
     return Sameness.DIFFERENT
 
 
-def _number(spelling: str) -> str:
-    if spelling in SIGNED:
-        return "signed"
-    if spelling in UNSIGNED:
-        return "unsigned"
-    if spelling in EITHER:
-        return "either"
-    if spelling in FLOATS:
-        return "float"
-    return "bool" if spelling in ("bool", "_Bool") else spelling
+def _number(type: Primitive) -> str:
+    return NUMBERS.get(type.spelling, type.spelling)
 
 
 def _enums(old: Enum, new: Enum) -> Sameness:
@@ -390,8 +411,5 @@ def _enums(old: Enum, new: Enum) -> Sameness:
 
 
 def _enum_and_integer(enum: Enum, integer: Primitive) -> Sameness:
-    if enum.size != integer.size:
-        return Sameness.DIFFERENT
-    return (
-        Sameness.REPRESENTATION if _number(integer.spelling) in ("signed", "unsigned", "either") else Sameness.DIFFERENT
-    )
+    same = enum.size == integer.size and _number(integer) in ("signed", "unsigned", "either")
+    return Sameness.REPRESENTATION if same else Sameness.DIFFERENT
