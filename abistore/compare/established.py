@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from abistore.compare.policies.vocabulary import kinds
 
@@ -99,17 +98,7 @@ EXCLUDED: dict[str, str] = {
 """Established names that no evidence of a library proves, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Established:
-    """One established name: the kinds that tell its fact, or the reason why none does."""
-
-    name: str
-    kinds: tuple[str, ...]
-    reason: str
-
-
-def established() -> Iterator[Established]:
-    """Every established name, in order, and the later ones after them."""
+def established() -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Every established name in order, with the kinds that tell its fact, or the reason why none does."""
     known = kinds()
-    for name in (*ESTABLISHED, *LATER):
-        yield Established(name, known.get(name, ()), EXCLUDED.get(name, ""))
+    return ((name, known.get(name, ()), EXCLUDED.get(name, "")) for name in (*ESTABLISHED, *LATER))

@@ -53,10 +53,10 @@ def established() -> Iterator[EstablishedName]:
     """The names that kinds of change have in the field, each with what tells it here."""
     from abistore.compare.established import established as names
 
-    for one in names():
-        found = [counts(kind) for kind in one.kinds]
+    for name, telling, reason in names():
+        found = [counts(kind) for kind in telling]
         cases, near_misses = (sum(each[side] for each in found) for side in (0, 1))
-        yield EstablishedName(one.name, one.kinds, cases, near_misses, one.reason)
+        yield EstablishedName(name, telling, cases, near_misses, reason)
 
 
 def explain(kind: str) -> ExplainedKind:

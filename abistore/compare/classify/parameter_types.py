@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from abistore.compare.context import Context
-from abistore.compare.types.equivalence import FLOATS, Sameness
+from abistore.compare.types.equivalence import FLOATS, Sameness, TypeSide
 from abistore.model.shapes import Named, Pointer, Primitive, Procedure, Qualified, TypeRef
 
 VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_list", "__va_list_tag", "std::__va_list"})
@@ -28,19 +28,23 @@ class TypeDifference(Enum):
     OTHER = auto()
 
 
+VA_LISTS = {
+    (False, True): TypeDifference.VA_LIST_GAINED,
+    (True, False): TypeDifference.VA_LIST_LOST,
+    (True, True): TypeDifference.SPELLING,
+}
+"""By whether the old and the new type are the platform's argument list."""
+
+
 def difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     """How a value passed or returned as ``old`` differs from one as ``new``."""
     return TypeDifference.NONE if old == new else context.once(_difference, old, new)
 
 
 def _difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
-    lists = is_va_list(old, context, new=False), is_va_list(new, context, new=True)
-    if lists == (False, True):
-        return TypeDifference.VA_LIST_GAINED
-    if lists == (True, False):
-        return TypeDifference.VA_LIST_LOST
-    if lists == (True, True):
-        return TypeDifference.SPELLING
+    lists = _is_va_list(old, context.old.types), _is_va_list(new, context.new.types)
+    if any(lists):
+        return VA_LISTS[lists]
     same = context.passed(old, new)
     if same is Sameness.QUALIFIERS or (
         same <= Sameness.QUALIFIERS and _without_restrict(old) == _without_restrict(new)
@@ -107,19 +111,12 @@ def _in_register(type: TypeRef, context: Context) -> bool:
     return isinstance(bare, Pointer) or (isinstance(bare, Primitive) and 0 < bare.size <= 8)
 
 
-def is_va_list(type: TypeRef, context: Context, *, new: bool) -> bool:
+def _is_va_list(type: TypeRef, side: TypeSide) -> bool:
     """Whether ``type`` is the platform's argument list, as compilers record it: an alias, or its inner record."""
-    side = context.new.types if new else context.old.types
     for _ in range(4):
-        if isinstance(type, Named):
-            if type.name.spelling in VA_LIST:
-                return True
-            resolved = side.resolve(type)
-            if resolved == type:
-                return False
-            type = resolved
-        elif isinstance(type, Pointer | Qualified):
+        if isinstance(type, Named) and type.name.spelling in VA_LIST:
+            return True
+        type = side.resolve(type)
+        if isinstance(type, Pointer | Qualified):
             type = type.target
-        else:
-            return False
     return False

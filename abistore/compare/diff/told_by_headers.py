@@ -8,7 +8,7 @@ information leaves out, and for differences that it does not show.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -100,23 +100,21 @@ def _parts(
     if any(table is None for table in known):
         return (tuple(before), tuple(before)) if first != second else (tuple(before), tuple(after))
     one, two, left, right = (table or {} for table in known)
-    kept: list[Any] = []
-    others: dict[object, Any] = {}
-    for key, part in left.items():
-        if key in right and key in one and key in two:
-            found = _differing(one[key], two[key], part, right[key])
-            kept.append(found[0])
-            others[key] = found[1]
-        elif key in right or key not in one or key in two:
-            kept.append(part)
-    order = [key for key in left if key in others]
-    placed = iter(order)
-    rest = [
-        others[next(placed)] if key in others else part
-        for key, part in right.items()
-        if key in others or key in left or key not in two or key in one
-    ]
+    pairs = {
+        key: _differing(one[key], two[key], part, right[key])
+        for key, part in left.items()
+        if key in right and key in one and key in two
+    }
+    kept = [pairs[key][0] if key in pairs else part for key, part in left.items() if not _went(key, right, one, two)]
+    in_order = iter(pairs.values())
+    came = ((key, part) for key, part in right.items() if not _went(key, left, two, one))
+    rest = [next(in_order)[1] if key in pairs else part for key, part in came]
     return tuple(kept), tuple(rest)
+
+
+def _went(key: object, other: Container[object], one: Container[object], two: Container[object]) -> bool:
+    """Whether a member is not in the ``other`` headers, and of debug information in one side's, not in ``two``."""
+    return key not in other and key in one and key not in two
 
 
 def _keyed(parts: Sequence[Any]) -> Mapping[object, Any] | None:

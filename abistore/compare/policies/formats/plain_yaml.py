@@ -24,7 +24,9 @@ def read(text: str) -> Any:
     """
     parser = _PARSER(text)
     try:
-        reader = _Reader(_events(parser))
+        events = _events(parser)
+        next(events)
+        reader = _Reader(events)
         value = reader.value(next(reader.events))
         after = next(reader.events, None)
         if isinstance(after, yaml.DocumentStartEvent):
@@ -42,15 +44,11 @@ def fault(what: str, event: Any) -> yaml.MarkedYAMLError:
 
 
 def _events(parser: Any) -> Iterator[Any]:
-    """What the parser meets, without what frames the first document."""
-    framing = (yaml.StreamStartEvent, yaml.DocumentEndEvent, yaml.StreamEndEvent)
-    first = True
+    """What the parser meets: the beginning of each document and what is in it."""
     while parser.check_event():
         event = parser.get_event()
-        if isinstance(event, framing) or (first and isinstance(event, yaml.DocumentStartEvent)):
-            first = first and not isinstance(event, yaml.DocumentStartEvent)
-            continue
-        yield event
+        if not isinstance(event, yaml.StreamStartEvent | yaml.DocumentEndEvent | yaml.StreamEndEvent):
+            yield event
 
 
 class _Reader:
