@@ -65,22 +65,6 @@ class DebugSections:
         """The strings of .debug_line_str, which split files share with none."""
         return StringTable(self.read("line_str"))
 
-    def addresses(self) -> bytes:
-        """.debug_addr."""
-        return self.read("addr")
-
-    def string_offsets(self) -> bytes:
-        """.debug_str_offsets."""
-        return self.read("str_offsets")
-
-    def range_lists(self) -> bytes:
-        """.debug_rnglists."""
-        return self.read("rnglists")
-
-    def ranges(self) -> bytes:
-        """.debug_ranges, the range lists before DWARF 5."""
-        return self.read("ranges")
-
     def table(self, offset: int, format: UnitFormat) -> list[Abbreviation]:
         """The abbreviation table at ``offset``."""
         key = (offset, format)

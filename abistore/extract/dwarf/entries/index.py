@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.faults import MALFORMED, describe
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.peek import name_at
@@ -29,19 +28,11 @@ def index_definitions(
 
 
 def _add_unit(unit: Unit, attributes: Callable[[int], Attributes], index: dict[str, list[int]]) -> None:
-    data, base, offset, strings = unit.data, unit.base, unit.offset, unit.strings
     for start in unit.classes:
-        code = data[start]
-        position = start + 1
-        if code > 127:
-            code, position = leb.unsigned(data, start)
-        abbreviation = unit.table[code]
-        if abbreviation.name_place >= 0:
-            name = strings[offset(data, position + abbreviation.name_place)[0]]
-        else:
-            name = name_at(unit, abbreviation, position)
+        abbreviation, position = unit.at(start)
+        name = name_at(unit, abbreviation, position)
         if not name and dw.AT_SPECIFICATION in abbreviation.attributes:
-            declaration = abbreviation.decode(data, position, unit)[1][dw.AT_SPECIFICATION]
+            declaration = abbreviation.decode(unit.data, position, unit)[1][dw.AT_SPECIFICATION]
             name = attributes(declaration).get(dw.AT_NAME, "")
         if name:
-            index.setdefault(name, []).append(base + start)
+            index.setdefault(name, []).append(unit.base + start)

@@ -27,7 +27,7 @@ def ranges_of(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
 
 
 def _old_ranges(unit: Unit, position: int) -> Iterator[tuple[int, int]]:
-    data = unit.ranges()
+    data = unit.shared.read("ranges")
     size = unit.address_size
     pair = struct.Struct(unit.format.prefix + 2 * SIZE_CODES[size])
     escape = (1 << 8 * size) - 1
@@ -44,7 +44,7 @@ def _old_ranges(unit: Unit, position: int) -> Iterator[tuple[int, int]]:
 
 
 def _range_list(unit: Unit, position: int) -> Iterator[tuple[int, int]]:
-    data, size = unit.range_lists(), unit.address_size
+    data, size = unit.sections.read("rnglists"), unit.address_size
     base = unit.low_pc
 
     def address(position: int) -> tuple[int, int]:

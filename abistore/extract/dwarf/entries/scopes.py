@@ -6,7 +6,6 @@ from bisect import bisect_right
 from typing import Any, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.entries.units import Unit
 from abistore.extract.dwarf.entries.walk import children, skip
 
@@ -51,8 +50,7 @@ class Scopes:
         handle = unit.base + start
         end = self._ends.get(handle)
         if end is None:
-            code, position = leb.unsigned(unit.data, start)
-            end = self._ends[handle] = skip(unit.table[code], position, unit)
+            end = self._ends[handle] = skip(*unit.at(start), unit)
         return end
 
     def _container(self, unit: Unit, start: int, outer: Scope) -> ScopeContainer:
@@ -60,8 +58,7 @@ class Scopes:
         handle = unit.base + start
         found = self._containers.get(handle)
         if found is None:
-            code, position = leb.unsigned(unit.data, start)
-            abbreviation = unit.table[code]
+            abbreviation, position = unit.at(start)
             inside = children(unit, abbreviation.decode(unit.data, position, unit)[0])
             found = self._containers[handle] = ScopeContainer(
                 (*outer, handle) if abbreviation.tag in CONTAINERS else outer,

@@ -47,20 +47,22 @@ class Unit:
     ``data``. Entries lie from ``position`` up to ``limit``; ``top`` is the position of the root's first child.
     ``ends`` remembers where entries with children end that do not tell, by the position after their code; ``steps`` the
     sizes of leaves of one size, by the first byte, once one was met (empty until such an end is looked for).
-    ``line_unit`` is the one whose line table names the files.
+    ``line_unit`` is the one whose line table names the files, and ``shared`` has the sections of addresses: for a split
+    unit those of its skeleton.
     ``name``, ``producer``, ``language``, ``comp_dir`` and ``low_pc`` are those of the root entry.
     """
 
     __slots__ = (
-        "_context", "_indexed", "abbreviation_offset", "addr_base", "address", "addresses", "base", "classes",
-        "comp_dir", "containers", "data", "declared", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc",
-        "is_loaded", "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc", "name", "nameable",
-        "offset", "order", "position", "producer", "range_base", "range_lists", "ranges", "ranges_offset", "root",
-        "scopes", "sections", "signature", "signatures", "starts", "steps", "stmt_list", "str_base", "strings", "table",
+        "_context", "abbreviation_offset", "addr_base", "address", "alternate_strings", "base", "classes", "comp_dir",
+        "containers", "data", "declared", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc",
+        "indexed_strings", "is_loaded", "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc",
+        "name", "nameable", "offset", "order", "position", "producer", "range_base", "ranges_offset", "root", "scopes",
+        "sections", "shared", "signature", "signatures", "starts", "steps", "stmt_list", "str_base", "strings", "table",
         "top", "type_position", "unplaced", "version", "word",
     )  # fmt: skip
 
     table: list[Abbreviation]
+    indexed_strings: IndexedStrings
     starts: list[int]
     scopes: list[Any]
     classes: list[int]
@@ -75,7 +77,9 @@ class Unit:
         self.data = data
         self.base = base
         self.signatures = context.signatures
+        self.shared = sections
         self.strings = sections.strings
+        self.alternate_strings = context.alternate_strings
         self.order = sections.order
         self.is_loaded = self.is_scanned = False
         self.language: int | None = None
@@ -93,9 +97,6 @@ class Unit:
         self.table = []
         self.ends: dict[int, int] = {}
         self.steps: list[int] = []
-        self.addresses: Callable[[], bytes] = sections.addresses
-        self.ranges: Callable[[], bytes] = sections.ranges
-        self.range_lists: Callable[[], bytes] = sections.range_lists
 
     # Set by read_units, from the header.
     handle: int
@@ -117,16 +118,6 @@ class Unit:
     top: int
 
     @property
-    def end(self) -> int:
-        """The handle after the unit's last entry."""
-        return self.base + self.limit
-
-    @property
-    def bits(self) -> int:
-        """32 or 64: the DWARF format, not the machine's word."""
-        return self.format.offset_size * 8
-
-    @property
     def address_size(self) -> int:
         """Size of an address in bytes."""
         return self.format.address_size
@@ -141,16 +132,6 @@ class Unit:
         """The strings of .debug_line_str."""
         return self.sections.line_strings
 
-    @property
-    def alternate_strings(self) -> StringTable:
-        """The strings of the supplementary file."""
-        return self._context.alternate_strings
-
-    @property
-    def indexed_strings(self) -> IndexedStrings:
-        """The strings that DW_FORM_strx indexes."""
-        return self._indexed
-
     def alternate_reference(self, offset: int) -> int:
         """The handle of an entry in the supplementary file, -1 where that file is missing."""
         base = self._context.alternate_base
@@ -159,7 +140,7 @@ class Unit:
     def indexed_address(self, index: int) -> int:
         """The address that DW_FORM_addrx gives by ``index``."""
         size = self.format.address_size
-        data = self.addresses()
+        data = self.shared.read("addr")
         position = self.addr_base + index * size
         if not 0 <= position <= len(data) - size:
             raise MalformedDwarf(f"address index {index} lies outside .debug_addr")
@@ -172,10 +153,10 @@ class Unit:
 
     def indexed_range_list(self, index: int) -> int:
         """The offset in the range lists section that DW_FORM_rnglistx gives by ``index``."""
-        return self.range_base + self._offset_at(self.range_lists(), self.range_base, index)
+        return self.range_base + self._offset_at(self.sections.read("rnglists"), self.range_base, index)
 
     def _string_offset(self, index: int) -> int:
-        return self._offset_at(self.sections.string_offsets(), self.str_base, index)
+        return self._offset_at(self.sections.read("str_offsets"), self.str_base, index)
 
     def _offset_at(self, data: bytes, base: int, index: int) -> int:
         size = self.format.offset_size
@@ -191,15 +172,19 @@ class Unit:
             raise MalformedDwarf(f"the entry before {position:#x} has a sibling outside its unit")
         return target
 
+    def at(self, position: int) -> tuple[Abbreviation, int]:
+        """The abbreviation of the entry at ``position``, and the position after its code."""
+        code, position = leb.unsigned(self.data, position)
+        return self.table[code], position
+
     def load(self) -> None:
         """Reads the abbreviation table and the root entry, once."""
         if self.is_loaded:
             return
         sections = self.sections
         self.table = sections.table(self.abbreviation_offset, self.format)
-        self._indexed = IndexedStrings(self.strings, self._string_offset)
-        code, position = leb.unsigned(self.data, self.position)
-        abbreviation = self.table[code]
+        self.indexed_strings = IndexedStrings(self.strings, self._string_offset)
+        abbreviation, position = self.at(self.position)
         plan = _root_plan(abbreviation.specifications, self.format)
         root, position = plan.read(self, position)
         self.top = position if abbreviation.has_children else self.limit
@@ -229,14 +214,13 @@ class Unit:
 
     def inherit(self, skeleton: Unit) -> None:
         """Takes what a split unit leaves to its skeleton: addresses, its own first address, folder and line table."""
-        self.addresses = skeleton.addresses
+        self.shared = skeleton.sections
         self.addr_base = skeleton.addr_base
         self.low_pc = skeleton.low_pc
         self.comp_dir = skeleton.comp_dir
         self.line_unit = skeleton
         if self.version < 5:
             self.ranges_offset = skeleton.root.get(dw.AT_GNU_RANGES_BASE, 0)
-            self.ranges = skeleton.ranges
 
     def close(self) -> None:
         """Lets go of its section and of itself; it cannot be used any more."""
@@ -244,7 +228,7 @@ class Unit:
         self.sections.close()
         del self.line_unit
         if self.is_loaded:
-            del self._indexed
+            del self.indexed_strings
 
 
 class _RootPlan:

@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.peek import symbol_at
 from abistore.extract.dwarf.entries.units import Unit
-from abistore.extract.dwarf.entries.walk import children
+from abistore.extract.dwarf.entries.walk import tagged
 
 Entry: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
 
-MEMBERS = frozenset({dw.TAG_VARIABLE, dw.TAG_MEMBER, dw.TAG_SUBPROGRAM})
+SEARCHED = frozenset({dw.TAG_VARIABLE, dw.TAG_MEMBER, dw.TAG_SUBPROGRAM, *dw.RECORD_TAGS})
 
 MOST_COPIES = 4
 """Copies of one class that are searched: each unit that uses a class describes all of its static members."""
@@ -36,8 +35,7 @@ def folded_functions(unit: Unit, symbols: Set[str]) -> Iterator[tuple[str, int]]
     GCC leaves out the code of a function that does exactly what another does.
     """
     for start in (*unit.nameable, *unit.unplaced):
-        code, position = leb.unsigned(unit.data, start)
-        abbreviation = unit.table[code]
+        abbreviation, position = unit.at(start)
         if abbreviation.is_nameable:
             symbol = symbol_at(unit, abbreviation, position)
             if symbol in symbols:
@@ -76,11 +74,12 @@ def _members(die: Callable[[int], Entry], handle: int, depth: int = 0) -> Iterat
     """The members of a class that have symbols, those of the classes inside it included."""
     unit, abbreviation, position, _ = die(handle)
     if abbreviation.has_children:
-        for member, child, after in children(unit, position):
-            if child.tag in MEMBERS and dw.AT_LINKAGE_NAME in child.attributes:
+        for member, child, after in tagged(unit, position, SEARCHED):
+            if child.tag in dw.RECORD_TAGS:
+                if child.has_children and depth < DEEPEST:
+                    yield from _members(die, member, depth + 1)
+            elif dw.AT_LINKAGE_NAME in child.attributes:
                 yield symbol_at(unit, child, after), member
-            elif child.tag in dw.RECORD_TAGS and child.has_children and depth < DEEPEST:
-                yield from _members(die, member, depth + 1)
 
 
 def _identifiers(symbol: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
@@ -13,6 +13,10 @@ from abistore.extract.dwarf.entries.units import Unit
 
 Die: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
 """An entry that was decoded: unit, abbreviation, position after its attributes, attributes."""
+
+
+ANY: Final = range(1 << 16)
+"""All tags (DWARF 5, section 7.5.3)."""
 
 
 def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
@@ -69,10 +73,13 @@ def _end(position: int, unit: Unit) -> int:
 
 
 def tagged(unit: Unit, position: int, tags: Container[int]) -> Iterator[tuple[int, Abbreviation, int]]:
-    """Those of the :func:`children` that have one of ``tags``: other leaves are stepped over in no time."""
+    """The entries from ``position`` to the end of their list that have one of ``tags``: other leaves cost nothing.
+
+    Yields the handle, the abbreviation and the position after the code.
+    """
     data, table, base, limit, word = unit.data, unit.table, unit.base, unit.limit, unit.word
     offset = unit.handle - base
-    steps = [0] * 256  # by first byte: the size of an entry that is such a leaf, once one was met
+    steps = [0] * 256  # by first byte: the size of a leaf without such a tag, once one was met
     while True:
         code = data[position]
         while step := steps[code]:
@@ -86,11 +93,14 @@ def tagged(unit: Unit, position: int, tags: Container[int]) -> Iterator[tuple[in
         if start >= limit:
             raise MalformedDwarf("a list of entries ends outside its unit")
         abbreviation = table[code]
+        size = abbreviation.size
         if abbreviation.tag in tags:
             yield base + start, abbreviation, position
-        elif abbreviation.size >= 0 and code < 128:
-            steps[code] = 1 + abbreviation.size
-        if abbreviation.sibling_place >= 0:
+        elif size >= 0 and code < 128:
+            steps[code] = 1 + size
+        if size >= 0:
+            position += size
+        elif abbreviation.sibling_place >= 0:
             sibling = offset + word(data, position + abbreviation.sibling_place)[0]
             position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
         else:
@@ -98,28 +108,8 @@ def tagged(unit: Unit, position: int, tags: Container[int]) -> Iterator[tuple[in
 
 
 def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
-    """The entries from ``position`` to the end of their list: handle, abbreviation, position after the code."""
-    data, table, base, limit, word = unit.data, unit.table, unit.base, unit.limit, unit.word
-    offset = unit.handle - base
-    while True:
-        start = position
-        code = data[position]
-        position += 1
-        if code > 127:
-            code, position = leb.unsigned(data, start)
-        if not code:
-            return
-        if start >= limit:
-            raise MalformedDwarf("a list of entries ends outside its unit")
-        abbreviation = table[code]
-        yield base + start, abbreviation, position
-        if abbreviation.size >= 0:
-            position += abbreviation.size
-        elif abbreviation.sibling_place >= 0:
-            sibling = offset + word(data, position + abbreviation.sibling_place)[0]
-            position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
-        else:
-            position = skip(abbreviation, position, unit)
+    """All entries from ``position`` to the end of their list, as :func:`tagged` gives them."""
+    return tagged(unit, position, ANY)
 
 
 def parts(die: Die, tags: Container[int]) -> Iterator[tuple[int, int, Attributes]]:

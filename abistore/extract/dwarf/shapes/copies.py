@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.entries.walk import Die, skip
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape
@@ -50,6 +49,6 @@ class DefinitionCopies:
 
 def _length(handle: int, die: Die) -> int:
     """The size of an entry with all that it holds, in bytes: a member more or less shows in it."""
-    unit, abbreviation, _, _ = die
+    unit = die[0]
     start = handle - unit.base
-    return skip(abbreviation, leb.unsigned(unit.data, start)[1], unit) - start
+    return skip(*unit.at(start), unit) - start

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.faults import MALFORMED
 from abistore.extract.dwarf.entries.peek import symbol_at
 from abistore.model.files import include_root, is_own_header, is_source
@@ -51,12 +50,8 @@ def _declared(
 
 
 def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, dict[int, int]]]:
-    data, table = unit.data, unit.table
     for start in (*unit.declared, *unit.unplaced):
-        code, position = data[start], start + 1
-        if code > 127:
-            code, position = leb.unsigned(data, start)
-        abbreviation = table[code]
+        abbreviation, position = unit.at(start)
         if (
             abbreviation.is_declaration
             and abbreviation.tag == dw.TAG_SUBPROGRAM
@@ -64,4 +59,4 @@ def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, di
         ):
             symbol = symbol_at(unit, abbreviation, position)
             if symbol in wanted:
-                yield symbol, abbreviation.decode(data, position, unit)[1]
+                yield symbol, abbreviation.decode(unit.data, position, unit)[1]

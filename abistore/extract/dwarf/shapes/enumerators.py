@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import parts
 from abistore.extract.dwarf.shapes.records import read_enum
@@ -93,7 +92,7 @@ class EnumeratorSpellings(Mapping[str, str]):
         types.info.definitions("")  # every unit has its classes listed once it is asked for one
         for unit in types.info.units:
             for start in unit.classes if unit.is_scanned else ():
-                if unit.table[leb.unsigned(unit.data, start)[0]].tag == dw.TAG_ENUMERATION_TYPE:
+                if unit.at(start)[0].tag == dw.TAG_ENUMERATION_TYPE:
                     handle = unit.base + start
                     if dw.AT_ENUM_CLASS not in types.info.attributes(handle):
                         for name, value in self._of(handle).items():

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, parts, tagged
 from abistore.extract.dwarf.names.closures import ordinal_of
@@ -178,7 +177,7 @@ class TemplateInstances:
         if not abbreviation.has_children:
             return False
         if abbreviation.tag in dw.RECORD_TAGS:
-            return unit.table[leb.unsigned(unit.data, position)[0]].tag in TEMPLATE_PARAMETERS
+            return unit.at(position)[0].tag in TEMPLATE_PARAMETERS
         return abbreviation.tag == dw.TAG_SUBPROGRAM and f"{name}I" in attributes.get(dw.AT_LINKAGE_NAME, "")
 
     def _spelled(self, entry: Die) -> str | None:
