@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
 from abistore.extract.elf.compressed import expand, expand_old
-from abistore.extract.elf.notes import ElfNote, build_id, read_notes
+from abistore.extract.elf.notes import NT_GNU_BUILD_ID, ElfNote, read_notes
 from abistore.extract.elf.supplement import SupplementaryLink, read_supplement
 from abistore.extract.input_file import InputFile
 
@@ -129,14 +129,6 @@ class ElfFile:
         """``size`` bytes at a file offset. Raises :class:`ExtractError` where they are not all there."""
         return self.file.read_at(offset, size)
 
-    def check_range(self, offset: int, size: int) -> None:
-        """Raises :class:`ExtractError` where the file does not reach over ``size`` bytes from ``offset``."""
-        self.file.check_range(offset, size)
-
-    def crc32(self) -> int:
-        """The CRC-32 of the whole file, as ``.gnu_debuglink`` records it."""
-        return self.file.crc32()
-
     def at_address(self, address: int, size: int | None = None) -> bytes:
         """The file's bytes at a link-time address: ``size`` of them, or all up to the end of the segment.
 
@@ -213,7 +205,8 @@ class ElfFile:
     @cached_property
     def build_id(self) -> str | None:
         """The GNU build-id in lower-case hexadecimal."""
-        return build_id(self.notes)
+        found = (note.data for note in self.notes if (note.owner, note.type) == (b"GNU", NT_GNU_BUILD_ID) and note.data)
+        return next(map(bytes.hex, found), None)
 
     @cached_property
     def debuglink(self) -> tuple[str, int] | None:

@@ -165,7 +165,7 @@ def _mismatch(elf: ElfFile, debug: ElfFile, crc: int | None) -> str:
         return "is for another machine"
     if elf.build_id != debug.build_id and elf.build_id and debug.build_id:
         return f"build-id {debug.build_id} is not the library's {elf.build_id}"
-    if crc is not None and debug.crc32() != crc:
+    if crc is not None and debug.file.crc32() != crc:
         return f"checksum is not {crc:08x}, which the library asks for"
     if crc is None and debug.build_id != elf.build_id:
         return "has no build-id"

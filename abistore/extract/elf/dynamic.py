@@ -60,7 +60,7 @@ class DynamicSection:
             )
         for loaded in elf.segments:
             if loaded.type == PT_LOAD:
-                elf.check_range(loaded.offset, loaded.file_size)
+                elf.file.check_range(loaded.offset, loaded.file_size)
         data = elf.read_at(segment.offset, segment.file_size)
         entry = struct.Struct(elf.order + ("iI" if elf.bits == 32 else "qQ"))
         values: dict[int, list[int]] = {}

@@ -32,14 +32,6 @@ def read_notes(data: bytes, order: str, alignment: int) -> Iterator[ElfNote]:
         position = _round(content + size, align)
 
 
-def build_id(notes: Iterable[ElfNote]) -> str | None:
-    """The GNU build-id in lower-case hexadecimal."""
-    for note in notes:
-        if note.owner == b"GNU" and note.type == NT_GNU_BUILD_ID and note.data:
-            return note.data.hex()
-    return None
-
-
 def properties(notes: Iterable[ElfNote], order: str, bits: int) -> dict[int, int]:
     """The GNU properties that are one 32-bit word, by property type (Linux gABI extensions)."""
     found: dict[int, int] = {}

@@ -23,20 +23,7 @@ def read_supplement(data: bytes, order: str) -> SupplementaryLink | None:
     end = data.find(b"\0", NAME_START)
     if end < 0 or struct.unpack_from(order + "H", data)[0] != VERSION:
         return None
-    length, start = _unsigned(data, end + 1)
-    checksum = data[start : start + length]
+    (length,) = data[end + 1 : end + 2] or b"\0"  # ULEB128: no checksum has 128 bytes
+    checksum = data[end + 2 : end + 2 + length]
     name = data[NAME_START:end].decode("utf-8", "backslashreplace")
-    return SupplementaryLink(data[2] != 0, name, checksum.hex()) if checksum and len(checksum) == length else None
-
-
-def _unsigned(data: bytes, position: int) -> tuple[int, int]:
-    """The ULEB128 number at ``position`` and where it ends; 0 where the data ends within it."""
-    value = shift = 0
-    while position < len(data):
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-    return 0, position
+    return SupplementaryLink(data[2] != 0, name, checksum.hex()) if 0 < len(checksum) == length < 0x80 else None

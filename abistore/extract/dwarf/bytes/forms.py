@@ -226,16 +226,10 @@ def read_form(form: int, data: bytes, position: int, unit: FormReader) -> tuple[
 
 def skip_function(form: int) -> Skipping:
     """The function that steps over a value of a variable form."""
-    if form in LEB_FORMS or form == dw.FORM_SDATA:
-        return _skip_leb
     if form == dw.FORM_STRING:
         return _skip_string
     read = variable_reader(0, form)
     return lambda data, position, unit: read(data, position, unit)[1]
-
-
-def _skip_leb(data: bytes, position: int, unit: FormReader) -> int:
-    return leb.skip(data, position)
 
 
 def _skip_string(data: bytes, position: int, unit: FormReader) -> int:

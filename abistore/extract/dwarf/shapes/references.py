@@ -34,12 +34,7 @@ class References:
     def __init__(self) -> None:
         self.budget = TypeBudget()
         self.named_types: dict[tuple[Kind, str], Named] = {}
-        self._primitives: dict[tuple[str, int], TypeRef] = {("void", 0): VOID}
-        self._pointers: dict[tuple[int, Declarator], TypeRef] = {}
-        self._qualified: dict[tuple[int, str], TypeRef] = {}
-        self._arrays: dict[tuple[int, int | None, bool], TypeRef] = {}
-        self._procedures: dict[tuple[int, ...], TypeRef] = {}
-        self._member_pointers: dict[tuple[int, int], TypeRef] = {}
+        self._made: dict[tuple[object, ...], TypeRef] = {("void", 0): VOID}
         self._specials: dict[str, Special] = {}
         self._interned: dict[TypeRef, TypeRef] = {}
 
@@ -52,59 +47,46 @@ class References:
 
     def primitive(self, spelling: str, size: int) -> TypeRef:
         """A built-in type of ``size`` bytes, by its normal spelling."""
-        found = self._primitives.get((spelling, size))
-        if found is None:
-            found = self._primitives[spelling, size] = self._intern(primitive(spelling, size))
-        return found
+        key = spelling, size
+        return self._made.get(key) or self._keep(key, primitive(spelling, size))
 
     def pointer(self, target: TypeRef, sort: Declarator = "*") -> TypeRef:
         """A pointer or reference to ``target``."""
-        found = self._pointers.get((id(target), sort))
-        if found is None:
-            found = self._pointers[id(target), sort] = self.budget.within(Pointer(target, sort))
-        return found
+        key = Pointer, id(target), sort
+        return self._made.get(key) or self._keep(key, Pointer(target, sort))
 
     def qualified(self, target: TypeRef, qualifier: str) -> TypeRef:
         """``target`` with one more qualifier, in normal form."""
-        found = self._qualified.get((id(target), qualifier))
-        if found is None:
-            found = self._qualified[id(target), qualifier] = self._intern(
-                self.budget.within(qualified(target, (qualifier,)))
-            )
-        return found
+        key = Qualified, id(target), qualifier
+        return self._made.get(key) or self._keep(key, qualified(target, (qualifier,)))
 
     def array(self, element: TypeRef, count: int | None, vector: bool = False) -> TypeRef:
         """``count`` elements, ``None`` where the bound is not known."""
-        found = self._arrays.get((id(element), count, vector))
-        if found is None:
-            found = self._arrays[id(element), count, vector] = self.budget.within(Array(element, count, vector))
-        return found
+        key = Array, id(element), count, vector
+        return self._made.get(key) or self._keep(key, Array(element, count, vector))
 
     def procedure(self, result: TypeRef, parameters: tuple[TypeRef, ...], variadic: bool) -> TypeRef:
         """A function type."""
-        key = (variadic, id(result), *map(id, parameters))
-        found = self._procedures.get(key)
-        if found is None:
-            found = self._procedures[key] = self.budget.within(Procedure(result, parameters, variadic))
-        return found
+        key = (Procedure, variadic, id(result), *map(id, parameters))
+        return self._made.get(key) or self._keep(key, Procedure(result, parameters, variadic))
 
     def member_pointer(self, owner: TypeRef, target: TypeRef) -> TypeRef:
         """A pointer to a member of ``owner``."""
-        found = self._member_pointers.get((id(owner), id(target)))
-        if found is None:
-            found = self._member_pointers[id(owner), id(target)] = self.budget.within(MemberPointer(owner, target))
-        return found
+        key = MemberPointer, id(owner), id(target)
+        return self._made.get(key) or self._keep(key, MemberPointer(owner, target))
 
     def special(self, spelling: str) -> Special:
         """What the evidence mentions and does not describe."""
-        found = self._specials.get(spelling)
-        if found is None:
-            found = self._specials[spelling] = Special(spelling)
-        return found
+        return self._specials.setdefault(spelling, Special(spelling))
 
     def inline(self, shape: Inline) -> TypeRef:
         """A type without a name, spelled out."""
         return self._intern(self.budget.within(shape))
+
+    def _keep(self, key: tuple[object, ...], made: TypeRef) -> TypeRef:
+        """Remembers what was made of the parts in ``key``, or what stands for it where it is too large."""
+        found = self._made[key] = self._intern(self.budget.within(made))
+        return found
 
     def _intern(self, reference: TypeRef) -> TypeRef:
         """One object per value, for what is not made from parts alone: found by deep hash, so for rare kinds only."""
