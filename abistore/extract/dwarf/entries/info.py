@@ -7,8 +7,9 @@ for. What an entry means for the ABI is not known here.
 from __future__ import annotations
 
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
@@ -21,7 +22,7 @@ from abistore.extract.dwarf.bytes.faults import MALFORMED, MalformedDwarf, descr
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.bytes.strings import NoStrings
-from abistore.extract.dwarf.entries.index import index_definitions
+from abistore.extract.dwarf.entries.index import add_definitions
 from abistore.extract.dwarf.entries.lines import LineTableFiles, file_names
 from abistore.extract.dwarf.entries.ranges import read_aranges, unit_ranges
 from abistore.extract.dwarf.entries.scan import Found, scan_namespaces
@@ -144,7 +145,6 @@ class DebugInfo:
 
         Both cover code, and rarely data: see :meth:`locate`.
         """
-        wanted = sorted(addresses)
         starts, units = self._starts[0]
         positions = dict(zip(starts, units, strict=True))
         ranges = [
@@ -153,35 +153,45 @@ class DebugInfo:
             if offset in positions
         ]
         covered = {unit.handle for _, _, unit in ranges}
-        chosen: dict[int, Unit] = {}
         for unit in units:
             if unit.handle not in covered and not unit.is_type_unit:
                 ranges += [(first, end, unit) for first, end in self._ranges(unit)]
         self._code = ranges
-        for first, end, unit in ranges:
-            if unit.handle not in chosen:
-                index = bisect_right(wanted, first - 1)
+        return [self._try_full(unit) for _, unit in sorted(self._holding(addresses).items())]
+
+    def _holding(self, addresses: Iterable[int]) -> dict[int, Unit]:
+        """The units that say that they hold code at some of ``addresses``, by handle."""
+        wanted = sorted(addresses)
+        held: dict[int, Unit] = {}
+        for first, end, unit in self._code if wanted else ():
+            if unit.handle not in held:
+                index = bisect_left(wanted, first)
                 if index < len(wanted) and wanted[index] < end:
-                    chosen[unit.handle] = unit
-        return [self._try_full(chosen[handle]) for handle in sorted(chosen)]
+                    held[unit.handle] = unit
+        return held
 
     def _try_full(self, unit: Unit) -> Unit:
-        try:
+        with self._noting(unit):
             return self._full(unit)
-        except MALFORMED as fault:
-            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
-            return unit
+        return unit
 
     def _ranges(self, unit: Unit) -> list[tuple[int, int]]:
-        try:
+        with self._noting(unit):
             unit.load()
             return list(unit_ranges(unit))
-        except MALFORMED as fault:
-            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
-            return []
+        return []
 
     def _fault(self, detail: str) -> None:
         self.problem("corrupt-debug-info", f"{self._file.path.name}: {detail}")
+
+    @contextmanager
+    def _noting(self, place: Unit | str) -> Iterator[None]:
+        """Records what is malformed in this block, and goes on after it."""
+        try:
+            yield
+        except MALFORMED as fault:
+            where = place if isinstance(place, str) else f"the unit at {place.handle:#x}"
+            self._fault(f"{where}: {describe(fault)}")
 
     def locate(self, addresses: Collection[int], tls_offsets: Collection[int]) -> None:
         """Scans units until ``found`` has an entry at all of these places, or no unit is left.
@@ -207,27 +217,17 @@ class DebugInfo:
         found: dict[str, int] = {}
         for unit in self.units if symbols else ():
             if unit.is_scanned:
-                try:
+                with self._noting(unit):
                     for symbol, handle in folded_functions(unit, symbols):
                         found.setdefault(symbol, handle)
-                except MALFORMED as fault:
-                    self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
         left = [symbol for symbol in sorted(symbols) if symbol.startswith(MEMBER) and symbol not in found]
-        try:
+        with self._noting("a class with members that are exported"):
             found.update(members(self._index(), self.die, left) if left else ())
-        except MALFORMED as fault:
-            self._fault(f"a class with members that are exported: {describe(fault)}")
         return found
 
     def without_functions(self, addresses: Iterable[int]) -> Iterator[Unit]:
         """The units that hold code at some of ``addresses`` and place no function of theirs in a source file."""
-        wanted = sorted(addresses)
-        held = {}
-        for first, end, unit in self._code if wanted else ():
-            index = bisect_right(wanted, first - 1)
-            if index < len(wanted) and wanted[index] < end:
-                held[unit.handle] = unit
-        for unit in map(self._try_full, held.values()):
+        for unit in map(self._try_full, self._holding(addresses).values()):
             if not any(each.tag == dw.TAG_SUBPROGRAM and dw.AT_DECL_FILE in each.attributes for each in unit.table):
                 yield unit
 
@@ -251,13 +251,11 @@ class DebugInfo:
         """Finds thread-local variables by symbol name, where the debug information does not place them."""
         places = {name: offset for offset in tls_offsets for name in self._tls_offsets[offset]}
         for unit in self.units if places else ():
-            try:
+            with self._noting(unit):
                 for handle in [unit.base + position for position in unit.unplaced]:
                     offset = places.get(self._symbol(handle))
                     if offset is not None:
                         self.found.append(("tls", offset, handle))
-            except MALFORMED as fault:
-                self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
 
     def _symbol(self, handle: int) -> str:
         """The linkage name of a variable, or the name where it has none."""
@@ -293,11 +291,9 @@ class DebugInfo:
         unit.is_scanned = True
         unit.starts, unit.scopes = [unit.position], [None]
         unit.classes, unit.containers, unit.declared, unit.nameable, unit.unplaced = [], [], [], [], []
-        try:
+        with self._noting(unit):
             unit.load()
             scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)
-        except MALFORMED as fault:
-            self._fault(f"the unit at {unit.handle:#x}: {describe(fault)}")
 
     def definitions(self, name: str) -> Sequence[int]:
         """The records and enums of this name at namespace scope, in any unit, that are not mere declarations."""
@@ -307,7 +303,10 @@ class DebugInfo:
         if self._definitions is None:
             for unit in self.units:
                 self.scan(unit)
-            self._definitions = index_definitions(self.units, self.attributes, self._fault)
+            self._definitions = {}
+            for unit in self.units:
+                with self._noting(unit):
+                    add_definitions(unit, self.attributes, self._definitions)
         return self._definitions
 
     def scope(self, handle: int) -> Scope:

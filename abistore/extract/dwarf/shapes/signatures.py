@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final, NamedTuple
 
 from abistore.extract.dwarf.bytes import codes as dw
@@ -59,26 +60,19 @@ def read_signature(types: TypeSource, die: Die) -> Signature:
             break
         child = table[code]
         tag = child.tag
-        if tag == dw.TAG_FORMAL_PARAMETER and child.type_place >= 0:
-            found = types.reference(unit.handle + unit.word(data, position + child.type_place)[0])
-            if dw.AT_ARTIFICIAL not in child.attributes:
-                parameters.append(_as_parameter(found) if type(found) is Qualified else found)
-            elif this is None and not parameters:
-                this = found
-            position += child.size
-            continue
         if tag == dw.TAG_FORMAL_PARAMETER:
-            end, attributes = child.decode(data, position, unit)
-            if dw.AT_ABSTRACT_ORIGIN in attributes:
-                attributes = {**types.info.die(attributes[dw.AT_ABSTRACT_ORIGIN])[3], **attributes}
-            found = types.of(attributes)
+            attributes: Container[int] = child.attributes
+            if child.type_place >= 0:
+                found = types.reference(unit.handle + unit.word(data, position + child.type_place)[0])
+            else:
+                values = child.decode(data, position, unit)[1]
+                if dw.AT_ABSTRACT_ORIGIN in values:
+                    values = {**types.info.die(values[dw.AT_ABSTRACT_ORIGIN])[3], **values}
+                attributes, found = values, types.of(values)
             if dw.AT_ARTIFICIAL not in attributes:
                 parameters.append(_as_parameter(found) if type(found) is Qualified else found)
             elif this is None and not parameters:
                 this = found
-            if not child.has_children:
-                position = end
-                continue
         elif tag == dw.TAG_UNSPECIFIED_PARAMETERS:
             variadic = True
         elif tag == dw.TAG_GNU_FORMAL_PARAMETER_PACK:
