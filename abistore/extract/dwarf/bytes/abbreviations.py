@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
@@ -47,14 +47,15 @@ DIRECT = {
 }
 """The attributes that are read without decoding the entry, in the form where they can be."""
 
+ONLY_SIBLING: Final = frozenset({dw.AT_SIBLING})
+
 UNKNOWN = 0
 """The attribute code of what is stepped over."""
 
 LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, UNPLACED, RECORD, ENUM = range(8)
 """How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
 over, or by its meaning; ``UNPLACED`` is a variable without a location, or a function without code, that an export may
-be nevertheless. Plain numbers, because every entry is
-compared with them; types that a scan remembers are last."""
+be nevertheless. Plain numbers, because every entry is compared with them; types that a scan remembers are last."""
 
 
 class FixedForms(NamedTuple):
@@ -66,18 +67,6 @@ class FixedForms(NamedTuple):
     interpreted: tuple[tuple[int, Callable[[Any, FormReader], Any]], ...]
 
 
-Lead: TypeAlias = tuple[
-    tuple[int, ...],
-    Callable[[bytes, int], tuple[Any, ...]],
-    tuple[int, ...],
-    tuple[tuple[int, Callable[[Any, FormReader], Any]], ...],
-    int,
-]
-"""An entry's first run, with what its abbreviation holds: attributes, unpacking, values held, meanings, size."""
-
-NO_RUN: Final = FixedForms(struct.Struct("").unpack_from, 0, (), ())
-
-
 class VariableForm(NamedTuple):
     """One form of variable size; ``attribute`` is 0 where it is not wanted."""
 
@@ -85,6 +74,29 @@ class VariableForm(NamedTuple):
     read: Reading
     skip: Skipping
     interpret: Callable[[Any, FormReader], Any] | None
+
+
+class ReadingPlan(NamedTuple):
+    """How to read the wanted attributes of an entry: values that the abbreviation holds, then steps over the bytes."""
+
+    constants: Attributes
+    steps: list[FixedForms | VariableForm]
+
+    def read(self, data: bytes, position: int, unit: FormReader) -> tuple[int, Attributes]:
+        """The position after the attributes at ``position``, and the wanted ones."""
+        values = self.constants.copy()
+        for step in self.steps:
+            if isinstance(step, FixedForms):
+                values.update(zip(step.attributes, step.unpack(data, position), strict=True))
+                for attribute, interpret in step.interpreted:
+                    values[attribute] = interpret(values[attribute], unit)
+                position += step.size
+            elif step.attribute:
+                raw, position = step.read(data, position, unit)
+                values[step.attribute] = raw if step.interpret is None else step.interpret(raw, unit)
+            else:
+                position = step.skip(data, position, unit)
+        return position, values
 
 
 class Abbreviation:
@@ -100,7 +112,7 @@ class Abbreviation:
     """
 
     __slots__ = (
-        "_decoded", "_lead", "_plan", "_skip_plan", "_skipped", "address_place", "attributes", "decode", "format",
+        "_decoded", "_decoding", "_skipped", "_skipping", "address_place", "attributes", "decode", "format",
         "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next",
         "opens", "raw", "sibling_place", "size", "specifications", "symbol_place", "tag", "type_place",
     )  # fmt: skip
@@ -124,9 +136,8 @@ class Abbreviation:
         self.decode = self._decode_interpreted
         self.next = self._next_interpreted
         self._decoded = self._skipped = 0
-        self._lead: Lead | None = None
-        self._plan: list[FixedForms | VariableForm] = []
-        self._skip_plan: list[FixedForms | VariableForm] | None = None
+        self._decoding: ReadingPlan | None = None
+        self._skipping: ReadingPlan | None = None
         places, size = _places(specifications, format)
         self.name_place = places.get(dw.AT_NAME, -1)
         self.symbol_place = places.get(dw.AT_LINKAGE_NAME if dw.AT_LINKAGE_NAME in self.attributes else dw.AT_NAME, -1)
@@ -164,35 +175,9 @@ class Abbreviation:
 
             self.decode = generate_decoder(self.specifications, self.format)
             return self.decode(data, position, unit)
-        if self._lead is None:
-            self._lead, self._plan = self._prepare()
-        attributes, unpack, constants, interpreted, size = self._lead
-        values: Attributes = dict(zip(attributes, unpack(data, position) + constants, strict=True))
-        for attribute, interpret in interpreted:
-            values[attribute] = interpret(values[attribute], unit)
-        position += size
-        for step in self._plan:
-            if isinstance(step, FixedForms):
-                values.update(zip(step.attributes, step.unpack(data, position), strict=True))
-                for attribute, interpret in step.interpreted:
-                    values[attribute] = interpret(values[attribute], unit)
-                position += step.size
-            else:
-                attribute, read, skip, meaning = step
-                if attribute:
-                    raw, position = read(data, position, unit)
-                    values[attribute] = raw if meaning is None else meaning(raw, unit)
-                else:
-                    position = skip(data, position, unit)
-        return position, values
-
-    def _prepare(self) -> tuple[Lead, list[FixedForms | VariableForm]]:
-        """How to read what has no bytes together with what comes first, and the steps after that."""
-        steps = make_plan(stored(self.specifications, dw.KEPT), self.format)
-        first, rest = (steps[0], steps[1:]) if steps and isinstance(steps[0], FixedForms) else (NO_RUN, steps)
-        constants = {each: value for each, form, value in self.specifications if form in EMPTY and each in dw.KEPT}
-        attributes = (*first.attributes, *constants)
-        return (attributes, first.unpack, tuple(constants.values()), first.interpreted, first.size), rest
+        if self._decoding is None:
+            self._decoding = make_plan(self.specifications, dw.KEPT, self.format)
+        return self._decoding.read(data, position, unit)
 
     def _next_interpreted(self, data: bytes, position: int, unit: FormReader) -> int:
         self._skipped += 1
@@ -201,25 +186,10 @@ class Abbreviation:
 
             self.next = generate_skipper(self.specifications, self.format, leads=self.leads)
             return self.next(data, position, unit)
-        plan = self._skip_plan
-        if plan is None:
-            kept = frozenset({dw.AT_SIBLING}) if self.leads else frozenset()
-            plan = self._skip_plan = make_plan(stored(self.specifications, kept), self.format)
-        start = position
-        for step in plan:
-            if isinstance(step, FixedForms):
-                if step.attributes:
-                    (raw,) = step.unpack(data, position)
-                    for _, interpret in step.interpreted:
-                        raw = interpret(raw, unit)
-                    return unit.forward(raw, start)
-                position += step.size
-            elif step.attribute:
-                raw, _ = step.read(data, position, unit)
-                return unit.forward(raw if step.interpret is None else step.interpret(raw, unit), start)
-            else:
-                position = step.skip(data, position, unit)
-        return position
+        if self._skipping is None:
+            self._skipping = make_plan(self.specifications, ONLY_SIBLING if self.leads else frozenset(), self.format)
+        end, values = self._skipping.read(data, position, unit)
+        return unit.forward(values[dw.AT_SIBLING], position) if self.leads else end
 
 
 def _is_nameable(attributes: frozenset[int]) -> bool:
@@ -245,20 +215,16 @@ def _places(specifications: tuple[Specification, ...], format: UnitFormat) -> tu
     return places, size
 
 
-def stored(specifications: tuple[Specification, ...], kept: frozenset[int]) -> tuple[tuple[int, int], ...]:
-    """The attributes that have bytes in the unit, each with its form; 0 stands for one that is not in ``kept``."""
-    return tuple(
-        [
-            (attribute if attribute in kept else UNKNOWN, form)
-            for attribute, form, _ in specifications
-            if form not in EMPTY
-        ]
-    )
+def make_plan(specifications: tuple[Specification, ...], kept: frozenset[int], format: UnitFormat) -> ReadingPlan:
+    """How to read the ``kept`` attributes of entries with these specifications."""
+    constants = {each: value for each, form, value in specifications if form in EMPTY and each in kept}
+    stored = [(each if each in kept else UNKNOWN, form) for each, form, _ in specifications if form not in EMPTY]
+    return ReadingPlan(constants, _steps(tuple(stored), format))
 
 
 @lru_cache(1 << 12)
-def make_plan(specifications: tuple[tuple[int, int], ...], format: UnitFormat) -> list[FixedForms | VariableForm]:
-    """How to decode attributes: alternating runs of fixed forms and single variable ones.
+def _steps(specifications: tuple[tuple[int, int], ...], format: UnitFormat) -> list[FixedForms | VariableForm]:
+    """The steps over attributes that have bytes: alternating runs of fixed forms and single variable ones.
 
     Remembered, because many abbreviations differ only in the values that they hold themselves.
     """

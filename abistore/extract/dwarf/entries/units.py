@@ -5,13 +5,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.classes import ADDRESS
+from abistore.extract.dwarf.bytes.abbreviations import ReadingPlan, make_plan
+from abistore.extract.dwarf.bytes.classes import ADDRESS, ROOT
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
-from abistore.extract.dwarf.bytes.forms import EMPTY, SIZE_CODES, UnitFormat, fixed_forms, meaning, read_raw
+from abistore.extract.dwarf.bytes.forms import SIZE_CODES, UnitFormat
 from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.bytes.strings import IndexedStrings, StringTable
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Unpacking: TypeAlias = Callable[[bytes, int], tuple[int, ...]]
 
+BASES = frozenset({dw.AT_STR_OFFSETS_BASE, dw.AT_ADDR_BASE, dw.AT_GNU_ADDR_BASE, dw.AT_RNGLISTS_BASE})
+"""The attributes that tell where a unit's part of a shared section begins."""
 TYPE_UNITS = frozenset({dw.UT_TYPE, dw.UT_SPLIT_TYPE})
 WIDE_LENGTH = 0xFFFFFFFF
 """The escape that announces 64-bit DWARF."""
@@ -185,15 +188,13 @@ class Unit:
         self.table = sections.table(self.abbreviation_offset, self.format)
         self.indexed_strings = IndexedStrings(self.strings, self._string_offset)
         abbreviation, position = self.at(self.position)
-        plan = _root_plan(abbreviation.specifications, self.format)
-        root, position = plan.read(self, position)
+        plans = _root_plans(abbreviation.specifications, self.format)
+        self._take_bases(plans.bases.read(self.data, position, self)[1])
+        position, root = plans.all.read(self.data, position, self)
         self.top = position if abbreviation.has_children else self.limit
-        self._take_bases(root)
-        for attribute, interpret in plan.interpreted:
-            root[attribute] = interpret(root[attribute], self)
         self._take_root(root)
         if dw.AT_HIGH_PC in root:
-            self.high_pc = root[dw.AT_HIGH_PC] + (0 if plan.high_is_address else self.low_pc)
+            self.high_pc = root[dw.AT_HIGH_PC] + (0 if plans.high_is_address else self.low_pc)
         self.is_loaded = True
 
     def _take_bases(self, root: dict[int, int]) -> None:
@@ -231,39 +232,21 @@ class Unit:
             del self.indexed_strings
 
 
-class _RootPlan:
-    """How to read the root entries of one abbreviation: nearly all units of a compiler have the same."""
+class RootPlans(NamedTuple):
+    """How to read the root entries of one abbreviation: what others are relative to, then everything."""
 
-    def __init__(self, specifications: tuple[Specification, ...], format: UnitFormat) -> None:
-        # What an indirect form says in each unit is of no attribute that is needed here.
-        told = {attribute: form for attribute, form, _ in specifications if form != dw.FORM_INDIRECT}
-        meanings = ((attribute, meaning(form)) for attribute, form in told.items())
-        self.interpreted = tuple((attribute, interpret) for attribute, interpret in meanings if interpret is not None)
-        self.high_is_address = told.get(dw.AT_HIGH_PC) in ADDRESS
-        self._specifications = specifications
-        fixed = fixed_forms(format)
-        self._is_fixed = all(form in fixed or form in EMPTY for _, form, _ in specifications)
-        self._attributes = [attribute for attribute, form, _ in specifications if form in fixed]
-        self._layout = struct.Struct(
-            format.prefix + "".join(fixed[form] for _, form, _ in specifications if form in fixed)
-        )
-        self._constants = {attribute: value for attribute, form, value in specifications if form in EMPTY}
-
-    def read(self, unit: Unit, position: int) -> tuple[dict[int, Any], int]:
-        """The attributes at ``position``, uninterpreted, and the position after them."""
-        if self._is_fixed:
-            values = self._layout.unpack_from(unit.data, position)
-            return {**dict(zip(self._attributes, values, strict=True)), **self._constants}, position + self._layout.size
-        raw: dict[int, Any] = {}
-        for attribute, form, value in self._specifications:
-            if form not in EMPTY:
-                value, position = read_raw(form, unit.data, position, unit, unit.format)
-            if form != dw.FORM_INDIRECT:
-                raw[attribute] = value
-        return raw, position
+    bases: ReadingPlan
+    all: ReadingPlan
+    high_is_address: bool
 
 
-_root_plan = lru_cache(1 << 12)(_RootPlan)
+@lru_cache(1 << 12)
+def _root_plans(specifications: tuple[Specification, ...], format: UnitFormat) -> RootPlans:
+    """Remembered: nearly all units of a compiler have the same root abbreviation."""
+    # What an indirect form says in each unit is of no attribute that is needed here.
+    told = tuple((0 if form == dw.FORM_INDIRECT else each, form, value) for each, form, value in specifications)
+    high_is_address = any(each == dw.AT_HIGH_PC and form in ADDRESS for each, form, _ in told)
+    return RootPlans(make_plan(told, BASES, format), make_plan(told, ROOT, format), high_is_address)
 
 
 def read_units(

@@ -82,7 +82,7 @@ def read_signature(types: TypeSource, die: Die) -> Signature:
             if ellipsis is not None:
                 variadic = variadic or ellipsis
                 break
-        position = skip(child, position, unit)
+        position = position + child.size if child.size >= 0 else skip(child, position, unit)
     return Signature(tuple(parameters), variadic, this)
 
 
