@@ -220,6 +220,19 @@ def test_limits_hold_in_a_thread(library: Path, monkeypatch: pytest.MonkeyPatch)
     workers.close()
 
 
+def test_a_thread_reads_a_file_though_its_process_stands_in_a_removed_folder(library: Path, tmp_path: Path) -> None:
+    folder, outside = tmp_path / "gone", Path.cwd()
+    folder.mkdir()
+    os.chdir(folder)
+    try:
+        folder.rmdir()
+        with InputFile(library) as file:
+            found = in_thread(lambda: read_bounded(file, ExtractOptions()))
+    finally:
+        os.chdir(outside)
+    assert found == (read(library, ExtractOptions()),)
+
+
 def test_threads_share_no_more_workers_than_there_may_be(library: Path) -> None:
     workers = Workers(2)
     found: list[str] = []

@@ -74,7 +74,7 @@ def _first(urls: list[str], target: Path, limits: TransferLimits, wrong: Judge) 
         try:
             with finished(target) as partial:
                 download(f"{url.rstrip('/')}/buildid/{target.parent.name}/debuginfo", partial, limits)
-                if why := wrong(partial.path):
+                if why := wrong(Path(partial.name)):
                     raise TransferFailed(why)
             return FetchedFile(target)
         except TransferFailed as error:

@@ -8,7 +8,7 @@ from base64 import b64encode
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import unquote_to_bytes, urljoin, urlsplit
 from urllib.request import (
@@ -20,8 +20,6 @@ from urllib.request import (
     ProxyHandler,
     Request,
 )
-
-from abistore.extract.debuginfod.unfinished import PartialFile
 
 PIECE: Final = 1 << 20
 MOST_REDIRECTIONS: Final = 5
@@ -54,7 +52,7 @@ class _Course:
     failed: TransferFailed | None = None
 
 
-def download(url: str, partial: PartialFile, limits: TransferLimits) -> None:
+def download(url: str, partial: BinaryIO, limits: TransferLimits) -> None:
     """Write what is at ``url`` into ``partial``. Raises :class:`TransferFailed`.
 
     The transfer is a thread of its own: looking up a name, a handshake, and a header that comes byte by byte cannot be
@@ -79,7 +77,7 @@ def _left(limits: TransferLimits) -> float:
     return max(limits.deadline - time.monotonic(), 0)
 
 
-def _run(url: str, partial: PartialFile, limits: TransferLimits, course: _Course) -> None:
+def _run(url: str, partial: BinaryIO, limits: TransferLimits, course: _Course) -> None:
     try:
         with closing(_answer(url, limits)) as answer:
             course.begun.set()
@@ -132,7 +130,7 @@ def _opener() -> OpenerDirector:
     return opener
 
 
-def _keep(answer: HTTPResponse, partial: PartialFile, limits: TransferLimits, course: _Course) -> None:
+def _keep(answer: HTTPResponse, partial: BinaryIO, limits: TransferLimits, course: _Course) -> None:
     """Write the body. Raises :class:`TransferFailed` where it is too large, cut off, or cannot be written."""
     size = 0
     missing = int(answer.headers.get("Content-Length") or 0)
@@ -142,6 +140,7 @@ def _keep(answer: HTTPResponse, partial: PartialFile, limits: TransferLimits, co
             raise TransferFailed(f"the answer has more than {limits.size:,} bytes")
         try:
             partial.write(piece)
+            partial.flush()
         except OSError as error:
             raise TransferFailed(f"the cache cannot keep it ({error.strerror})") from error
     if size < missing:

@@ -10,33 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 PREFIX: Final = ".abistore-"
 _YOUNG: Final = 60
 """Seconds for which an empty folder may be one that is about to be locked."""
 
 
-class PartialFile:
-    """A file that is being written, at ``path``."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file = path.open("wb", buffering=0)
-
-    def write(self, piece: bytes) -> None:
-        """Append ``piece``. Raises :class:`OSError`."""
-        rest = memoryview(piece)
-        while rest:
-            rest = rest[self._file.write(rest) :]
-
-    def close(self) -> None:
-        """Write no more."""
-        self._file.close()
-
-
 @contextmanager
-def finished(target: Path) -> Iterator[PartialFile]:
+def finished(target: Path) -> Iterator[BinaryIO]:
     """A file to write that becomes ``target`` where the block ends well, and is gone where it does not.
 
     It stands in a locked folder beside that of ``target``, so that others tell whether its writer still lives.
@@ -46,12 +28,9 @@ def finished(target: Path) -> Iterator[PartialFile]:
     lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        partial = PartialFile(folder / target.name)
-        try:
+        with (folder / target.name).open("wb") as partial:
             yield partial
-            partial.path.replace(target)
-        finally:
-            partial.close()
+            Path(partial.name).replace(target)
     finally:
         os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,9 +1,13 @@
-"""The messages between a worker and its user."""
+"""The messages between a worker and its user.
+
+Requests are pickled: they come from this program. Answers never are: a file that took over a worker may have made them.
+"""
 
 from __future__ import annotations
 
-import os
+import pickle
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,31 +17,20 @@ from abistore.child import receive, receive_with_file, send, send_with_file
 from abistore.extract.reader import ExtractOptions
 
 
-class ReadRequest(msgspec.Struct, frozen=True):
-    """Asks for the snapshots of the file whose descriptor comes with the message. Paths are bytes: any name is one."""
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Asks for the snapshots of the file whose descriptor comes with the message.
 
-    path: bytes
-    folder: bytes
-    debug_dirs: tuple[bytes, ...]
-    library: str | None
-    version: str | None
-    debuginfod: bool
-    layout: bool
-    max_bytes: int
-    progress: bool
+    ``folder`` is what paths are relative to. ``options`` are without their ``progress``, which is told where
+    ``tells_progress``. ``seconds`` and ``memory`` bound the reading where they are given.
+    """
+
+    path: Path
+    folder: Path
+    options: ExtractOptions
+    tells_progress: bool
     seconds: float | None
     memory: int | None
-
-    def options(self) -> ExtractOptions:
-        """The options of the extraction, but for its progress."""
-        return ExtractOptions(
-            library=self.library,
-            version=self.version,
-            debug_dirs=tuple(Path(os.fsdecode(each)) for each in self.debug_dirs),
-            debuginfod=self.debuginfod,
-            layout=self.layout,
-            max_bytes=self.max_bytes,
-        )
 
 
 class ReadProgress(msgspec.Struct, frozen=True, tag=True):
@@ -66,18 +59,17 @@ class ReadFailure(msgspec.Struct, frozen=True, tag=True):
 Answer: TypeAlias = ReadProgress | ReadResult | ReadFailure
 
 _decode_answer = msgspec.msgpack.Decoder(ReadProgress | ReadResult | ReadFailure).decode
-_decode_request = msgspec.msgpack.Decoder(ReadRequest).decode
 
 
 def send_request(channel: socket.socket, request: ReadRequest, descriptor: int) -> None:
     """Sends a request with an open file."""
-    send_with_file(channel, msgspec.msgpack.encode(request), descriptor)
+    send_with_file(channel, pickle.dumps(request), descriptor)
 
 
 def receive_request(channel: socket.socket) -> tuple[ReadRequest, int] | None:
     """The next request and its descriptor; ``None`` where nobody is left to ask."""
     received = receive_with_file(channel)
-    return None if received is None else (_decode_request(received[0]), received[1])
+    return None if received is None else (pickle.loads(received[0]), received[1])
 
 
 def send_answer(channel: socket.socket, answer: Answer) -> None:

@@ -6,7 +6,7 @@ import os
 import resource
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -40,13 +40,13 @@ def serve(descriptor: int) -> None:
 
 
 def _answer(request: ReadRequest, descriptor: int, say: Callable[[Answer], None]) -> Answer:
-    os.chdir(request.folder)
-    path = Path(os.fsdecode(request.path))
-    options = request.options()
-    if request.progress:
+    with suppress(OSError):  # without it, absolute paths can still be read
+        os.chdir(request.folder)
+    options = request.options
+    if request.tells_progress:
         options = replace(options, progress=lambda what, done: say(ReadProgress(what, done)))
     try:
-        with InputFile(path, descriptor) as file, _limits(request, file):
+        with InputFile(request.path, descriptor) as file, _limits(request, file):
             snapshots = tuple(map(_written, read_all(file, options)))
     except AbistoreError as error:
         return ReadFailure(type(error).__name__, error.message, error.hint, _resident())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import select
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from abistore import errors
@@ -90,25 +89,13 @@ class Worker:
         self._child.kill()
 
     def _ask(self, channel: socket.socket, file: InputFile, options: ExtractOptions) -> None:
+        silent, bounds = replace(options, progress=None), self.bounds
+        tells_progress = options.progress is not None
+        request = ReadRequest(file.path, _folder(), silent, tells_progress, bounds.seconds, bounds.memory)
         try:
-            send_request(channel, self._request(file, options), file.descriptor)
+            send_request(channel, request, file.descriptor)
         except OSError:
             raise _Gone from None
-
-    def _request(self, file: InputFile, options: ExtractOptions) -> ReadRequest:
-        return ReadRequest(
-            path=os.fsencode(file.path),
-            folder=os.fsencode(Path.cwd()),
-            debug_dirs=tuple(map(os.fsencode, options.debug_dirs)),
-            library=options.library,
-            version=options.version,
-            debuginfod=options.debuginfod,
-            layout=options.layout,
-            max_bytes=options.max_bytes,
-            progress=options.progress is not None,
-            seconds=self.bounds.seconds,
-            memory=self.bounds.memory,
-        )
 
     def _wait(
         self, channel: socket.socket, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool]
@@ -140,6 +127,14 @@ class Worker:
         return ExtractError(
             f"{file.path}: the process that read it crashed ({how})", "report it with the file, if you may"
         )
+
+
+def _folder() -> Path:
+    """What relative paths start from; where somebody has removed it, there are none that lead anywhere."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")
 
 
 def _received(channel: socket.socket) -> Answer | None:
