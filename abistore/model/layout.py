@@ -342,7 +342,7 @@ class Layouts:
 
 # --- platforms ----------------------------------------------------------------------------------------------------
 
-MOST_SCALAR: Final = {"i386": 4, "s390x": 8, "arm": 8, "armhf": 8, "m68k": 2}
+MOST_SCALAR: Final = {"i386": 4, "s390": 8, "s390x": 8, "arm": 8, "armhf": 8, "m68k": 2}
 """The largest alignment of an arithmetic member, where the machine's psABI has a limit."""
 
 MOST_VECTOR: Final = {"aarch64": 16, "arm": 8, "armhf": 8}

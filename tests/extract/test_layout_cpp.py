@@ -358,3 +358,14 @@ def test_the_alignment_of_a_foreign_type_is_not_guessed_from_members_that_are_on
     assert pair.size == 40
     described = found.foreign(string).size is not None
     assert pair.alignment == (8 if described else None)
+
+
+def test_a_foreign_type_is_aligned_as_its_machine_aligns_what_it_holds() -> None:
+    """i386 aligns ``long double`` and ``long long`` to 4 bytes in a record, and ``__float128`` to 16."""
+    source = """#include <utility>
+    std::pair<char, __float128> one; std::pair<char, long double> two; std::pair<char, long long> three;
+    """
+    found = layout(source, "i686-linux-gnu-g++")
+    expected = {"__float128": (32, 16), "long double": (16, 4), "long long": (12, 4)}
+    shapes = {held: found.foreign(f"std::pair<char, {held}>") for held in expected}
+    assert {held: (shape.size, shape.alignment) for held, shape in shapes.items()} == expected

@@ -33,7 +33,7 @@ ARGUMENT_LIST = "typedef __va_list_tag __va_list_tag"
 def every_record(path: Path) -> Shapes:
     """Every record that any unit defines, whether an export reaches it or not."""
     info = DebugInfo(ElfFile(path), alternate=None, options=ExtractOptions(), addresses={}, tls_offsets={})
-    types = TypeReferences(info, TemplateInstances, machine="x86_64", runtime=True)
+    types = TypeReferences(info, TemplateInstances, runtime=True)
     found: dict[str, set[tuple[int, Bases]]] = defaultdict(set)
     for handle in _definitions(info):
         mention = types.reference(handle)

@@ -98,7 +98,7 @@ def test_text_that_is_no_name_is_kept(text):
 
 
 def test_an_enumerator_is_its_value_where_its_declaration_is_at_hand():
-    assert normal_name("A<geo::Red, int>", {"geo::Red": "(geo::Color)0"}) == "A<(geo::Color)0, int>"
+    assert normal_name("A<geo::Red, int>", {"geo::Red": "(geo::Color)0"}.get) == "A<(geo::Color)0, int>"
 
 
 def test_qualifiers_join_and_move_into_arrays():

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.names.spellings import NameCompleter, Spellings
     from abistore.extract.exports import Exports
     from abistore.extract.reader import ExtractOptions
+    from abistore.model.snapshot import Target
 
 
 def read_layout(
@@ -36,13 +37,11 @@ def read_layout(
     exports: Exports,
     options: ExtractOptions,
     *,
-    machine: str,
+    target: Target,
     soname: str | None,
     alternate: DebugFile | None,
 ) -> FacetReading:
     """Reads what describes ``exports`` in the debug information of ``debug``, and all that it mentions.
-
-    ``machine`` is the target's, as :class:`abistore.model.snapshot.Target` spells it.
 
     Raises :class:`abistore.errors.ExtractError` where the debug information is corrupt beyond use.
     """
@@ -56,9 +55,9 @@ def read_layout(
             tls_offsets=exports.tls_by_offset,
         )
         info.locate(*expected_places(exports))
-        types = TypeReferences(info, _instances, machine=machine, runtime=is_runtime(soname))
+        types = TypeReferences(info, _instances, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
-        _read_reached(types)
+        _read_reached(types, target)
         resolve_alias_templates(types.entries, types.aliases)
         place_destructors(types.entries)
         locate_declarations(types)
@@ -129,10 +128,10 @@ def _read_exports(types: TypeReferences, exports: Exports) -> set[str]:
     return described
 
 
-def _read_reached(types: TypeReferences) -> None:
+def _read_reached(types: TypeReferences, target: Target) -> None:
     """Reads the members of every type that was mentioned, until nothing new is."""
     joins = DeclarationJoins(types)
-    footprints = Footprints(types)
+    footprints = Footprints(types, target)
     measured: set[Name] = set()
     while True:
         while types.pending:

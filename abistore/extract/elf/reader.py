@@ -203,7 +203,7 @@ def _layout(elf: ElfFile, tables: SymbolTables, options: ExtractOptions, target:
         search.file,
         tables.exports,
         options,
-        machine=target.machine,
+        target=target,
         soname=tables.soname,
         alternate=alternate,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from abistore.model.cpp_names.builtins import BUILTIN_WORDS, COMPLEX, INTEGERS, QUALIFIERS, builtin
 from abistore.model.cpp_names.tokens import END, Token, character, number
@@ -18,6 +18,9 @@ OPERATOR_WORDS: Final = frozenset(["alignof", "decltype", "noexcept", "sizeof"])
 
 LEADING_WORDS: Final = frozenset(["constexpr", "extern", "for", "from", "inline", "static", "to", "virtual"])
 """Words before a type, as in ``typeinfo for char const*``: a qualifier after one belongs to what follows."""
+
+
+ValueOf: TypeAlias = Callable[[str], str | None]
 
 
 class NotAName(Exception):
@@ -66,12 +69,12 @@ class _Base:
 class Parser:
     """Recursive descent over the tokens of a name; each method returns the normal text of what it has consumed."""
 
-    def __init__(self, found: list[Token], constants: Mapping[str, str]) -> None:
+    def __init__(self, found: list[Token], value_of: ValueOf | None) -> None:
         self._tokens = found
         self._position = 0
         self._depth = 0
         self._within = 0
-        self._constants = constants
+        self._value_of = value_of
         self._names: dict[int, tuple[str, int]] = {}
         self._items: dict[tuple[int, bool], tuple[str, int]] = {}
 
@@ -148,7 +151,7 @@ class Parser:
             if items:
                 self._expect(",")
             item = self._item(angle=True)
-            items.append(self._constants.get(item, item))
+            items.append((self._value_of and self._value_of(item)) or item)
         return f"<{', '.join(items)}>"
 
     # values

@@ -6,19 +6,15 @@ The rules, and why, are in ``docs/decisions/0001-normal-form-of-names.md``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final
 
-from abistore.model.cpp_names.grammar import NotAName, Parser
+from abistore.model.cpp_names.grammar import NotAName, Parser, ValueOf
 from abistore.model.cpp_names.tokens import tokens
 from abistore.model.shapes import VOID, Array, Primitive, Qualified, TypeRef
 
 MAX_LENGTH: Final = 1 << 16
 """Longer names are kept as they are: no compiler writes them, and parsing stays bounded."""
-
-NO_CONSTANTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 _WORD = r"[A-Za-z_]\w*+"
 _PLAIN: Final = re.compile(rf"{_WORD}(?:::~?{_WORD})*", re.ASCII)
@@ -40,14 +36,14 @@ _RISKY: Final = re.compile(
 """Where text that only resembles a name may not settle at once; such text is kept as it is."""
 
 
-def normal_name(text: str, constants: Mapping[str, str] = NO_CONSTANTS) -> str:
+def normal_name(text: str, value_of: ValueOf | None = None) -> str:
     """The normal form of a qualified name or built-in type as a compiler, debug information or demangler spells it.
 
-    ``constants`` gives template arguments that only their declaration can explain another spelling, in normal form:
-    an enumerator (``geo::Red``) the value that other compilers write for it (``(geo::Color)0``).
+    ``value_of`` gives what other compilers write for a template argument that only a declaration explains, in normal
+    form: ``(geo::Color)0`` for the enumerator ``geo::Red``.
     Text that is no name comes back with its white space squeezed; the function never fails.
     """
-    return _parsed(text, constants) if constants else _normal(text)
+    return _normal(text) if value_of is None else _parsed(text, value_of)
 
 
 @lru_cache(1 << 16)
@@ -56,16 +52,16 @@ def _normal(text: str) -> str:
         return text
     if _PLAIN_TEMPLATE.fullmatch(text) and not _SPECIAL_WORD.search(text) and text.count("<") == text.count(">"):
         return text.replace(" >", ">")
-    return _parsed(text, NO_CONSTANTS)
+    return _parsed(text)
 
 
-def _parsed(text: str, constants: Mapping[str, str]) -> str:
+def _parsed(text: str, value_of: ValueOf | None = None) -> str:
     squeezed = " ".join(text.split())
     if len(text) > MAX_LENGTH:
         return squeezed
     try:
-        found = Parser(tokens(text), constants).whole()
-        if _RISKY.search(text) and Parser(tokens(found), constants).whole() != found:
+        found = Parser(tokens(text), value_of).whole()
+        if _RISKY.search(text) and Parser(tokens(found), value_of).whole() != found:
             return squeezed
     except NotAName:
         return squeezed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
@@ -17,7 +17,7 @@ ARGUMENT: Final = re.compile(r"(?<=[<,])\s?((?:\w+::)*\w+)(?=[,>])")
 """A template argument that may be an enumerator."""
 
 
-class EnumeratorSpellings(Mapping[str, str]):
+class EnumeratorSpellings:
     """Gives ``(geo::Color)1`` for ``geo::Color::red``, and nothing for whatever is no known enumerator."""
 
     def __init__(self, types: TypeSource) -> None:
@@ -26,21 +26,10 @@ class EnumeratorSpellings(Mapping[str, str]):
 
     def within(self, name: str) -> bool:
         """Whether an enumerator is among the template arguments in ``name``."""
-        return any(self._find(text) is not None for text in ARGUMENT.findall(name))
+        return any(self.value(text) is not None for text in ARGUMENT.findall(name))
 
-    def __getitem__(self, text: str) -> str:
-        found = self._find(text)
-        if found is None:
-            raise KeyError(text)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def _find(self, text: str) -> str | None:
+    def value(self, text: str) -> str | None:
+        """What stands for the enumerator ``text``; ``None`` where it is none that is known."""
         if text not in self._known:
             self._known[text] = self._value(text) if text.replace("::", "").isidentifier() else None
         return self._known[text]

@@ -7,12 +7,13 @@ from typing import Final
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, parts
+from abistore.extract.dwarf.names.base_types import spelling_of_base
 from abistore.extract.dwarf.shapes.records import arguments_in
 from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TypeReferences
+from abistore.model.cpp_names.normal import primitive
+from abistore.model.layout import primitive_alignment
 from abistore.model.shapes import Foreign
-
-MOST_ALIGNMENT: Final = {"i386": 4, "m68k": 2, "s390": 8, "s390x": 8}
-"""The largest alignment in bytes of a scalar inside a record, where it is not the scalar's own size, by machine."""
+from abistore.model.snapshot import Target
 
 LAID_OUT: Final = frozenset({dw.TAG_MEMBER, dw.TAG_INHERITANCE})
 WORDS: Final = frozenset({dw.TAG_POINTER_TYPE, dw.TAG_REFERENCE_TYPE, dw.TAG_RVALUE_REFERENCE_TYPE})
@@ -22,8 +23,9 @@ SCALARS: Final = frozenset({dw.TAG_BASE_TYPE, dw.TAG_ENUMERATION_TYPE})
 class Footprints:
     """Sizes and alignments of foreign types, found once per name and without entering them into the snapshot."""
 
-    def __init__(self, types: TypeReferences) -> None:
+    def __init__(self, types: TypeReferences, target: Target) -> None:
         self._types = types
+        self._target = target
         self._alignments: dict[int, int] = {}
 
     def shape(self, handle: int) -> Foreign:
@@ -63,18 +65,14 @@ class Footprints:
                     whole = whole and natural > 0
             return asked if whole else 0
         if tag in WORDS:
-            return min(unit.address_size, MOST_ALIGNMENT.get(self._types.machine, unit.address_size))
+            return self._scalar("*", unit.address_size)
         if tag == dw.TAG_PTR_TO_MEMBER_TYPE:
             return unit.address_size
         if tag in SCALARS:
-            size = int(attributes.get(dw.AT_BYTE_SIZE, 0))
-            return max(asked, scalar_alignment(attributes.get(dw.AT_NAME, ""), size, self._types.machine))
+            return max(asked, self._scalar(spelling_of_base(unit, attributes), int(attributes.get(dw.AT_BYTE_SIZE, 0))))
         natural = self.alignment(attributes, depth + 1)
         return max(asked, natural) if natural else 0
 
-
-def scalar_alignment(spelling: str, size: int, machine: str) -> int:
-    """The alignment in bytes of a built-in or enumeration type inside a record."""
-    if "complex" in spelling.lower():
-        size //= 2
-    return max(1, min(size, MOST_ALIGNMENT.get(machine, 16)))
+    def _scalar(self, spelling: str, size: int) -> int:
+        """The alignment in bytes of a built-in type, enumeration or pointer inside a record."""
+        return primitive_alignment(primitive(spelling, size), self._target) or 1

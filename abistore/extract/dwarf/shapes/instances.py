@@ -40,7 +40,7 @@ class CanonicalTypes(TypeReferences):
     """Types as template arguments spell them: through aliases, and without entering what they mention."""
 
     def __init__(self, info: DebugInfo, spellings: Spellings) -> None:
-        super().__init__(info, TemplateInstances, machine="", runtime=False)
+        super().__init__(info, TemplateInstances, runtime=False)
         self.spellings = spellings
 
     def define(self, spelling: str, handle: int, die: Die) -> TypeRef:
@@ -83,7 +83,7 @@ class TemplateInstances:
             return name
         if "<" not in name:
             return self._from_arguments(name, self._info.die(handle))
-        return normal_name(name, self._enumerators) if self._enumerators.within(name) else name
+        return normal_name(name, self._enumerators.value) if self._enumerators.within(name) else name
 
     # --- closures -------------------------------------------------------------------------------------------------
 

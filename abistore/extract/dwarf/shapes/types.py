@@ -80,16 +80,15 @@ class ForwardDeclaration:
 class TypeReferences:
     """The references of one debug file, each DIE read once.
 
-    ``completion`` makes what completes the names of template instances. ``machine`` is the target's. ``runtime`` tells
+    ``completion`` makes what completes the names of template instances. ``runtime`` tells
     that the library is the C++ runtime itself. Reading a reference never reads a named record's members: such records
     are put on ``pending``. ``declared`` are the DIEs that only declare a record or enum, by name; ``foreign`` holds one
     definition of each name that belongs to the standard library or the compiler's runtime; ``aliases`` the meanings of
     each alias.
     """
 
-    def __init__(self, info: DebugInfo, completion: Completion, *, machine: str, runtime: bool) -> None:
+    def __init__(self, info: DebugInfo, completion: Completion, *, runtime: bool) -> None:
         self.info = info
-        self.machine = machine
         self.runtime = runtime
         self.references = References()
         self.anonymous = AnonymousNames(self)
