@@ -68,7 +68,8 @@ def check(database: Database, quick: bool, progress: Progress | None) -> tuple[s
         if progress:
             progress(what, number / len(parts))
         try:
-            found.update(dict.fromkeys(part(database)))
+            with database.reading():  # each part of one moment: others may write meanwhile
+                found.update(dict.fromkeys(part(database)))
         except StoreError as error:
             found[error.message] = None
         except (msgspec.MsgspecError, zlib.error) as error:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
+from typing import Concatenate, ParamSpec, TypeVar
 
 from abistore.errors import AbistoreError, SnapshotNotFound
 from abistore.limits import limits_for
@@ -39,6 +41,22 @@ from abistore.store.releases import amending, baselines, cards, forgetting, hold
 from abistore.store.snapshots import naming, read, write
 from abistore.store.snapshots.memory import RowMemory
 from abistore.store.snapshots.write import LabelHolder
+
+Words = ParamSpec("Words")
+Answer = TypeVar("Answer")
+
+
+def of_one_moment(
+    ask: Callable[Concatenate[Store, Words], Answer],
+) -> Callable[Concatenate[Store, Words], Answer]:
+    """Makes a method read in one transaction: else what others store between two statements would look like damage."""
+
+    @wraps(ask)
+    def asked(store: Store, /, *words: Words.args, **options: Words.kwargs) -> Answer:
+        with store.database.reading():
+            return ask(store, *words, **options)
+
+    return asked
 
 
 class Store:
@@ -106,18 +124,22 @@ class Store:
         """Keep a line as it is, for all others, until the transaction ends; it is created where it is new."""
         holding.hold(self.database, line)
 
+    @of_one_moment
     def lines(self) -> tuple[LineKey, ...]:
         """All lines that have a current release, sorted."""
         return releases.lines(self.database)
 
+    @of_one_moment
     def lines_of_candidates(self) -> tuple[LineKey, ...]:
         """All lines that keep a candidate, sorted; they need not have a release."""
         return releases.lines(self.database, cards.CANDIDATES)
 
+    @of_one_moment
     def releases(self, library: str, target: str | None = None, profile: str | None = None) -> tuple[Release, ...]:
         """The releases of a library, line by line, each line in release order. Empty where there are none."""
         return releases.releases(self.database, library, target, profile)
 
+    @of_one_moment
     def candidates(self, library: str, target: str | None = None, profile: str | None = None) -> tuple[Release, ...]:
         """What failed its gate and was kept, line by line, in the order of ingestion. No release is among them."""
         return releases.candidates(self.database, library, target, profile)
@@ -136,22 +158,27 @@ class Store:
         """Correct the facts of a release (day, revision, CI job); ``clear`` names those that become empty."""
         return amending.amend(self.database, release, said, clear=clear, actor=actor, reason=reason)
 
+    @of_one_moment
     def no_library(self, library: str, target: str | None = None, profile: str | None = None) -> AbistoreError:
         """The error that tells that nothing is stored of a library, with what was probably meant."""
         return releases.no_library(self.database, library, target, profile)
 
+    @of_one_moment
     def no_baseline(self, line: LineKey, channel: str) -> SnapshotNotFound:
         """The error that tells that a line's channel is not set, with where it is, or what may be meant."""
         return resolve.no_baseline(self.database, {line}, channel)
 
+    @of_one_moment
     def previous(self, release: Release) -> Release | None:
         """The release before this one in its line, in release order."""
         return releases.preceding(self.database, release.line, release.version, release.sequence)
 
+    @of_one_moment
     def preceding(self, line: LineKey, version: str) -> Release | None:
         """The release of a line before the place that ``version`` would have in release order, were it stored now."""
         return releases.preceding(self.database, line, version)
 
+    @of_one_moment
     def foremost(self, ordered: Sequence[Release]) -> tuple[Release, ...]:
         """Those releases of a line, in release order, among which ``latest`` and ``prev`` choose."""
         return releases.foremost(self.database, ordered)
@@ -160,6 +187,7 @@ class Store:
         """The snapshot as it was ingested, under the release's library and version."""
         return self.load_many([release])[0]
 
+    @of_one_moment
     def load_many(self, wanted: Sequence[Release]) -> tuple[Snapshot, ...]:
         """The snapshots of several releases; equal shapes are the same object, decoded once."""
         return read.load_many(self.database, wanted, self._memory)
@@ -168,14 +196,15 @@ class Store:
         """What goes through the releases of one line, each at the cost of what differs from the one before."""
         return LineWalk(self.database)
 
+    @of_one_moment
     def resolve(self, reference: str, *, target: str | None = None, profile: str | None = None) -> Release:
         """The one release that a reference names: see :func:`abistore.store.releases.resolve.resolve`.
 
         Raises :class:`SnapshotNotFound` where there is none, or more than one.
         """
-        with self.database.reading():
-            return resolve.resolve(self.database, reference, target, profile)
+        return resolve.resolve(self.database, reference, target, profile)
 
+    @of_one_moment
     def logs(self, spellings: Sequence[str], library: str | None = None) -> dict[LineKey, tuple[LogEvent, ...]]:
         """The releases in which a declaration appeared, changed and vanished, in each line of a library that had it.
 
@@ -184,14 +213,17 @@ class Store:
         """
         return timeline.logs(self.database, spellings, library, self._memory)
 
+    @of_one_moment
     def spellings(self, library: str | None = None) -> tuple[str, ...]:
         """What a programmer calls the declarations of a library (``None``: of all), sorted."""
         return naming.spellings(self.database, library)
 
+    @of_one_moment
     def spellings_near(self, text: str) -> tuple[str, ...]:
         """What a programmer calls those declarations of all libraries that ``text`` may have been meant to be."""
         return naming.spellings_near(self.database, text)
 
+    @of_one_moment
     def lines_with_types(self) -> frozenset[LineKey]:
         """The lines of which a release showed types."""
         return releases.with_types(self.database)
@@ -205,14 +237,17 @@ class Store:
         """
         return baselines.move(self.database, line, channel, version, actor=actor, reason=reason)
 
+    @of_one_moment
     def baselines(self, library: str | None = None) -> tuple[BaselineMove, ...]:
         """Where the channels stand: the last move of each, by line and channel, cleared ones left out."""
         return baselines.standing(self.database, library)
 
+    @of_one_moment
     def baseline_history(self, library: str, channel: str | None = None) -> tuple[BaselineMove, ...]:
         """All moves of a library's channels, oldest first."""
         return baselines.history(self.database, library, channel)
 
+    @of_one_moment
     def find_verdict(self, old: Release, new: Release, ruling: RulingKey, engine: str) -> StoredVerdict | None:
         """The latest judgement of these two releases under this ruling by this engine."""
         return verdicts.find(self.database, (old, new), ruling, engine, self._memory)
@@ -225,10 +260,12 @@ class Store:
         """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
         verdicts.save(self.database, given, actor, self._written)
 
+    @of_one_moment
     def verdict_summaries(self, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
         """The latest judgements by an engine between releases of a line, by their sequence numbers and ruling."""
         return verdicts.summaries(self.database, line, engine)
 
+    @of_one_moment
     def findings(self, identity: str, most: int) -> tuple[tuple[Sighting, ...], int]:
         """The findings, and consequences, whose identity begins with ``identity``, and how many rows hold more.
 
@@ -240,10 +277,12 @@ class Store:
         """The version scheme declared for a library; ``auto`` where none is."""
         return lines.scheme(self.database, library)
 
+    @of_one_moment
     def scheme_of(self, line: LineKey) -> str:
         """The scheme that orders a line."""
         return releases.scheme_of(self.database, line)
 
+    @of_one_moment
     def orders(self, library: str) -> tuple[LineOrder, ...]:
         """How each line of a library is ordered."""
         return schemes.orders(self.database, library)
@@ -259,6 +298,7 @@ class Store:
         """The last ``limit`` mutations, newest first."""
         return audit.records(self.database, limit)
 
+    @of_one_moment
     def stats(self) -> StoreStats:
         """How much the store holds."""
         return maintenance.stats(self.database)
