@@ -10,7 +10,6 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.reader import read_tables
-from abistore.extract.reader import ExtractOptions
 from tests.build import build_library
 
 SOURCE = """
@@ -105,7 +104,8 @@ def open_info(path: Path, *, alternate: Path | None = None, debug_dirs: Sequence
     info = DebugInfo(
         elf,
         alternate=ElfFile(alternate) if alternate else None,
-        options=ExtractOptions(debug_dirs=tuple(debug_dirs)),
+        debug_dirs=tuple(debug_dirs),
+        progress=None,
         addresses=exports.by_address,
         tls_offsets=exports.tls_by_offset,
     )

@@ -105,7 +105,7 @@ def test_classes_of_libstdcxx_have_the_sizes_and_bases_that_abidw_finds() -> Non
 
 @pytest.mark.skipif(not LIBSTDCXX.exists(), reason="libstdc++6-12-dbg is not installed")
 def test_the_class_where_abidw_differs_has_two_definitions_in_libstdcxx() -> None:
-    info = DebugInfo(ElfFile(LIBSTDCXX), alternate=None, options=ExtractOptions(), addresses={}, tls_offsets={})
+    info = DebugInfo(ElfFile(LIBSTDCXX), alternate=None, debug_dirs=(), progress=None, addresses={}, tls_offsets={})
     types = TypeReferences(info, TemplateInstances, runtime=True)
     shapes = [read_record(types, info.die(handle)) for handle in info.definitions(PLAIN_NAME)]
     assert {len(shape.bases) for shape in shapes} == {0, 1}

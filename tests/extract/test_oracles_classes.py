@@ -15,7 +15,6 @@ from abistore.extract.dwarf.shapes.instances import TemplateInstances
 from abistore.extract.dwarf.shapes.records import read_record
 from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.elf.container import ElfFile
-from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Named
 from examples.recipes import JSONNET
 from tests.build import build_library
@@ -32,7 +31,7 @@ ARGUMENT_LIST = "typedef __va_list_tag __va_list_tag"
 
 def every_record(path: Path) -> Shapes:
     """Every record that any unit defines, whether an export reaches it or not."""
-    info = DebugInfo(ElfFile(path), alternate=None, options=ExtractOptions(), addresses={}, tls_offsets={})
+    info = DebugInfo(ElfFile(path), alternate=None, debug_dirs=(), progress=None, addresses={}, tls_offsets={})
     types = TypeReferences(info, TemplateInstances, runtime=True)
     found: dict[str, set[tuple[int, Bases]]] = defaultdict(set)
     for handle in _definitions(info):

@@ -130,9 +130,9 @@ class OtherFormat:
 @pytest.mark.parametrize("flags", [(), ("-gdwarf-4",), ("-gsplit-dwarf",)])
 def test_debug_information_is_read_from_whatever_supplies_its_sections(flags: tuple[str, ...]) -> None:
     elf = ElfFile(build_library(SOURCE, flags=("-g", *flags)))
-    tables = read_tables(elf)
+    tables, target = read_tables(elf), Target("elf", "x86_64", 64, "little")
     found, expected = (
-        read_layout(file, tables.exports, ExtractOptions(), machine="x86_64", soname=None, alternate=None)
+        read_layout(file, tables.exports, ExtractOptions(), target=target, soname=None, alternate=None)
         for file in (OtherFormat(elf), elf)
     )
     assert found == expected
