@@ -61,12 +61,12 @@ from abistore.service.administration.baselines import (
 )
 from abistore.service.administration.ordering import SchemeCard, db_scheme
 from abistore.service.catalogue import ExplainedKind, changes, explain
-from abistore.service.completing import policies
+from abistore.service.completing import libraries, policies, references
 from abistore.service.declarations import DeclarationText, SnapshotCard, StoredFacts, TypeUsers, card, declarations
 from abistore.service.history.findings import StoredFinding, StoredFindings, findings
 from abistore.service.history.history import History, HistoryRow, history
 from abistore.service.history.log import LogEntry, log
-from abistore.service.history.verdicts import Judgement, verdict
+from abistore.service.history.verdicts import Judgement, remembered, verdict
 from abistore.service.ingest.gates import Gate
 from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
 from abistore.service.ingest.transfer import ExportedRelease, export, import_
@@ -185,13 +185,16 @@ __all__ = [
     "history",
     "import_",
     "ingest",
+    "libraries",
     "lines",
     "log",
     "open_store",
     "policies",
     "policy_card",
+    "references",
     "release_edit",
     "releases",
+    "remembered",
     "render",
     "requirement",
     "ruling",

@@ -7,13 +7,14 @@ server of the store; one of files by the server that compared them, for as long 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from hashlib import blake2b
 from itertools import permutations
 from typing import TypeAlias
 
 import msgspec
 
-from abistore.interface import OpenStore, Release, Report, Side, Verdict, requirement
+from abistore.interface import OpenStore, Release, Report, Side, Verdict, remembered, requirement
 from abistore.mcp.answers.units import encoded
 from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
@@ -54,12 +55,15 @@ def kept_report(call: Call) -> Report | None:
     return None if call.kept is None else _decode(call.kept)
 
 
-def report_of(call: Call, digits: str) -> Report:
-    """The report of the comparison whose id begins with ``digits``. Raises :class:`Refusal`."""
+def report_of(call: Call, digits: str, *, judge: bool = True) -> Report:
+    """The report of the comparison whose id begins with ``digits``. Raises :class:`Refusal`.
+
+    With ``judge=False`` only what the server keeps and what the store remembers is told.
+    """
     report = kept_report(call)
     if report is None:
         with call.store() as store:
-            report = _stored(store, digits.lower())
+            report = _stored(store, digits.lower(), judge)
     if report is None:
         raise Refusal(
             "NOT_FOUND",
@@ -70,20 +74,15 @@ def report_of(call: Call, digits: str) -> Report:
     return report
 
 
-def _stored(store: OpenStore, digits: str) -> Report | None:
+def _stored(store: OpenStore, digits: str, judge: bool) -> Report | None:
     """The verdict about two stored releases of a line, by the strict policy, where it has this id."""
     ending = encoded(((STRICT, "", ""), str(ENGINE)))
     for old, new in _pairs(store):
         if _identity(old[1], new[1], ending).startswith(digits):
             line = new[0].line
-            judged = store.verdict(
-                new[0].reference,
-                against=old[0].version,
-                target=line.target,
-                profile=line.profile,
-                require=requirement("none"),
-            )
-            return judged.report
+            ask = partial(store.verdict, require=requirement("none")) if judge else partial(remembered, database=store)
+            other = old[0].version
+            return ask(new[0].reference, against=other, target=line.target, profile=line.profile).report
     return None
 
 

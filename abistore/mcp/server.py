@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abistore.mcp.calls import Server
 from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.serving.calls import Server
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from abistore.mcp.audit import Audit, AuditedCall
+from abistore.mcp.serving.audit import Audit, AuditedCall
 from tests.mcp.conftest import Agent
 
 pytestmark = pytest.mark.fast

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from abistore.cli.main import run
-from abistore.mcp.clients import FILES, snippet
+from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.setup.clients import FILES, snippet
 from abistore.mcp.tools.all import TOOLS
 
 
@@ -34,6 +35,17 @@ def test_the_tools_are_listed(said: Any) -> None:
     listed = json.loads(said("tools", "--schema", "--json")[1])
     assert [tool["name"] for tool in listed["tools"]] == list(TOOLS)
     assert listed["tools"][0]["inputSchema"]["properties"]["limit"]["type"] == "integer"
+
+
+def test_addresses_and_prompts_are_listed(said: Any) -> None:
+    code, out, _ = said("resources")
+    assert code == 0
+    assert "abistore://libraries/{library}/history" in out
+    assert len(json.loads(said("resources", "--json")[1])["resources"]) == len(RESOURCES)
+    code, out, _ = said("prompts")
+    assert code == 0
+    assert "review_release" in out
+    assert "library, version" in out
 
 
 def test_a_tool_is_called_with_words(said: Any) -> None:
@@ -87,7 +99,7 @@ def test_a_password_is_in_no_configuration() -> None:
 
 def test_without_the_extra_there_is_a_hint(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("abistore.cli.commands.mcp.find_spec", lambda name: None)
-    for words in (["serve"], ["tools"], ["call", "abi_list"]):
+    for words in (["serve"], ["tools"], ["resources"], ["prompts"], ["call", "abi_list"]):
         code, out, err = said(*words)
         assert (code, out) == (2, "")
         assert "pip install 'abistore[mcp]'" in err

@@ -23,6 +23,19 @@ def wire(agent: Agent) -> list[dict[str, Any]]:
     return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in agent.tools()]
 
 
+def addresses(agent: Agent) -> dict[str, Any]:
+    async def asked(client: Client) -> tuple[Any, ...]:
+        fixed = (await client.list_resources()).resources
+        templates = (await client.list_resource_templates()).resource_templates
+        return fixed, templates, (await client.list_prompts()).prompts
+
+    named = zip(("resources", "templates", "prompts"), agent.ask(asked), strict=True)
+    return {
+        name: [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in listed]
+        for name, listed in named
+    }
+
+
 def test_all_tools_together_are_short(agent: Agent) -> None:
     assert len(json.dumps(wire(agent), separators=(",", ":")).encode()) <= MOST_BYTES
 
@@ -85,7 +98,7 @@ def test_the_server_says_its_own_version(era: Era, modern: Agent) -> None:
 
 def test_the_surface_is_what_was_promised(modern: Agent, request: pytest.FixtureRequest) -> None:
     """A difference is a change of the contract: run with ``--update-cases``, read it, and tell it in the changelog."""
-    found = json.dumps({"tools": wire(modern)}, indent=1) + "\n"
+    found = json.dumps({"tools": wire(modern), **addresses(modern)}, indent=1) + "\n"
     if request.config.getoption("--update-cases"):
         SNAPSHOT.write_text(found)
     assert found == SNAPSHOT.read_text()

@@ -22,7 +22,7 @@ BELOW: dict[str, set[str]] = {
     "report": {"urls", "errors", "limits", "model"},
     "service": {"urls", "errors", "limits", "model", "extract", "store", "compare", "report"},
     "interface": {"errors", "model", "report", "service"},
-    "mcp": {"urls", "child", "errors", "limits", "model", "interface"},
+    "mcp": {"urls", "child", "errors", "limits", "model", "report", "interface"},
     "cli": {"urls", "errors", "limits", "model", "report", "service", "mcp"},
 }
 """What each layer may import besides itself and the package's version."""
@@ -67,6 +67,19 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("policies",),
         ("judge", "established"),
         ("comparison",),
+    ),
+    "mcp": (
+        ("settings", "refusals"),
+        ("answers",),
+        ("call",),
+        ("operands", "lines", "handles"),
+        ("tools",),
+        ("resources", "prompts"),
+        ("completions",),
+        ("jobs",),
+        ("serving",),
+        ("server",),
+        ("setup",),
     ),
     "store": (
         ("database",),

@@ -73,7 +73,7 @@ def serve_command(context: click.Context, settings: SharedSettings, /, *, check:
     _require_sdk(context, settings)
     started = Settings(database=settings.database, **bounds)
     if check:
-        from abistore.mcp.readiness import readiness
+        from abistore.mcp.setup.readiness import readiness
 
         answer(settings, {"ready": readiness(started)}, lambda: readiness(started).line)
         return
@@ -95,7 +95,7 @@ def serve_command(context: click.Context, settings: SharedSettings, /, *, check:
 def tools_command(context: click.Context, settings: SharedSettings, /, *, schema: bool) -> None:
     """List the tools that are served."""
     _require_sdk(context, settings)
-    from abistore.mcp.local import tools
+    from abistore.mcp.setup.local import tools
 
     listed = tools(Settings(database=settings.database))
     shown = listed if schema else [{name: each[name] for name in ("name", "description")} for each in listed]
@@ -110,6 +110,39 @@ def tools_command(context: click.Context, settings: SharedSettings, /, *, schema
         )
 
     answer(settings, {"tools": shown}, text)
+
+
+@mcp_command.command("resources")
+@store_option
+@output_options
+@pass_settings
+@click.pass_context
+def resources_command(context: click.Context, settings: SharedSettings, /) -> None:
+    """List the addresses that can be read, and the templates of more."""
+    _require_sdk(context, settings)
+    from abistore.mcp.setup.local import resources
+
+    listed = resources(Settings(database=settings.database))
+    rows = [(each.get("uri") or each["uriTemplate"], each["description"].partition("\n")[0]) for each in listed]
+    answer(settings, {"resources": listed}, lambda: table(("address", "what it is"), rows))
+
+
+@mcp_command.command("prompts")
+@store_option
+@output_options
+@pass_settings
+@click.pass_context
+def prompts_command(context: click.Context, settings: SharedSettings, /) -> None:
+    """List the prompts, with the arguments that each takes."""
+    _require_sdk(context, settings)
+    from abistore.mcp.setup.local import prompts
+
+    listed = prompts(Settings(database=settings.database))
+    rows = [
+        (each["name"], ", ".join(argument["name"] for argument in each["arguments"]), each["description"])
+        for each in listed
+    ]
+    answer(settings, {"prompts": listed}, lambda: table(("prompt", "arguments", "what it is for"), rows))
 
 
 @mcp_command.command("call")
@@ -128,7 +161,7 @@ def call_command(
     A list is given as JSON, or with commas: abistore mcp call abi_compare old_input=libfoo@1.0 new_input=libfoo@latest
     """
     _require_sdk(context, settings)
-    from abistore.mcp.local import call
+    from abistore.mcp.setup.local import call
 
     given = dict(_pair(word) for word in arguments)
     found = call(Settings(database=settings.database, **bounds), tool, given)
@@ -151,7 +184,7 @@ def _pair(word: str) -> tuple[str, str]:
 @pass_settings
 def config_command(settings: SharedSettings, /, *, client: str, uvx: bool) -> None:
     """Print what the configuration file of CLIENT needs to start the server."""
-    from abistore.mcp.clients import snippet
+    from abistore.mcp.setup.clients import snippet
 
     found = snippet(client, settings.database, uvx=uvx)
     for line in found.notes:

@@ -11,7 +11,10 @@ from abistore.mcp.settings import Settings
 
 
 class Request(msgspec.Struct, frozen=True):
-    """Asks for the answer of a tool. ``kept`` is the report of the comparison that the arguments name."""
+    """Asks for the answer of a tool, the text of a resource, or completions.
+
+    ``kept`` is the report of the comparison that the arguments name.
+    """
 
     tool: str
     arguments: dict[str, Any]

@@ -17,8 +17,10 @@ from abistore.interface import AbistoreError
 from abistore.limits import limits
 from abistore.mcp.answers.units import encoded, units
 from abistore.mcp.call import Call
+from abistore.mcp.completions import COMPLETE, candidates
 from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, decode_request, encode
 from abistore.mcp.refusals import Refusal, refusal_of
+from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 from abistore.model.words.characters import json_text
 
@@ -61,9 +63,18 @@ def _done(request: Request, say: Say) -> Done:
         progress=lambda what, done: say(Progress(what, done)),
     )
     with limits(settings.timeout, settings.max_memory, request.tool):
-        answer = _text(TOOLS[request.tool](call, **request.arguments))
-    _check_length(answer, settings.max_response_units)
+        answer = _answer(request, call)
     return Done(answer, call.verdict, call.keep, _resident())
+
+
+def _answer(request: Request, call: Call) -> str:
+    if request.tool in TOOLS:
+        answer = _text(TOOLS[request.tool](call, **request.arguments))
+        _check_length(answer, request.settings.max_response_units)
+        return answer
+    if request.tool == COMPLETE:
+        return encoded(candidates(call, **request.arguments)).decode()
+    return RESOURCES[request.tool](call, **request.arguments)
 
 
 def _text(answer: msgspec.Struct) -> str:

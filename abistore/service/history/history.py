@@ -72,20 +72,29 @@ def history(
     profile: str | None = None,
     progress: Progress | None = None,
     by: Ruling | None = None,
+    judge: bool = True,
 ) -> tuple[History, ...]:
-    """Every line of a library with its verdicts; those that were never given are given now and stored."""
+    """Every line of a library with its verdicts; those that were never given are given now and stored.
+
+    With ``judge=False`` they are left out: the history tells what is remembered, and what was not judged yet.
+    """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
-        return tuple(_history(store, key, channel, HistoryJudging(store, by, keeper, progress)) for key in keys)
+        return tuple(_history(store, key, channel, HistoryJudging(store, by, keeper, progress, judge)) for key in keys)
+
+
+UNJUDGED = "not judged yet"
+"""Why there is no verdict where none is to be given."""
 
 
 class HistoryJudging(NamedTuple):
-    """How a history is judged: by what, who keeps the verdicts, and who is told how far it is."""
+    """How a history is judged: by what, who keeps the verdicts, who is told how far it is, and whether at all."""
 
     store: Store
     by: Ruling | None
     keeper: VerdictKeeper
     progress: Progress | None
+    judge: bool = True
 
 
 def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
@@ -136,14 +145,19 @@ class _Verdicts:
 
     def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
         """The verdict about a release and the one before it."""
-        return self._remembered(previous, release) or self._kept(self._judge.beside(previous, release))
+        return self._remembered(previous, release) or self._given(self._judge.beside, previous, release)
 
     def against(self, baseline: Release, release: Release) -> VerdictSummary | str:
         """The verdict about a release and the baseline."""
-        return self._remembered(baseline, release) or self._kept(self._judge.against(baseline, release))
+        return self._remembered(baseline, release) or self._given(self._judge.against, baseline, release)
 
     def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
         return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))
+
+    def _given(
+        self, judge: Callable[[Release, Release], StoredVerdict | str], old: Release, new: Release
+    ) -> VerdictSummary | str:
+        return self._kept(judge(old, new)) if self._judging.judge else UNJUDGED
 
     def _kept(self, given: StoredVerdict | str) -> VerdictSummary | str:
         if isinstance(given, str):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.errors import StoreError
-from abistore.model.findings import Churn, Comparison
+from abistore.errors import SnapshotNotFound, StoreError
+from abistore.model.findings import Churn, Comparison, RulingKey
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
@@ -58,6 +58,29 @@ def verdict(
     return msgspec.structs.replace(
         judgement, report=gated(judgement.report, fail_on, usual(against, fail_on) if require is None else require)
     )
+
+
+def remembered(
+    reference: str,
+    *,
+    against: str | None = None,
+    database: Database = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> Judgement:
+    """The verdict that :func:`verdict` gave before, by the strict policy; nothing is judged.
+
+    Raises :class:`SnapshotNotFound` where the store has none.
+    """
+    with using(database) as store:
+        release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        other = counterpart(store, release, "prev" if against is None else against)
+        found = store.find_verdict(other, release, RulingKey(), str(ENGINE))
+        if found is None:
+            message = f"{release.reference} was not judged against {other.version} yet"
+            raise SnapshotNotFound(message, f"judge it with `abistore verdict {release.reference}`")
+        before, after = store.load_many([other, release])
+        return Judgement(report(found.comparison, found.churn, (before, after)), found, True)
 
 
 def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -> Judgement:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import anyio
 from mcp import Client
 from mcp.types import TextContent
+from pydantic import BaseModel
 
 from abistore.errors import UsageError
 from abistore.mcp.server import build_server
@@ -37,10 +38,35 @@ def call(settings: Settings, tool: str, words: Mapping[str, str]) -> Printed:
     raise UsageError(f"no tool is called {tool}", did_you_mean(near(tool, found), "see `abistore mcp tools`"))
 
 
+def resources(settings: Settings) -> list[dict[str, Any]]:
+    """All resources, then the templates, as clients are told of them."""
+    return anyio.run(partial(_resources, settings))
+
+
+def prompts(settings: Settings) -> list[dict[str, Any]]:
+    """All prompts, as ``prompts/list`` tells them."""
+    return anyio.run(partial(_prompts, settings))
+
+
 async def _tools(settings: Settings) -> list[dict[str, Any]]:
     async with Client(build_server(settings)) as client:
-        listed = await client.list_tools()
-    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools]
+        return _plain((await client.list_tools()).tools)
+
+
+async def _resources(settings: Settings) -> list[dict[str, Any]]:
+    async with Client(build_server(settings)) as client:
+        fixed = (await client.list_resources()).resources
+        templates = (await client.list_resource_templates()).resource_templates
+    return _plain((*fixed, *templates))
+
+
+async def _prompts(settings: Settings) -> list[dict[str, Any]]:
+    async with Client(build_server(settings)) as client:
+        return _plain((await client.list_prompts()).prompts)
+
+
+def _plain(listed: Iterable[BaseModel]) -> list[dict[str, Any]]:
+    return [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in listed]
 
 
 async def _call(settings: Settings, tool: str, words: Mapping[str, str]) -> Printed | list[str]:

@@ -9,20 +9,20 @@ from typing import Any
 
 import msgspec
 from mcp import MCPError
-from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
 from pydantic import ValidationError
 
 from abistore import __version__
-from abistore.mcp.audit import Audit, AuditedCall, Status
-from abistore.mcp.comparisons import Comparisons
-from abistore.mcp.envelope import failed, invalid, paths
 from abistore.mcp.jobs.messages import Request
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.refusals import Refusal
-from abistore.mcp.schemas import served
+from abistore.mcp.serving.audit import Audit, AuditedCall, Status
+from abistore.mcp.serving.comparisons import Comparisons
+from abistore.mcp.serving.envelope import failed, invalid, paths
+from abistore.mcp.serving.reading import ReadingServer
+from abistore.mcp.serving.schemas import served
 from abistore.mcp.settings import Settings, absolute
 from abistore.mcp.tools.declaration import Tool
 from abistore.model.words.nearness import did_you_mean, near
@@ -30,7 +30,7 @@ from abistore.model.words.nearness import did_you_mean, near
 Asked = Context[Any, Any]
 
 
-class Server(MCPServer[Any]):
+class Server(ReadingServer):
     """A server whose tools work in processes that can be killed, and never fail without saying why."""
 
     def __init__(self, settings: Settings, tools: Mapping[str, Tool], jobs: Jobs | None, **described: Any) -> None:
@@ -40,6 +40,7 @@ class Server(MCPServer[Any]):
         self.audit = Audit(settings.log_format)
         served_tools = [served(tool, self._runner(name)) for name, tool in tools.items()]
         super().__init__("abistore", version=__version__, tools=served_tools, log_level="WARNING", **described)
+        self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Asked | None = None

@@ -1,4 +1,4 @@
-"""The schemas of tools: arguments from a function's signature, answers from the type that it gives."""
+"""Tools as the SDK serves them: arguments from a function's signature, answers of the type that it gives."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any
 
-import msgspec
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool as ServedTool
 from mcp.types import CallToolResult, ToolAnnotations
 
+from abistore.mcp.answers.schema import output_schema, shallow
 from abistore.mcp.tools.declaration import Tool
 
 Serve = Callable[..., Any]
@@ -54,59 +54,6 @@ def _annotations(tool: Tool) -> ToolAnnotations:
         idempotent_hint=True,
         open_world_hint=False,
     )
-
-
-def output_schema(answer: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON schema of an answer, in one piece, without titles and descriptions."""
-    (reference,), components = msgspec.json.schema_components([answer], ref_template="#/$defs/{name}")
-    schema: dict[str, Any] = _without_words(_inlined(reference, components))
-    return schema
-
-
-def shallow(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same as ``tools/list`` tells it, which has to be short: the members that every answer has, by JSON type."""
-    members = {name: _type(member) for name, member in schema["properties"].items() if name in schema["required"]}
-    return {"type": "object", "properties": members}
-
-
-def _type(member: dict[str, Any]) -> dict[str, Any]:
-    if "anyOf" in member:
-        return {"type": [_type(choice)["type"] for choice in member["anyOf"]]}
-    return {"type": member.get("type", "string")}  # only enumerations of strings have no type
-
-
-def _inlined(schema: Any, components: dict[str, Any]) -> Any:
-    if isinstance(schema, list):
-        return [_inlined(each, components) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if reference := schema.get("$ref"):
-        return _inlined(components[reference.rpartition("/")[2]], components)
-    return {name: _inlined(each, components) for name, each in schema.items()}
-
-
-def _without_words(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_without_words(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if schema.get("anyOf"):
-        return _joined([_without_words(each) for each in schema["anyOf"]])
-    found = {}
-    for name, value in schema.items():
-        if name == "properties":
-            found[name] = {each: _without_words(inner) for each, inner in value.items()}
-        elif name not in {"title", "description", "default"}:
-            found[name] = _without_words(value)
-    return found
-
-
-def _joined(choices: list[dict[str, Any]]) -> dict[str, Any]:
-    """``[{"type": "integer"}, {"type": "null"}]`` as ``{"type": ["integer", "null"]}``, where that says the same."""
-    types = [choice.get("type") for choice in choices]
-    if len(choices) == 2 and types[1] == "null" and isinstance(types[0], str) and "enum" not in choices[0]:
-        return {**choices[0], "type": [types[0], "null"]}
-    return {"anyOf": choices}
 
 
 def lean(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,140 @@
+"""``abistore://libraries/...``: what is stored of libraries and their releases."""
+
+from __future__ import annotations
+
+from abistore.interface import History, HistoryRow, Judgement, Style, baseline_history, remembered, render
+from abistore.mcp.answers.compared import headline
+from abistore.mcp.answers.units import encoded
+from abistore.mcp.call import Call
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.resources.declaration import MARKDOWN, resource
+from abistore.mcp.resources.text import document, short
+from abistore.model.words.characters import in_line, json_text
+
+HEAD = "| version | date | against previous | against baseline | not checked |\n|---|---|---|---|---|"
+
+
+@resource("abistore://libraries")
+def libraries(call: Call) -> str:
+    """All lines that are stored, as `abistore list --json`."""
+    with call.store() as store:
+        return document({"lines": store.lines()})
+
+
+@resource("abistore://libraries/{library}")
+def releases(call: Call, *, library: str) -> str:
+    """The releases of a library, as `abistore list LIBRARY --json`."""
+    with call.store() as store:
+        return document({"releases": store.releases(library)})
+
+
+@resource("abistore://libraries/{library}/history")
+def history(call: Call, *, library: str) -> str:
+    """The releases of a library with the verdicts that were given, as `abistore history --json`."""
+    with call.store() as store:
+        return document({"histories": store.history(library, judge=False)})
+
+
+@resource("abistore://libraries/{library}/history.md", MARKDOWN)
+def history_page(call: Call, *, library: str) -> str:
+    """The same as a page."""
+    with call.store() as store:
+        return short("\n\n".join(map(_timeline, store.history(library, judge=False))))
+
+
+@resource("abistore://libraries/{library}/baseline")
+def baseline(call: Call, *, library: str) -> str:
+    """Where the baselines of a library stood, with who moved them and why, as `abistore baseline history --json`."""
+    with call.store() as store:
+        return document({"moves": baseline_history(library, database=store)})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/verdict")
+def verdict(call: Call, *, library: str, version: str) -> str:
+    """The verdict about a release against the one before, where it was given."""
+    return short(render(_remembered(call, library, version).report, "json", Style()))
+
+
+@resource("abistore://libraries/{library}/releases/{version}/verdict.md", MARKDOWN)
+def verdict_page(call: Call, *, library: str, version: str) -> str:
+    """The same as a page."""
+    return short(render(_remembered(call, library, version).report, "markdown", Style()))
+
+
+@resource("abistore://libraries/{library}/releases/{version}/summary")
+def summary(call: Call, *, library: str, version: str) -> str:
+    """The same in a few words: the verdict and counts."""
+    return _summary(_remembered(call, library, version))
+
+
+@resource("abistore://libraries/{library}/releases/{version}/snapshot.json")
+def snapshot(call: Call, *, library: str, version: str) -> str:
+    """The snapshot of a release, as `abistore export` writes it."""
+    with call.store() as store:
+        return short(store.export(f"{library}@{version}").json.decode())
+
+
+@resource("abistore://latest/summary")
+def latest_summary(call: Call) -> str:
+    """The verdict about the release that was stored last, in a few words."""
+    return _summary(_remembered(call, *_latest(call)))
+
+
+@resource("abistore://latest/report.json")
+def latest_report(call: Call) -> str:
+    """The verdict about the release that was stored last."""
+    library, version = _latest(call)
+    return verdict(call, library=library, version=version)
+
+
+def _latest(call: Call) -> tuple[str, str]:
+    """The library and version of the release that was stored last."""
+    with call.store() as store:
+        names = sorted({listed.line.library for listed in store.lines()})
+        every = [release for name in names for release in store.releases(name) if not release.candidate]
+    last = max(every, key=lambda release: (release.ingested, release.line, release.sequence), default=None)
+    if last is None:
+        raise Refusal("NOT_FOUND", "nothing is stored yet", "store a release with `abistore ingest`")
+    return last.line.library, last.version
+
+
+def _remembered(call: Call, library: str, version: str) -> Judgement:
+    with call.store() as store:
+        return remembered(f"{library}@{version}", database=store)
+
+
+def _summary(judged: Judgement) -> str:
+    report = judged.report
+    told = {
+        "status": "ok",
+        "headline": headline(report),
+        "verdict": report.verdict,
+        "exit_code": report.exit_code,
+        "summary": report.summary,
+        "old": judged.given.old.reference,
+        "new": judged.given.new.reference,
+        "judged": judged.given.judged,
+        "evidence_gap": report.evidence_gap,
+    }
+    return json_text(encoded(told).decode())
+
+
+def _timeline(history: History) -> str:
+    rows = "\n".join(map(_row, history.rows))
+    return f"## {_cell(str(history.line))}\n\nBaseline: {_cell(history.baseline or 'none')}\n\n{HEAD}\n{rows}\n"
+
+
+def _row(row: HistoryRow) -> str:
+    verdicts = (row.verdict, row.against_baseline)
+    told = [one.name if one is not None else reason for one, reason in zip(verdicts, _reasons(row), strict=True)]
+    date = f"{row.release.released or row.release.ingested:%Y-%m-%d}"
+    return f"| {' | '.join(map(_cell, (row.release.version, date, *told, row.evidence_gap)))} |"
+
+
+def _reasons(row: HistoryRow) -> tuple[str, str]:
+    return row.unjudged, row.unjudged_baseline
+
+
+def _cell(text: str) -> str:
+    """A label may hold anything."""
+    return in_line(text, 200).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,164 @@
+"""Resources, prompts and completions, as the protocol asks for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcp import MCPError
+from mcp.server import MCPServer
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.uri_template import UriTemplate
+from mcp.types import (
+    INVALID_PARAMS,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    EmbeddedResource,
+    GetPromptResult,
+    InputRequiredResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    PromptReference,
+    Resource,
+    ResourceTemplate,
+    ResourceTemplateReference,
+    TextContent,
+    TextResourceContents,
+)
+
+from abistore.mcp.completions import COMPLETE
+from abistore.mcp.jobs.messages import Request
+from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.prompts.all import TASKS
+from abistore.mcp.prompts.declaration import ARGUMENTS, Task
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.resources.declaration import ReadableResource
+from abistore.mcp.serving.comparisons import Comparisons
+from abistore.mcp.serving.envelope import paths, without_folders
+from abistore.mcp.settings import Settings
+
+LONGEST = 200
+"""How many characters an argument of a prompt has at most."""
+
+
+class ReadingServer(MCPServer[Any]):
+    """A server with the resources and prompts of abistore."""
+
+    bounds: Settings
+    jobs: Jobs
+    comparisons: Comparisons
+
+    async def list_resources(self) -> list[Resource]:
+        """Those with an address of their own."""
+        return [
+            Resource(uri=each.uri, name=each.name, description=each.description, mime_type=each.mime)
+            for each in RESOURCES.values()
+            if not each.is_template
+        ]
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """Those whose address has variables."""
+        return [
+            ResourceTemplate(uri_template=each.uri, name=each.name, description=each.description, mime_type=each.mime)
+            for each in RESOURCES.values()
+            if each.is_template
+        ]
+
+    async def read_resource(
+        self, uri: Any, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """The text at an address. Raises :class:`ResourceError`."""
+        found = _matched(str(uri))
+        if found is None:
+            raise ResourceNotFoundError(f"Unknown resource: {str(uri)[:LONGEST]}")
+        resource, arguments = found
+        try:
+            digits = arguments.get("comparison_id")
+            kept = self.comparisons.find(digits) if digits is not None else None
+            done = await self.jobs.run(Request(resource.name, arguments, self.bounds, kept))
+        except Refusal as refusal:
+            kind = ResourceNotFoundError if refusal.code in {"NOT_FOUND", "INVALID_ARGUMENT"} else ResourceError
+            said = f"{refusal.message}: {refusal.hint}" if refusal.hint else refusal.message
+            raise kind(without_folders(said, paths([self.bounds.database]))) from refusal
+        return [ReadResourceContents(content=done.answer, mime_type=resource.mime)]
+
+    async def list_prompts(self) -> list[Prompt]:
+        """All of them."""
+        return [
+            Prompt(
+                name=task.name,
+                description=task.description,
+                arguments=[
+                    PromptArgument(name=each, description=ARGUMENTS[each], required=True) for each in task.arguments
+                ],
+            )
+            for task in TASKS.values()
+        ]
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """A task, with what it is about. Raises :class:`MCPError`."""
+        if name not in TASKS:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name[:LONGEST]}", {"known": sorted(TASKS)})
+        task = TASKS[name]
+        given = _given(task, arguments or {})
+        messages = [PromptMessage(role="user", content=TextContent(type="text", text=task.message(given)))]
+        if about := await self._about(task, given):
+            messages.append(PromptMessage(role="user", content=about))
+        return GetPromptResult(description=task.description, messages=messages)
+
+    async def _about(self, task: Task, given: Mapping[str, str]) -> EmbeddedResource | None:
+        """What a task is about; nothing where it was not judged yet: the task says how to ask."""
+        if not task.about:
+            return None
+        uri = UriTemplate.parse(task.about).expand(given)
+        try:
+            read = await self.read_resource(uri)
+        except ResourceError:
+            return None
+        (contents,) = [each for each in read if isinstance(each, ReadResourceContents)]
+        text = TextResourceContents(uri=uri, text=str(contents.content), mime_type=contents.mime_type)
+        return EmbeddedResource(type="resource", resource=text)
+
+    async def complete(
+        self,
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion:
+        """Words for an argument."""
+        given = dict(context.arguments or {}) if context else {}
+        asked = {"argument": argument.name, "start": argument.value[:LONGEST], "given": given}
+        try:
+            done = await self.jobs.run(Request(COMPLETE, asked, self.bounds))
+        except Refusal:
+            return Completion(values=[])
+        return Completion(values=json.loads(done.answer))
+
+
+def _argument(name: str) -> PromptArgument:
+    return PromptArgument(name=name, description=ARGUMENTS[name], required=True)
+
+
+def _matched(uri: str) -> tuple[ReadableResource, dict[str, Any]] | None:
+    for resource in RESOURCES.values():
+        if not resource.is_template and resource.uri == uri:
+            return resource, {}
+        found = UriTemplate.parse(resource.uri).match(uri) if resource.is_template else None
+        if found is not None:
+            return resource, dict(found)
+    return None
+
+
+def _given(task: Task, arguments: Mapping[str, Any]) -> dict[str, str]:
+    missing = [name for name in task.arguments if not arguments.get(name)]
+    if missing:
+        raise MCPError(INVALID_PARAMS, f"{task.name}: missing {', '.join(missing)}")
+    return {name: str(arguments[name])[:LONGEST] for name in task.arguments}

@@ -1,0 +1,219 @@
+"""What is read by its address: the JSON of the command line and pages, which never judge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from mcp import Client, MCPError
+from mcp.types import PromptReference
+
+from abistore.interface import IngestPlan, open_store
+from abistore.mcp.prompts.all import TASKS
+from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.resources.pages import PAGES
+from tests.mcp.conftest import Agent, fill
+
+
+def read(agent: Agent, uri: str) -> str:
+    async def asked(client: Client) -> Any:
+        return await client.read_resource(uri)
+
+    (contents,) = agent.ask(asked).contents
+    assert str(contents.uri) == uri
+    text = contents.text
+    assert isinstance(text, str)
+    return text
+
+
+def unread(agent: Agent, uri: str) -> tuple[int, str]:
+    async def asked(client: Client) -> tuple[int, str]:
+        try:
+            await client.read_resource(uri)
+        except MCPError as error:
+            return error.code, error.message
+        return 0, ""
+
+    found = agent.ask(asked)
+    assert isinstance(found, tuple)
+    return found
+
+
+@pytest.fixture
+def judged(modern: Agent, libraries: dict[str, Path], tmp_path: Path) -> Agent:
+    """An agent of a store that remembers its verdicts."""
+    database = tmp_path / "judged.db"
+    with open_store(database, create=True) as store:
+        fill(store, libraries)
+        store.history("libgeo")
+    return modern.set(database=str(database))
+
+
+def test_every_resource_is_listed_with_what_it_is(agent: Agent) -> None:
+    async def asked(client: Client) -> Any:
+        return (await client.list_resources()).resources, (await client.list_resource_templates()).resource_templates
+
+    fixed, templates = agent.ask(asked)
+    assert {each.name for each in (*fixed, *templates)} == set(RESOURCES)
+    assert {each.uri for each in fixed} >= {"abistore://libraries", "abistore://schema", "abistore://latest/summary"}
+    for each in (*fixed, *templates):
+        assert each.description
+        assert each.mime_type in {"application/json", "text/markdown", "application/sarif+json", "text/html"}
+
+
+def test_what_is_stored_is_told(agent: Agent) -> None:
+    assert json.loads(read(agent, "abistore://libraries"))["lines"][0]["line"]["library"] == "libgeo"
+    releases = json.loads(read(agent, "abistore://libraries/libgeo"))["releases"]
+    assert [release["version"] for release in releases] == ["1.0", "1.1", "2.0"]
+    moves = json.loads(read(agent, "abistore://libraries/libgeo/baseline"))["moves"]
+    assert [(move["version"], move["reason"]) for move in moves] == [("1.0", "the first")]
+    snapshot = json.loads(read(agent, "abistore://libraries/libgeo/releases/1.0/snapshot.json"))
+    assert snapshot["format"] == "abistore-snapshot"
+
+
+def test_what_was_not_judged_stays_so(agent: Agent) -> None:
+    (history,) = json.loads(read(agent, "abistore://libraries/libgeo/history"))["histories"]
+    assert [row["unjudged"] for row in history["rows"]] == ["", "not judged yet", "not judged yet"]
+    code, message = unread(agent, "abistore://libraries/libgeo/releases/2.0/verdict")
+    assert code == -32602
+    assert "was not judged against 1.1 yet: judge it with `abistore verdict libgeo@2.0`" in message
+
+
+def test_verdicts_are_told_as_they_are_remembered(judged: Agent) -> None:
+    report = json.loads(read(judged, "abistore://libraries/libgeo/releases/2.0/verdict"))
+    assert report["verdict"] == "BREAKING"
+    assert read(judged, "abistore://libraries/libgeo/releases/2.0/verdict.md").startswith("## libgeo 1.1")
+    summary = json.loads(read(judged, "abistore://libraries/libgeo/releases/2.0/summary"))
+    assert (summary["verdict"], summary["old"], summary["new"]) == ("BREAKING", "libgeo@1.1", "libgeo@2.0")
+    assert json.loads(read(judged, "abistore://latest/summary")) == summary
+    assert json.loads(read(judged, "abistore://latest/report.json")) == report
+    page = read(judged, "abistore://libraries/libgeo/history.md")
+    assert "| 2.0 | " in page
+    assert "| BREAKING | BREAKING |" in page
+
+
+def test_a_comparison_is_read_in_every_form(judged: Agent) -> None:
+    answer = judged("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0")
+    root = f"abistore://comparisons/{answer['comparison_id']}"
+    assert json.loads(read(judged, answer["report_uri"]))["verdict"] == "BREAKING"
+    assert json.loads(read(judged, f"{root}/summary"))["headline"] == answer["headline"]
+    assert read(judged, f"{root}/report.md").startswith("## libgeo 1.0")
+    assert json.loads(read(judged, f"{root}/report.sarif"))["version"] == "2.1.0"
+    assert "<html" in read(judged, f"{root}/report.html")
+    finding = json.loads(read(judged, f"{root}/findings/{answer['changes'][0]['id']}"))["finding"]
+    assert finding["kind"] == "func_removed"
+    assert unread(judged, f"{root}/findings/ffff")[0] == -32602
+
+
+def test_a_comparison_that_was_never_made_is_not_made_by_reading(agent: Agent) -> None:
+    identity = agent("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0")["comparison_id"]
+    code, message = unread(agent.set(), f"abistore://comparisons/{identity}/report.json")
+    assert code == -32602
+    assert "not judged" in message
+
+
+def test_the_pages_of_documentation_are_read(agent: Agent) -> None:
+    for page in PAGES:
+        assert read(agent, f"abistore://docs/{page}").startswith("# ")
+    assert "**Fix:**" in read(agent, "abistore://docs/kinds/type_size_changed")
+    assert unread(agent, "abistore://docs/kinds/type_size_chnged")[0] == -32602
+
+
+def test_the_schema_tells_all_members_of_every_answer(agent: Agent) -> None:
+    schema = json.loads(read(agent, "abistore://schema"))
+    assert schema["surface_version"] == 1
+    assert "next_cursor" in schema["answers"]["abi_compare"]["properties"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "abistore://nothing",
+        "abistore://libraries/nolib",
+        "abistore://docs/../../etc/passwd",
+        "abistore://docs/%2e%2e%2fpasswd",
+        "abistore://comparisons/zz/summary",
+        "file:///etc/passwd",
+    ],
+)
+def test_what_is_not_there_is_said(uri: str, agent: Agent) -> None:
+    code, message = unread(agent, uri)
+    assert code == -32602
+    assert message
+
+
+@pytest.mark.parametrize("version", ["v:1", "1.0+b~2", "2024-11-02", "\u00fc1"])
+def test_any_label_has_an_address(version: str, modern: Agent, libraries: dict[str, Path], tmp_path: Path) -> None:
+    database = tmp_path / "abi.db"
+    with open_store(database, create=True) as store:
+        (done,) = store.ingest(libraries["1.0"], IngestPlan(version=version))
+    assert done.status == "stored"
+    uri = f"abistore://libraries/libgeo/releases/{quote(version, safe='')}/snapshot.json"
+    assert json.loads(read(modern.set(database=str(database)), uri))["release"] == version
+
+
+GIVEN = {
+    "library": "libgeo",
+    "version": "2.0",
+    "new_input": "libgeo@2.0",
+    "comparison_id": "123456",
+    "finding_id": "abcdef",
+    "from_version": "1.0",
+    "to_version": "2.0",
+}
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_a_prompt_is_a_task_that_names_the_calls(name: str, agent: Agent) -> None:
+    arguments = {each: GIVEN[each] for each in TASKS[name].arguments}
+
+    async def asked(client: Client) -> Any:
+        return await client.get_prompt(name, arguments)
+
+    first, *_ = agent.ask(asked).messages
+    assert "abi_" in first.content.text
+    assert all(value in first.content.text for value in arguments.values())
+    assert "{" not in first.content.text
+
+
+def test_a_prompt_brings_what_it_is_about(judged: Agent) -> None:
+    async def asked(client: Client) -> Any:
+        return await client.get_prompt("review_release", {"library": "libgeo", "version": "2.0"})
+
+    _, about = judged.ask(asked).messages
+    assert json.loads(about.content.resource.text)["verdict"] == "BREAKING"
+
+
+def test_a_prompt_without_its_arguments_is_refused(agent: Agent) -> None:
+    async def asked(client: Client) -> tuple[int, str]:
+        try:
+            await client.get_prompt("review_release", {"library": "libgeo"})
+        except MCPError as error:
+            return error.code, error.message
+        return 0, ""
+
+    assert agent.ask(asked) == (-32602, "review_release: missing version")
+
+
+@pytest.mark.parametrize(
+    ("argument", "start", "given", "words"),
+    [
+        ("library", "lib", {}, ["libgeo"]),
+        ("version", "", {"library": "libgeo"}, ["1.0", "1.1", "2.0", "latest", "prev", "baseline:release"]),
+        ("version", "2", {"library": "libgeo"}, ["2.0"]),
+        ("version", "", {}, []),
+        ("new_input", "libgeo@l", {}, ["libgeo@latest"]),
+        ("finding_id", "", {}, []),
+    ],
+)
+def test_words_are_offered_for_arguments(
+    argument: str, start: str, given: dict[str, str], words: list[str], agent: Agent
+) -> None:
+    async def asked(client: Client) -> Any:
+        reference = PromptReference(type="ref/prompt", name="review_release")
+        return await client.complete(reference, {"name": argument, "value": start}, context_arguments=given)
+
+    assert agent.ask(asked).completion.values == words
