@@ -8,14 +8,17 @@ import shutil
 import signal
 import subprocess
 import traceback
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
 
+import psycopg
 import pytest
 from hypothesis import settings
 
 from examples.obtain import Missing
+from tests.store import postgres
 
 ROOT = Path(__file__).parent
 
@@ -44,6 +47,36 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-cases", action="store_true", help="rewrite the findings blocks of the rules' cases")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """A server for all tests of this process."""
+    if postgres.programs() is None:
+        pytest.skip("no PostgreSQL server is installed")
+    with postgres.server() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def empty_postgres(postgres_server: str) -> Callable[[], str]:
+    """Makes an empty database; its URL."""
+
+    numbers = count(1)
+
+    def make() -> str:
+        name = f"store{next(numbers)}"
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return postgres_server.replace("/postgres?", f"/{name}?")
+
+    return make
+
+
+@pytest.fixture
+def postgres_url(empty_postgres: Callable[[], str]) -> str:
+    """The URL of an empty database."""
+    return empty_postgres()
 
 
 @cache

@@ -56,7 +56,7 @@ def test_a_candidate_is_judged_shown_and_exported_by_its_reference(kept: Call) -
     assert "candidate:3.0" in done.err
 
 
-def test_a_candidate_completes(kept: Call) -> None:
+def test_a_candidate_is_offered_where_its_reference_is_begun(kept: Call) -> None:
     assert references("libcase@c") == ("libcase@candidate:3.0",)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,6 @@ from abistore.store.database.tables import metadata
 from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import ADDED, NEW, OLD, Call
-from tests.store import postgres
 
 BUG = 70
 TABLES = metadata.sorted_tables
@@ -50,15 +49,12 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
+def server(postgres_server: str) -> str:
     """A server with an undamaged store, a template for others."""
-    if postgres.programs() is None:
-        pytest.skip("no PostgreSQL server is installed")
-    with postgres.server() as url:
-        with psycopg.connect(url, autocommit=True) as driver:
-            driver.execute("CREATE DATABASE sound")
-        fill(url.replace("/postgres?", "/sound?"))
-        yield url
+    with psycopg.connect(postgres_server, autocommit=True) as driver:
+        driver.execute("CREATE DATABASE sound")
+    fill(postgres_server.replace("/postgres?", "/sound?"))
+    return postgres_server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -86,7 +86,7 @@ def test_an_identity_that_no_comparison_has_is_not_found(stored: Call) -> None:
     ("option", "value", "field"),
     [("--impact", "api_break", "impact"), ("--element", "enums", "element"), ("--evidence", "symbol", "evidence")],
 )
-def test_kinds_are_filtered(abistore: Call, option: str, value: str, field: str) -> None:
+def test_kinds_are_filtered_by_each_of_their_properties(abistore: Call, option: str, value: str, field: str) -> None:
     found = abistore("changes", option, value, "--json").json
     assert 0 < found["count"] == len(found["changes"]) < len(KINDS)
     assert {kind[field] for kind in found["changes"]} == {value}

@@ -53,7 +53,7 @@ def stored(database: Path) -> Path:
     return database
 
 
-def test_judging_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judging_ends_in_bounded_time_and_names_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("abistore.compare.comparison"), "fold", endless)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo.so.1 against libgeo.so.1 took more than"):
         judge(release("a"), release("a", "b"))
@@ -102,7 +102,7 @@ def dump(path: Path) -> list[str]:
         return list(connection.iterdump())
 
 
-def test_loading_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_ends_in_bounded_time_and_names_the_releases(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("abistore.store.snapshots.read._snapshot", endless)
     with pytest.raises(LimitExceeded, match=r"^loading libgeo@1.0 and libgeo@1.1 took more than"):
         compare("libgeo@1.0", "libgeo@1.1", database=stored)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Call
-from tests.store import postgres
 
 
 def without_what_differs(answer: object) -> object:
@@ -23,8 +20,9 @@ def without_what_differs(answer: object) -> object:
     return answer
 
 
-@pytest.mark.skipif(postgres.programs() is None, reason="no PostgreSQL server is installed")
-def test_a_url_is_as_good_as_a_path(abistore: Call, old: Path, added: Path, new: Path, database: Path) -> None:
+def test_a_url_is_as_good_as_a_path(
+    abistore: Call, old: Path, added: Path, new: Path, database: Path, postgres_url: str
+) -> None:
     calls: list[list[str | Path]] = [
         ["ingest", old, "--version", "1.0", "--set-baseline"],
         ["ingest", added, "--version", "1.1", "--against", "baseline", "--set-baseline"],
@@ -48,8 +46,7 @@ def test_a_url_is_as_good_as_a_path(abistore: Call, old: Path, added: Path, new:
         ["db", "check"],
         ["show", "libcase@9"],
     ]
-    with postgres.server() as url:
-        for words in calls:
-            here, there = (abistore(*words, "--json", "--db", where) for where in (database, url))
-            assert there.code == here.code
-            assert without_what_differs(there.json) == without_what_differs(here.json)
+    for words in calls:
+        here, there = (abistore(*words, "--json", "--db", where) for where in (database, postgres_url))
+        assert there.code == here.code
+        assert without_what_differs(there.json) == without_what_differs(here.json)

@@ -63,7 +63,7 @@ def test_every_format_is_printed_with_the_verdicts_exit_code(abistore: Call, old
     assert "gone" in done.out
 
 
-def test_modes(stored: Call) -> None:
+def test_each_mode_of_text_shows_what_it_is_for(stored: Call) -> None:
     stat = stored("verdict", "libcase@2.0", "--mode", "stat")
     assert stat.code == 4
     assert stat.out.count("\n") == 1

@@ -14,7 +14,6 @@ import pytest
 from tests.build import build_library
 from tests.cli.commands import calls
 from tests.cli.conftest import NEW, OLD, Call, Done
-from tests.store import postgres
 
 SECRET = "s3cr3tP4ss"
 POLICY = "name: strict\nbase: strict_abi\n"
@@ -167,29 +166,25 @@ def test_no_command_tells_a_password_and_neither_does_an_sqlite_database(
         assert "ci.example.org" in "\n".join(driver.iterdump())
 
 
-@pytest.mark.skipif(postgres.programs() is None, reason="no PostgreSQL server is installed")
 def test_no_command_tells_the_password_of_a_server_and_neither_does_its_database(
-    abistore: Call, values: dict[str, str | Path], tmp_path: Path
+    abistore: Call, values: dict[str, str | Path], tmp_path: Path, postgres_url: str
 ) -> None:
-    with postgres.server() as url:
-        with_password = url.replace("abistore@", f"abistore:{SECRET}@").replace("postgresql://", "postgres://")
-        assert_told_by_none(abistore, values, "--db", with_password)
-        assert_told_by_none(abistore, values, "--db", f"{url}&password={SECRET}&sslpassword={SECRET}")
-        assert_no_file_tells(tmp_path)
-        with psycopg.connect(url) as connection:
-            tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
-            assert len(tables) > 5
-            for (table,) in tables:
-                for row in connection.execute(f"SELECT * FROM {table}".encode()).fetchall():
-                    assert SECRET not in str(row), table
+    with_password = postgres_url.replace("abistore@", f"abistore:{SECRET}@").replace("postgresql://", "postgres://")
+    assert_told_by_none(abistore, values, "--db", with_password)
+    assert_told_by_none(abistore, values, "--db", f"{postgres_url}&password={SECRET}&sslpassword={SECRET}")
+    assert_no_file_tells(tmp_path)
+    with psycopg.connect(postgres_url) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+        assert len(tables) > 5
+        for (table,) in tables:
+            for row in connection.execute(f"SELECT * FROM {table}".encode()).fetchall():
+                assert SECRET not in str(row), table
 
 
-@pytest.mark.skipif(postgres.programs() is None, reason="no PostgreSQL server is installed")
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgres+psycopg", "postgresql+psycopg"])
-def test_a_server_is_reached_by_each_of_its_schemes(scheme: str, abistore: Call) -> None:
-    with postgres.server() as url:
-        done = abistore("db", "init", "--json", "--db", url.replace("postgresql://", f"{scheme}://"))
-        assert (done.code, done.json["store"]["created"]) == (0, True)
+def test_a_server_is_reached_by_each_of_its_schemes(scheme: str, abistore: Call, postgres_url: str) -> None:
+    done = abistore("db", "init", "--json", "--db", postgres_url.replace("postgresql://", f"{scheme}://"))
+    assert (done.code, done.json["store"]["created"]) == (0, True)
 
 
 def test_a_password_that_an_older_version_stored_is_not_shown(

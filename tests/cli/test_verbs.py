@@ -472,7 +472,7 @@ def test_every_kind_of_change_is_listed_and_explained(abistore: Call) -> None:
         assert "Fix: " in told
 
 
-def test_kinds_are_filtered(abistore: Call) -> None:
+def test_two_filters_of_kinds_hold_at_once(abistore: Call) -> None:
     breaking = abistore("changes", "--impact", "breaking", "--element", "functions", "--json").json["changes"]
     assert {change["kind"] for change in breaking} >= {"func_removed"}
     assert {(change["impact"], change["element"]) for change in breaking} == {("breaking", "functions")}

@@ -193,7 +193,7 @@ def test_relro_and_immediate_binding() -> None:
     assert (none.relro, none.bind_now) == ("none", False)
 
 
-def test_executable_stack() -> None:
+def test_an_executable_stack_is_seen_where_the_linker_made_one() -> None:
     assert not build("-Wl,-z,noexecstack").hardening.executable_stack
     assert build("-Wl,-z,execstack").hardening.executable_stack
     assert not build().hardening.writable_executable_segment

@@ -42,14 +42,15 @@ def mass(count: int) -> Comparison:
 
 
 def report(count: int) -> Report:
-    names = sorted({finding.name.spelling for finding in mass(count).findings})
+    made = mass(count)
+    names = sorted({finding.name.spelling for finding in made.findings})
     declarations = tuple(
         ComparedDeclaration(
             name, "record", f"struct {name} {{\n    int a;  // 0\n}};", f"struct {name} {{\n    int a;  // 8\n}};"
         )
         for name in names
     )
-    return outline(mass(count), declarations=declarations)
+    return outline(made, declarations=declarations)
 
 
 @pytest.fixture(scope="module")

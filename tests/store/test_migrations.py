@@ -85,7 +85,7 @@ def test_a_postgresql_store_has_the_very_tables_that_the_migrations_lead_to(post
         assert not store.ingest(large(), IngestRequest("1.0")).known
 
 
-def test_metadata_equals_head(address: str) -> None:
+def test_a_new_store_has_what_the_metadata_says(address: str) -> None:
     with Store.open(address, write=True) as store:
         options = {"compare_type": True, "compare_server_default": True, "version_table": VERSION_TABLE}
         context = MigrationContext.configure(store.database.connection, opts=options)
