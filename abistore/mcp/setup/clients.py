@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -35,7 +36,8 @@ class Snippet(NamedTuple):
 def snippet(client: str, database: str | None, *, uvx: bool = False) -> Snippet:
     """The configuration of a client; a database whose URL has a password is left to the environment."""
     file, key = FILES[client]
-    secret = bool(database) and masked(str(database)) != database
+    one_word = re.sub(r"\s", "%20", database or "")  # a password may hold spaces, at which a text would be cut
+    secret = masked(one_word) != one_word
     given = absolute(database)
     words = [*_command(uvx), *([] if secret or not given else ["--db", given])]
     server: dict[str, Any] = {"command": words[0], "args": words[1:]}
