@@ -101,7 +101,7 @@ class Context:
 
     def exported(self, name: Name) -> bool:
         """Whether both releases export ``name``: only then can a consumer use it before and after."""
-        return all(each.variants("symbol", name) for each in (self.old, self.new))
+        return bool(self.old.variants("symbol", name) and self.new.variants("symbol", name))
 
     def affected(self, name: Name) -> tuple[Name, ...]:
         """The exports of both releases through which programs built against the old one meet ``name``, sorted.

@@ -55,7 +55,7 @@ def test_every_kind_of_change_is_found_between_neighbours_as_by_itself(labels: l
         for old, new in pairwise(releases):
             names = differing(old, new)
             later = side.after(new, set().union(*names.values()))
-            assert compared(Context(side, later, differing=names), None, None) == compare(old, new)
+            assert compared(Context(side, later, differing=names), None) == compare(old, new)
             side = later
 
 

@@ -29,8 +29,16 @@ def test_neighbours_are_judged_the_same_by_what_is_taken_on(seed: int) -> None:
     for old, new in pairwise(releases):
         names = differing(old, new)
         later = side.after(new, changed(names))
-        assert compared(Context(side, later, differing=names), None, None) == compare(old, new)
+        assert compared(Context(side, later, differing=names), None) == compare(old, new)
         side = later
+
+
+@relaxed
+@given(st.integers(0, 1 << 32))
+def test_renames_that_are_known_beforehand_change_nothing(seed: int) -> None:
+    old, *_, new = map(SideFacts, history(seed, 4))
+    renames = Context(old, new).renames
+    assert compared(Context(old, new, renames=renames), None) == compare(old.snapshot, new.snapshot)
 
 
 @relaxed

@@ -8,8 +8,15 @@ from random import Random
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
+from abistore.compare.policies.conditions import LocatedIn, TypeMatches
+from abistore.compare.policies.expressions import Expression
+from abistore.compare.policies.policy import profile
+from abistore.compare.policies.ranges import VersionRange
+from abistore.compare.policies.ruling import Ruling
+from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.model.history import IngestRequest, Release
 from abistore.model.judging.engine import ENGINE
 from abistore.model.snapshot import Snapshot
@@ -19,6 +26,7 @@ from abistore.service.judging.judging import churn
 from abistore.service.judging.ruling import key_of
 from abistore.store.store import Store
 from tests.laws import chained, histories
+from tests.laws.test_against_laws import unlocated
 
 
 def stored(address: str, releases: Sequence[Snapshot], order: Sequence[int]) -> None:
@@ -30,11 +38,11 @@ def stored(address: str, releases: Sequence[Snapshot], order: Sequence[int]) -> 
             store.ingest(one, IngestRequest(f"1.{number}"))
 
 
-def assert_judged_as_alone(store: Store, old: Release, new: Release) -> None:
+def assert_judged_as_alone(store: Store, old: Release, new: Release, by: Ruling | None = None) -> None:
     before, after = store.load_many([old, new])
-    found = store.find_verdict(old, new, key_of(None, old, new), str(ENGINE))
+    found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
     assert found is not None
-    assert found.comparison == compare(before, after)
+    assert unlocated(found.comparison) == unlocated(compare(before, after, by))
     assert found.churn == churn(before, after)
 
 
@@ -51,3 +59,33 @@ def test_every_verdict_of_a_history_is_that_of_its_two_releases(maker: str, seed
         found = sorted(store.releases("lib"), key=lambda each: int(each.version[2:]))
         for old, new in (*pairwise(found), *((found[2], each) for each in found[3:])):
             assert_judged_as_alone(store, old, new)
+
+
+RULING = Ruling(
+    profile("sdk_vendor"),
+    Suppressions(
+        (
+            Suppression("names", (TypeMatches((Expression("P|lib.*"),)),)),
+            Suppression("files", (LocatedIn((Expression("src/.*"),)),), new_versions=VersionRange(((">=", "1.5"),))),
+        )
+    ),
+)
+"""Types of some names are accepted everywhere, what source files declare from 1.5 on."""
+
+
+def seeing(random: Random, snapshot: Snapshot) -> Snapshot:
+    """The release with as much evidence as before, or less."""
+    states = (each if random.random() < 0.8 else replace(each, state="partial") for each in snapshot.evidence)
+    return replace(snapshot, evidence=tuple(states))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_history_by_a_ruling_and_of_uneven_evidence_is_that_of_its_releases(seed: int, address: str) -> None:
+    random = Random(seed)
+    stored(address, [seeing(random, each) for each in histories.history(seed, 9)], random.sample(range(9), 9))
+    set_baseline("lib@1.1", database=address)
+    history("lib", database=address, by=RULING)
+    with Store.open(address, write=False) as store:
+        found = sorted(store.releases("lib"), key=lambda each: int(each.version[2:]))
+        for old, new in (*pairwise(found), *((found[1], each) for each in found[2:])):
+            assert_judged_as_alone(store, old, new, RULING)

@@ -14,7 +14,11 @@ from abistore.model.shapes import Array, Field, TypeRef
 
 
 class FieldType(Enum):
-    """What differs between a field's two types; qualifiers of the field itself have rules of their own."""
+    """What differs between a field's two types; qualifiers of the field itself have rules of their own.
+
+    ``RESPELLED``: another name for the same bits (``long`` and ``long long``). ``FLEXIBLE``: a last array with another
+    bound (``T x[]`` for ``T x[1]``). ``REINTERPRETED``: the same bits with another meaning (``int`` and ``unsigned``).
+    """
 
     NONE = auto()
     RESPELLED = auto()

@@ -12,7 +12,13 @@ VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_lis
 
 
 class TypeDifference(Enum):
-    """What differs between two types at one place of a signature."""
+    """What differs between two types at one place of a signature.
+
+    ``SPELLING``: another name for the same bits. ``REINTERPRETED``: the same bits with another meaning.
+    ``POINTER_LEVEL``: ``int`` became ``int *``, or the reverse. ``TEMPLATE_ARGUMENT``: ``list<A>`` became ``list<B>``.
+    ``VOID_TO_VALUE``: a result that callers of the old function do not look at. ``OTHER``: callers and the function
+    disagree.
+    """
 
     NONE = auto()
     SPELLING = auto()

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from abistore.compare.consumers.internal_exports import InternalDeclarations
-from abistore.compare.reuse.carrying import Portraits
+from abistore.compare.reuse.carrying import Summaries
 from abistore.compare.types.mentions import NONE, Names, TypeUse
 from abistore.model.files import is_own_header, is_source
 from abistore.model.names import Name
@@ -29,7 +29,7 @@ class Allocation:
 
     def __init__(
         self,
-        uses: Portraits[TypeUse],
+        uses: Summaries[TypeUse],
         internals: InternalDeclarations,
         files: Mapping[Name, str],
         *,

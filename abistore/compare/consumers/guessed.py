@@ -10,7 +10,7 @@ from abistore.compare.consumers.consumers import Consumers, Owner, ReleaseExport
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.internal_exports import InternalDeclarations
-from abistore.compare.reuse.carrying import Portraits, take_on
+from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.mentions import TypeUse, TypeUses
 from abistore.model.names import Name
@@ -70,16 +70,16 @@ class GuessedConsumers(Consumers):
         return self._allocation.passed_with(type, stays)
 
     @cached_property
-    def _standings(self) -> HeaderClues:
+    def _clues(self) -> HeaderClues:
         return HeaderClues(self._own.snapshot, self._files, self._reach)
 
     @cached_property
     def _internals(self) -> InternalDeclarations:
-        return InternalDeclarations(self._standings)
+        return InternalDeclarations(self._clues)
 
     @cached_property
-    def _uses(self) -> Portraits[TypeUse]:
-        return Portraits(self._own.snapshot.entries.get("layout", {}), TypeUses(self._types, self._reach).of)
+    def _uses(self) -> Summaries[TypeUse]:
+        return Summaries(self._own.snapshot.entries.get("layout", {}), TypeUses(self._types, self._reach).of)
 
     @cached_property
     def _allocation(self) -> Allocation:
@@ -91,14 +91,14 @@ class GuessedConsumers(Consumers):
         return not any("C++" in language or "plus_plus" in language for language in languages)
 
     def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
-        """Take the portraits of what is as it was, and what follows from all if the others are alike."""
+        """Take the summaries of what is as it was, and all answers where the other summaries are equal too."""
         if not isinstance(before, GuessedConsumers):
             return
         known = vars(before)
         same_uses = "_uses" in known and self._uses.take_on(before._uses, resolving())
-        if "_standings" not in known or (self._files is not before._files and self._files != before._files):
+        if "_clues" not in known or (self._files is not before._files and self._files != before._files):
             return
-        if self._standings.take_on(before._standings, changed) and "_internals" in known:
+        if self._clues.take_on(before._clues, changed) and "_internals" in known:
             self._internals.take_on(before._internals)
             if same_uses and "_allocation" in known and self._is_plain == before._is_plain:
                 take_on(self._allocation, before._allocation)

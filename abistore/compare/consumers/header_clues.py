@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from abistore.compare.reuse.carrying import Portraits
+from abistore.compare.reuse.carrying import Summaries
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import Reach, Reference, embedded
@@ -60,16 +60,16 @@ class DeclarationOwner(msgspec.Struct, frozen=True):
 
 
 class HeaderClues:
-    """Where the declarations of one snapshot stand and what their shapes are, each drawn when it is looked at."""
+    """Which file each declaration stands in, and what its shapes tell about headers."""
 
     def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
         self.files = files
-        drawn = _Drawer(snapshot, files, reach)
-        self.names = Portraits(drawn.layout, drawn.standing)
-        self.parts = Portraits(drawn.layout, drawn.parts)
+        made = _Summariser(snapshot, files, reach)
+        self.names = Summaries(made.layout, made.standing)
+        self.parts = Summaries(made.layout, made.parts)
 
     def take_on(self, before: HeaderClues, changed: Collection[Name]) -> bool:
-        """Take what a release before has, other than of ``changed`` names; whether those are alike too."""
+        """Take what is known of the release before, but for the ``changed`` names; whether those are equal too."""
         return self.names.take_on(before.names, changed) & self.parts.take_on(before.parts, changed)
 
     def mentioned(self, name: Name) -> Iterator[Name]:
@@ -77,8 +77,8 @@ class HeaderClues:
         return (other for part in self.parts[name] for other, _ in part.mentions)
 
 
-class _Drawer:
-    """Draws the portraits; apart from what keeps these, so that neither keeps the other alive."""
+class _Summariser:
+    """Makes the summaries. It does not hold those that it made: a release before may go when they are taken from it."""
 
     def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
         self.layout, self._symbols = snapshot.entries.get("layout", {}), snapshot.entries.get("symbol", {})

@@ -25,13 +25,13 @@ class InternalDeclarations:
     public, :class:`PublicHeaders` tells.
     """
 
-    def __init__(self, standings: HeaderClues) -> None:
-        self._standings = standings
-        self._files = standings.files
-        self._surface = PublicHeaders(standings)
+    def __init__(self, clues: HeaderClues) -> None:
+        self._clues = clues
+        self._files = clues.files
+        self._surface = PublicHeaders(clues)
 
     def take_on(self, before: InternalDeclarations) -> None:
-        """Take what was worked out for a release before that has the same standings and files."""
+        """Take what was worked out for a release before that has the same clues and files."""
         take_on(self, before)
         take_on(self._surface, before._surface)
 
@@ -52,14 +52,14 @@ class InternalDeclarations:
         files = {name: file for name, file in self._files.items() if name.kind in ("record", "enum")}
         headers = any(map(is_own_header, set(files.values())))
         sourced = (name for name, file in files.items() if headers and is_source(file))
-        unnameable = (name for name in self._standings.names if name.kind == "record" and UNNAMEABLE in name.spelling)
+        unnameable = (name for name in self._clues.names if name.kind == "record" and UNNAMEABLE in name.spelling)
         return self._with_instances({*self.concealed, *sourced, *unnameable})
 
     def _with_instances(self, classes: set[Name]) -> frozenset[Name]:
         """``classes`` and the standard library's templates of them, which nobody else can have."""
         instances = [
             (name, argument)
-            for name, parts in (self._standings.parts.items() if classes else ())
+            for name, parts in (self._clues.parts.items() if classes else ())
             for part in parts
             for argument in part.arguments
         ]
@@ -82,13 +82,13 @@ class InternalDeclarations:
     def _owners(self, export: Name) -> Sequence[Name | None]:
         """The class that each description of ``export`` makes it a member of."""
         emitted = class_behind(export.spelling)
-        return [Name("record", emitted)] if emitted else self._standings.names[export].owners
+        return [Name("record", emitted)] if emitted else self._clues.names[export].owners
 
     def _may_be_concealed(self, owner: Name | None) -> bool:
         """Whether the class may be one of :attr:`classes`. Its own file rules out most, without these."""
         if owner is None:
             return False
-        return may_be_private(self._files.get(owner, "")) or any(part.foreign for part in self._standings.parts[owner])
+        return may_be_private(self._files.get(owner, "")) or any(part.foreign for part in self._clues.parts[owner])
 
     def header(self, export: Name) -> str:
         """The header that is not public and declares ``export``; empty where none does."""

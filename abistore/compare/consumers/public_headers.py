@@ -15,7 +15,7 @@ MANY = 10
 
 
 class PublicHeaders:
-    """The headers of one side that its public ones do without.
+    """Which headers only the library's own sources need.
 
     Public are the headers in an ``include`` folder that declare some of what is exported. Headers beside that folder
     are not, as long as nothing public needs what they declare: a type that a public header's types embed, derive from
@@ -26,8 +26,8 @@ class PublicHeaders:
     needed, the folder is not all that is installed, and tells of no other.
     """
 
-    def __init__(self, standings: HeaderClues) -> None:
-        self._standings = standings
+    def __init__(self, clues: HeaderClues) -> None:
+        self._clues = clues
 
     def hides(self, name: Name) -> bool:
         """Whether ``name`` is declared in such a header, as far as is known."""
@@ -45,9 +45,7 @@ class PublicHeaders:
             return file if may_be_private(file) and file in self.hidden else ""
         if not is_mangled(name.spelling):
             return ""
-        if any(
-            may_be_private(each) and not is_source(each) for each in map(self.file, self._standings.mentioned(name))
-        ):
+        if any(may_be_private(each) and not is_source(each) for each in map(self.file, self._clues.mentioned(name))):
             needed = {self.file(other) for other, _ in self._needed(name, False)} & self.hidden
             if needed:
                 return min(needed)
@@ -56,13 +54,13 @@ class PublicHeaders:
     @cached_property
     def _interface_is_c(self) -> bool:
         """Whether public headers declare no C++ export, while hidden ones are known to declare many."""
-        exports = (name for name in self._standings.names if name.kind != "record" and is_mangled(name.spelling))
+        exports = (name for name in self._clues.names if name.kind != "record" and is_mangled(name.spelling))
         files = [self.file(name) for name in exports]
         return all(include_root(file) is None for file in files) and sum(file in self.hidden for file in files) >= MANY
 
     def file(self, name: Name) -> str:
         """The file that declares ``name``, the class for members; empty where it is not known."""
-        return self._standings.names[name].file
+        return self._clues.names[name].file
 
     @cached_property
     def hidden(self) -> frozenset[str]:
@@ -76,14 +74,14 @@ class PublicHeaders:
 
     def is_handle(self, name: Name) -> bool:
         """Whether public headers mention the record ``name`` and need no header that defines it."""
-        return self._standings.files.get(name) in self.unneeded and name in self._handles
+        return self._clues.files.get(name) in self.unneeded and name in self._handles
 
     @cached_property
     def _beside(self) -> tuple[frozenset[str], frozenset[str]]:
         """The headers beside ``include`` folders, and those of them that nothing public needs."""
         roots = self._roots()
         declared: dict[str, list[Name]] = {}
-        for name in self._standings.names if roots else ():
+        for name in self._clues.names if roots else ():
             file = self.file(name)
             if is_own_header(file) and any(is_beside(file, root) for root in roots):
                 declared.setdefault(file, []).append(name)
@@ -91,7 +89,7 @@ class PublicHeaders:
             return frozenset(), frozenset()
         hidden = set(declared)
         place = {name: file for file, names in declared.items() for name in names}
-        pending = [(name, False) for name in self._standings.names if self._is_public(name, place)]
+        pending = [(name, False) for name in self._clues.names if self._is_public(name, place)]
         seen = set(pending)
         while pending and hidden:
             for each in self._needed(*pending.pop()):
@@ -113,9 +111,9 @@ class PublicHeaders:
         Headers of which inline functions alone are exported may be another project's, which this one brings along.
         """
         found = set[str]()
-        for name in self._standings.names:
-            if name.kind in ("function", "variable") and self._standings.names[name].strong:
-                mentioned = () if is_mangled(name.spelling) else self._standings.mentioned(name)
+        for name in self._clues.names:
+            if name.kind in ("function", "variable") and self._clues.names[name].strong:
+                mentioned = () if is_mangled(name.spelling) else self._clues.mentioned(name)
                 for file in (self.file(name), *map(self.file, mentioned)):
                     root = include_root(file)
                     if root is not None:
@@ -142,7 +140,7 @@ class PublicHeaders:
             return
         plain = exported and not is_mangled(name.spelling)
         unknown = plain and include_root(file) is None
-        for part in self._standings.parts[name]:
+        for part in self._clues.parts[name]:
             tags = () if complete or part.stands_for is None else part.stands_for
             for other, by_value in part.mentions:
                 defined = by_value and other not in tags
@@ -156,29 +154,29 @@ class PublicHeaders:
 
     def _deleted_by(self, pointer: Name) -> Iterator[Name]:
         """What a ``std::unique_ptr`` deletes: inline destructors need its definition."""
-        return (part.first for part in self._standings.parts[pointer] if part.first is not None)
+        return (part.first for part in self._clues.parts[pointer] if part.first is not None)
 
     @cached_property
     def _destroyed_inside(self) -> frozenset[Name]:
         """The classes whose destructors the library exports and no header defines."""
-        strong = (name for name in self._standings.names if self._standings.names[name].strong)
+        strong = (name for name in self._clues.names if self._clues.names[name].strong)
         return frozenset(
-            part.destroys for name in strong for part in self._standings.parts[name] if part.destroys is not None
+            part.destroys for name in strong for part in self._clues.parts[name] if part.destroys is not None
         )
 
     def _names_handle(self, alias: Name) -> bool:
         """Whether ``alias`` is another name of a record that public headers mention."""
-        named = [each for part in self._standings.parts[alias] for each in part.stands_for or ()]
+        named = [each for part in self._clues.parts[alias] for each in part.stands_for or ()]
         return bool(named) and self._handles.issuperset(named)
 
     @cached_property
     def _handles(self) -> frozenset[Name]:
         """The records that public headers mention."""
-        public = (name for name in self._standings.names if include_root(self.file(name)) is not None)
-        return frozenset(other for name in public for other in self._standings.mentioned(name))
+        public = (name for name in self._clues.names if include_root(self.file(name)) is not None)
+        return frozenset(other for name in public for other in self._clues.mentioned(name))
 
     @cached_property
     def _given(self) -> frozenset[Name]:
         """The records that C functions hand out: they return a pointer to one, or fill one in."""
-        plain = (name for name in self._standings.names if name.kind == "function" and not is_mangled(name.spelling))
-        return frozenset(each for name in plain for part in self._standings.parts[name] for each in part.hands_out)
+        plain = (name for name in self._clues.names if name.kind == "function" and not is_mangled(name.spelling))
+        return frozenset(each for name in plain for part in self._clues.parts[name] for each in part.hands_out)

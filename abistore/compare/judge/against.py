@@ -1,4 +1,4 @@
-"""Judging one release after the other against the same old one, by what differs from the one before."""
+"""Judging releases one after the other against one old release, by what differs from the one before."""
 
 from __future__ import annotations
 

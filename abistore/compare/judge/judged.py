@@ -85,7 +85,7 @@ class DeclarationJudge:
 
 
 def _judged(found: Mapping[Facet, Sequence[Finding]], unseen: Iterable[UnseenMark]) -> Judged:
-    """What headers show that other evidence shows too is found once; what is left says that headers show it."""
+    """A finding from headers that the export table or debug information gives too is left out."""
     symbol, layout, source = (tuple(found.get(facet, ())) for facet in FACETS)
     known = {*symbol, *layout} if source else ()
     by_headers = tuple(msgspec.structs.replace(each, facet="source") for each in source if each not in known)

@@ -35,21 +35,21 @@ class LazyValue(Generic[P]):
         return bool(self._made)
 
 
-class Portraits(Mapping[Name, P], Generic[P]):
-    """Of each declaration the part that some question about the whole library depends on, drawn when it is looked at.
+class Summaries(Mapping[Name, P], Generic[P]):
+    """What a question about the whole library needs to know of each declaration, made when it is first asked for.
 
-    A whole that looks at portraits only is the same for two releases if all portraits that it looked at are.
+    An answer that looks at summaries only holds for a later release too if all summaries that it looked at are equal.
     """
 
-    def __init__(self, names: Mapping[Name, object], draw: Callable[[Name], P]) -> None:
+    def __init__(self, names: Mapping[Name, object], summarise: Callable[[Name], P]) -> None:
         self._names = names
-        self._draw = draw
-        self._drawn: dict[Name, P] = {}
+        self._summarise = summarise
+        self._made: dict[Name, P] = {}
 
     def __getitem__(self, name: Name) -> P:
-        found = self._drawn.get(name)
+        found = self._made.get(name)
         if found is None:
-            found = self._drawn[name] = self._draw(name)
+            found = self._made[name] = self._summarise(name)
         return found
 
     def __iter__(self) -> Iterator[Name]:
@@ -61,15 +61,15 @@ class Portraits(Mapping[Name, P], Generic[P]):
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def take_on(self, before: Portraits[P], changed: Collection[Name]) -> bool:
-        """Take the portraits of a release before, other than of the ``changed`` names; whether those are alike too."""
-        drawn = {**before._drawn, **self._drawn}
+    def take_on(self, before: Summaries[P], changed: Collection[Name]) -> bool:
+        """Take the summaries of the release before, but for the ``changed`` names; whether those are equal too."""
+        made = {**before._made, **self._made}
         for name in changed:
-            if name in drawn and name not in self._drawn:
-                del drawn[name]
-        self._drawn = drawn
+            if name in made and name not in self._made:
+                del made[name]
+        self._made = made
         return all(
-            (name in before) == (name in self) and (name not in before._drawn or before._drawn[name] == self[name])
+            (name in before) == (name in self) and (name not in before._made or before._made[name] == self[name])
             for name in changed
         )
 

@@ -1,4 +1,4 @@
-"""What declarations of both sides go on mentioning as they did."""
+"""Which types a declaration mentions in the same way in both releases."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ NEVER = IndirectCalls()
 
 
 class TypeUse(msgspec.Struct, frozen=True):
-    """A declaration as the exposure of types depends on it.
+    """What one declaration does with types: it tells who allocates these, and who can see into them.
 
     ``inside`` is what the pointers in an object lead to, each beside the type that it resolves to. ``points_at`` is
     what a variable leads to, ``written`` what an export's own declaration writes down, ``usable`` all that consumers
@@ -90,7 +90,7 @@ class TypeUse(msgspec.Struct, frozen=True):
 
 
 class TypeUses:
-    """Draws the use of declarations on one side of a comparison."""
+    """Tells what the declarations of one release do with types."""
 
     def __init__(self, side: TypeSide, reach: Callable[[], Reach]) -> None:
         self._side = side
