@@ -22,9 +22,9 @@ class FacetReading(msgspec.Struct, frozen=True):
 
 
 def join(binary: Snapshot, readings: Iterable[FacetReading]) -> Snapshot:
-    """``binary``, which says what file it is and no more, with what was read of its facets.
+    """The snapshot of a file: ``binary`` tells which file it is, ``readings`` what each facet shows.
 
-    A facet that shows nothing has no entries, so that nobody takes it for a library without declarations.
+    A facet whose evidence is missing has no entries: an empty one would say that the library declares nothing.
     """
     entries: dict[Facet, Mapping[Name, Variants]] = {}
     locations: dict[Name, Location] = {}

@@ -128,11 +128,7 @@ def _open(path: Path) -> int:
     except PermissionError:
         raise InputError(f"{path}: not readable", "check the permissions of the file and its folder") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be opened: {_reason(error)}") from error
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (isinstance(error, OSError) and error.strerror) or str(error)
+        raise InputError(f"{path}: cannot be opened: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _check_sort(path: Path, status: os.stat_result) -> None:

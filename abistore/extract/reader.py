@@ -19,7 +19,7 @@ class ExtractOptions:
 
     ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``; ``debuginfod`` allows asking the
     servers of ``DEBUGINFOD_URLS``; ``layout=False`` reads the binary's tables only. ``max_bytes`` bounds every file
-    read and every section after decompression. ``progress`` is told what is read and which part of its units are, from
+    read and every section after decompression. ``progress`` is called with what is being read and how far that is, from
     0 to 1.
     """
 

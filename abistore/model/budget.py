@@ -6,7 +6,8 @@ it would be a million million parts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final, TypeAlias, assert_never
 
 from msgspec.structs import replace
@@ -87,7 +88,11 @@ class TypeBudget:
 
     def parts(self, shape: AnyShape) -> int:
         """How many parts a declaration has, with what it spells out."""
-        return self.own(shape) + sum(self._size(each)[0] for each in mentioned(shape))
+        return self.own(shape) + self.spelled(mentioned(shape))
+
+    def spelled(self, types: Iterable[TypeRef]) -> int:
+        """How many parts types have where they are mentioned."""
+        return sum([1 if type.__class__ in LEAVES else self._size(type)[0] for type in types])
 
     def _size(self, type: TypeRef) -> Size:
         if type.__class__ in LEAVES:
@@ -182,9 +187,12 @@ def fitted(entries: Entries) -> tuple[Entries, int]:
     most, refused = MOST_PARTS, 0
     while True:
         budget = TypeBudget(most)
-        every = [shape for shapes in entries.values() for shape in shapes]
-        written = sum(budget.own(shape) + len(mentioned(shape)) for shape in every)
-        if sum(map(budget.parts, every)) <= SPARE_PARTS + PARTS_PER_MENTION * written or most <= 4:
+        written = spelled = 0
+        for shape in chain.from_iterable(entries.values()):
+            own, types = budget.own(shape), mentioned(shape)
+            written += own + len(types)
+            spelled += own + budget.spelled(types)
+        if spelled <= SPARE_PARTS + PARTS_PER_MENTION * written or most <= 4:
             return entries, refused
         most //= 2
         budget = TypeBudget(most)

@@ -70,7 +70,7 @@ def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence
 
 
 def _note_line_tables(absent: Iterable[str], exports: Exports, info: DebugInfo) -> None:
-    """Records the units of ``absent`` functions that tell lines only: what they leave out is not what no source has."""
+    """Records the units that hold ``absent`` functions and have line tables only: ``-g1`` describes no types."""
     places = {symbol: address for address, symbols in exports.by_address.items() for symbol in symbols}
     functions = {places[each] for each in absent if each in places and exports.kinds[each] == "function"}
     for unit in info.without_functions(functions):

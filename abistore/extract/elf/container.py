@@ -74,7 +74,7 @@ class ElfFile:
         if ident[:4] != MAGIC:
             raise UnknownFormat(f"{self.path}: not an ELF file")
         if len(ident) < 16 or ident[4] not in (1, 2) or ident[5] not in (1, 2):
-            raise ExtractError(f"{self.path}: not a valid ELF header")
+            raise ExtractError(f"{self.path}: its ELF header is damaged")
         self.bits: Literal[32, 64] = 32 if ident[4] == 1 else 64
         self.little = ident[5] == 1
         self.order = "<" if self.little else ">"
@@ -99,14 +99,14 @@ class ElfFile:
         if offset == 0:
             return None
         if entry != layout.size:
-            raise ExtractError(f"{self.path}: section table entries of {entry} bytes")
+            raise ExtractError(f"{self.path}: its section header table has entries of {entry} bytes, not {layout.size}")
         return ElfSection("", *layout.unpack(self.read_at(offset, layout.size))[1:])
 
     def _sections(self, offset: int, entry: int, count: int, names: int) -> tuple[ElfSection, ...]:
         table = self.read_at(offset, entry * count)
         rows = list(struct.iter_unpack(self.order + _SECTION[self.bits], table))
         if names >= len(rows):
-            raise ExtractError(f"{self.path}: no section {names} for the section names")
+            raise ExtractError(f"{self.path}: section {names}, which should name all others, does not exist")
         _, kind, _, _, start, size, *_ = rows[names]
         strings = self.read_at(start, size) if kind != SHT_NOBITS else b""
         texts = texts_at(strings, [row[0] for row in rows], self.path)
@@ -117,7 +117,7 @@ class ElfFile:
         if not count or not offset:
             return ()
         if entry != layout.size:
-            raise ExtractError(f"{self.path}: program header entries of {entry} bytes")
+            raise ExtractError(f"{self.path}: its program header table has entries of {entry} bytes, not {layout.size}")
         rows = layout.iter_unpack(self.read_at(offset, entry * count))
         if self.bits == 64:
             return tuple(ElfSegment(t, flags, o, va, fs, ms, al) for t, flags, o, va, _, fs, ms, al in rows)
@@ -139,7 +139,7 @@ class ElfFile:
                 rest = segment.address + segment.file_size - address
                 if size is None or size <= rest:
                     return self.read_at(segment.offset + address - segment.address, rest if size is None else size)
-        raise ExtractError(f"{self.path}: no loaded segment holds address {address:#x}")
+        raise ExtractError(f"{self.path}: no PT_LOAD segment holds address {address:#x}")
 
     def has(self, name: str) -> bool:
         """Whether the file holds the contents of section ``name``, plain or compressed."""
@@ -260,6 +260,6 @@ def texts_at(strings: bytes, offsets: Sequence[int], path: Path) -> list[str]:
         text = text_at(strings, offset)
         budget -= len(text)
         if budget < 0:
-            raise ExtractError(f"{path}: the names in a string table overlap endlessly")
+            raise ExtractError(f"{path}: the names in a string table overlap: together they would fill the memory")
         texts.append(text)
     return texts

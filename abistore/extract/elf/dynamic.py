@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 from functools import cached_property
 
 from abistore.errors import ExtractError
@@ -115,7 +114,8 @@ class DynamicSection:
 
 def features(dynamic: DynamicSection) -> tuple[str, ...]:
     """What else the loader is told, by the names of the gABI and of ``elf.h``, sorted."""
-    found = set(_named(dynamic.flags, _FLAGS.items())) | set(_named(dynamic.flags_1, _FLAGS_1.items()))
+    found = {name for bit, name in _FLAGS.items() if dynamic.flags & bit}
+    found |= {name for bit, name in _FLAGS_1.items() if dynamic.flags_1 & bit}
     if DT_SYMBOLIC in dynamic.values:
         found.add("DF_SYMBOLIC")
     if DT_RELR in dynamic.values:
@@ -123,7 +123,3 @@ def features(dynamic: DynamicSection) -> tuple[str, ...]:
     found.update(f"DT_AUXILIARY {name}" for name in dynamic.texts(DT_AUXILIARY))
     found.update(f"DT_FILTER {name}" for name in dynamic.texts(DT_FILTER))
     return tuple(sorted(found))
-
-
-def _named(value: int, names: Iterable[tuple[int, str]]) -> list[str]:
-    return [name for bit, name in names if value & bit]

@@ -10,33 +10,19 @@ from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 
-ADDRESS: Final = frozenset(
-    {
-        dw.FORM_ADDR, dw.FORM_ADDRX, dw.FORM_ADDRX1, dw.FORM_ADDRX2, dw.FORM_ADDRX3, dw.FORM_ADDRX4,
-        dw.FORM_GNU_ADDR_INDEX, dw.FORM_LLVM_ADDRX_OFFSET,
-    }
-)  # fmt: skip
-BLOCK: Final = frozenset({dw.FORM_BLOCK, dw.FORM_BLOCK1, dw.FORM_BLOCK2, dw.FORM_BLOCK4, dw.FORM_EXPRLOC})
-CONSTANT: Final = frozenset(
-    {
-        dw.FORM_DATA1, dw.FORM_DATA2, dw.FORM_DATA4, dw.FORM_DATA8, dw.FORM_DATA16, dw.FORM_SDATA, dw.FORM_UDATA,
-        dw.FORM_IMPLICIT_CONST,
-    }
-)  # fmt: skip
-FLAG: Final = frozenset({dw.FORM_FLAG, dw.FORM_FLAG_PRESENT}) | CONSTANT
+
+def _forms(*beginnings: str) -> frozenset[int]:
+    """The forms whose names begin so: the standard names a form after its class."""
+    return frozenset(code for name, code in vars(dw).items() if name.startswith(tuple(f"FORM_{b}" for b in beginnings)))
+
+
+ADDRESS: Final = _forms("ADDR", "GNU_ADDR", "LLVM_ADDR")
+BLOCK: Final = _forms("BLOCK", "EXPRLOC")
+CONSTANT: Final = _forms("DATA", "SDATA", "UDATA", "IMPLICIT_CONST")
+FLAG: Final = _forms("FLAG") | CONSTANT
 OFFSET: Final = frozenset({dw.FORM_SEC_OFFSET, dw.FORM_DATA4, dw.FORM_DATA8})
-REFERENCE: Final = frozenset(
-    {
-        dw.FORM_REF1, dw.FORM_REF2, dw.FORM_REF4, dw.FORM_REF8, dw.FORM_REF_UDATA, dw.FORM_REF_ADDR, dw.FORM_REF_SIG8,
-        dw.FORM_REF_SUP4, dw.FORM_REF_SUP8, dw.FORM_GNU_REF_ALT,
-    }
-)  # fmt: skip
-STRING: Final = frozenset(
-    {
-        dw.FORM_STRING, dw.FORM_STRP, dw.FORM_LINE_STRP, dw.FORM_STRX, dw.FORM_STRX1, dw.FORM_STRX2, dw.FORM_STRX3,
-        dw.FORM_STRX4, dw.FORM_STRP_SUP, dw.FORM_GNU_STR_INDEX, dw.FORM_GNU_STRP_ALT,
-    }
-)  # fmt: skip
+REFERENCE: Final = _forms("REF", "GNU_REF")
+STRING: Final = _forms("STR", "LINE_STR", "GNU_STR")
 
 USABLE: Final[dict[int, frozenset[int]]] = {
     **dict.fromkeys(

@@ -48,7 +48,7 @@ LONGEST_CHAIN = 8
 
 
 class DebugInfo:
-    """The units of ``elf``, of its supplementary (dwz) file and of its split files.
+    """The units of ``file``, of its supplementary (dwz) file and of its split files.
 
     ``addresses`` and ``tls_offsets`` name the exported symbols at each place: entries there are collected in ``found``.
     ``problems`` pairs reason codes with details for people: what could not be read, while the rest could.

@@ -13,7 +13,7 @@ Key: TypeAlias = tuple[Name, tuple[str, int], int | None]
 """What copies have in common: name, place of declaration, size in bytes."""
 
 MOST: Final = 3
-"""How many copies are read in any case; of a template's instance one, as its arguments say all."""
+"""Copies of one definition that are always read. Of a template instance one is enough: its name tells its arguments."""
 
 
 class DefinitionCopies:
