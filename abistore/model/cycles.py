@@ -1,4 +1,4 @@
-"""Holding back the collection of reference cycles, and having it where it is needed."""
+"""When reference cycles are collected, and when not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def with_cycle_collection() -> Iterator[None]:
-    """What goes on for long, making and leaving one thing after another, must leave no circles of objects behind."""
+    """Collects reference cycles in this block: long work would else keep all that it has left behind."""
     enabled = gc.isenabled()
     gc.enable()
     try:
@@ -21,7 +21,7 @@ def with_cycle_collection() -> Iterator[None]:
 
 @contextmanager
 def without_cycle_collection() -> Iterator[None]:
-    """Millions of small objects are made and nearly all of them stay: looking for cycles among them costs a third."""
+    """Collects none in this block: of millions of objects nearly all stay, and looking at them costs a third."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Files that get their name once they are complete, even if the process is killed."""
+"""Files that get their name when they are complete: a killed process leaves no half file under it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _note_line_tables(absent: Iterable[str], exports: Exports, info: DebugInfo) 
 
 
 def no_types(unit: Unit) -> tuple[str, str]:
-    """The problem of a unit that was built with too little debug information: reason code and detail."""
+    """The problem of a unit that was built with line tables only: reason code, and the name of its source file."""
     return "types-not-recorded", (unit.name or "a unit").rpartition("/")[2]
 
 

@@ -72,7 +72,7 @@ def find_debug(elf: ElfFile, options: ExtractOptions) -> DebugSearch:
 
 
 def _lacking(elf: ElfFile) -> tuple[str, ...]:
-    """What is missing for types to be read at all; empty where the information is complete."""
+    """The sections without which no type can be read, as far as they are missing."""
     return tuple(name for name in (".debug_info", ".debug_abbrev") if not elf.has(name))
 
 
@@ -140,7 +140,7 @@ def _by_link(elf: ElfFile, own: tuple[Path, ...]) -> Iterator[_Candidate]:
 
 
 def _examine(elf: ElfFile, candidate: _Candidate) -> DebugSearch:
-    """Whether a candidate is of the same build and complete."""
+    """The candidate, if it is of the same build and complete; else why it is refused."""
     name, source = candidate.path.name, candidate.source
     try:
         debug = ElfFile(candidate.path, elf.max_bytes)
@@ -199,7 +199,7 @@ def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
 
 
 def without_alternate(search: DebugSearch) -> DebugSearch:
-    """What a search has found whose file needs an alternate one that is missing: nothing.
+    """The refusal of a debug file whose supplementary (dwz) file is missing.
 
     ``dwz`` moves names and basic types there, so that the rest would be taken for something else.
     """

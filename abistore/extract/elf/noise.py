@@ -12,7 +12,7 @@ __exidx_start __exidx_end __global_pointer$ __rela_iplt_start __rela_iplt_end __
 __preinit_array_start __preinit_array_end __init_array_start __init_array_end __fini_array_start __fini_array_end
 """
 PLACES = frozenset(_PLACES.split())
-"""Bounds of sections and tables. Noise as long as they have neither type nor size: a program may call a function so."""
+"""Bounds of sections and tables. Noise where they have no type and no size: a library may have such a function."""
 
 OBJECTS = frozenset({"_DYNAMIC", "_GLOBAL_OFFSET_TABLE_", "__dso_handle", "_IO_stdin_used"})
 """The linker's and the start files' own objects, which may have a type. Always noise."""

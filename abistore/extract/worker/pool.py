@@ -1,4 +1,4 @@
-"""Warm workers that all threads of a process share."""
+"""Workers that all threads of a process share: each is started once and reads many files."""
 
 from __future__ import annotations
 

@@ -45,5 +45,5 @@ def _url(text: str) -> URL:
 
 
 def _in_one_word(text: str) -> str:
-    """An address whose blanks do not end what is hidden of it."""
+    """``text`` masked as one address: blanks in it would end what is hidden."""
     return masked("%20".join(text.split()))

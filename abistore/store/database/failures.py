@@ -12,7 +12,7 @@ _READ_ONLY = "make the file and its folder writable, or give another database wi
 _FULL = "free some space; the store is as it was before"
 
 _OURS = frozenset({"syntax error", "incomplete input", "unrecognized token", "42601", "42P02"})
-"""What only a wrong statement gives. All else that the schema does not fit is the schema's: statements are tested."""
+"""Errors that only a wrong statement of ours gives. Any other statement that fails tells that the schema is damaged."""
 
 _UNFIT = frozenset({"55000", "0A000"})
 """What PostgreSQL says where a view stands in place of a table, and cannot be written."""

@@ -1,4 +1,4 @@
-"""One pass over a unit's namespaces: finds the entries that describe exports, and the bounds of scopes.
+"""One pass over the namespaces of a unit finds the entries that describe exports, and where scopes begin.
 
 Nothing below namespace scope is visited: records and functions are stepped over by DW_AT_sibling where it is recorded,
 else entry by entry without decoding.

@@ -17,7 +17,7 @@ MOST: Final = 3
 
 
 class DefinitionCopies:
-    """Chooses among copies. Those that are as long as one that was read are kept for when copies turn out to differ."""
+    """Chooses which copies are read: one as long as a copy read before only if copies turn out to differ."""
 
     def __init__(self) -> None:
         self._handles: dict[Key, set[int]] = {}

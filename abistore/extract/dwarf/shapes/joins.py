@@ -38,7 +38,7 @@ class DeclarationJoins:
         return bool(fresh)
 
     def close(self) -> None:
-        """Records what is declared and defined nowhere."""
+        """Enters what is declared and defined nowhere: opaque, or foreign without a size."""
         types = self._types
         for name, declared in types.declared.items():
             if types.is_defined(name):
