@@ -48,9 +48,9 @@ class Database(ABC):
         with self.translated():
             return self.connection.execute(statement, values).all()
 
-    def each(self, statement: Executable, values: Values = NONE) -> Iterator[Row]:
+    def each(self, statement: Executable) -> Iterator[Row]:
         """All rows that ``statement`` gives, some at a time."""
-        with self.translated(), self.connection.execute(statement, values) as result:
+        with self.translated(), self.connection.execute(statement) as result:
             for rows in result.partitions(CHUNK):
                 yield from rows
 
@@ -79,10 +79,10 @@ class Database(ABC):
         with self.translated():
             return self.connection.execute(statement, rows).all()
 
-    def within(self, statement: Executable, among: Sequence[Any], values: Values = NONE) -> Iterator[Row]:
+    def within(self, statement: Executable, among: Sequence[Any]) -> Iterator[Row]:
         """The rows of a statement whose condition has a list :data:`AMONG`, however many values that is to have."""
         for start in range(0, len(among), CHUNK):
-            yield from self.rows(statement, {**values, "among": among[start : start + CHUNK]})
+            yield from self.rows(statement, {"among": among[start : start + CHUNK]})
 
     def command(self, statement: str) -> Sequence[Row]:
         """The rows, if any, of a statement that no expression spells: a setting, ``VACUUM``, ``BEGIN``."""
