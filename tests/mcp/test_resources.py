@@ -68,7 +68,7 @@ def test_what_is_stored_is_told(agent: Agent) -> None:
     assert json.loads(read(agent, "abistore://libraries"))["lines"][0]["line"]["library"] == "libgeo"
     releases = json.loads(read(agent, "abistore://libraries/libgeo"))["releases"]
     assert [release["version"] for release in releases] == ["1.0", "1.1", "2.0"]
-    moves = json.loads(read(agent, "abistore://libraries/libgeo/baseline"))["moves"]
+    moves = json.loads(read(agent, "abistore://libraries/libgeo/baseline"))["baselines"]
     assert [(move["version"], move["reason"]) for move in moves] == [("1.0", "the first")]
     snapshot = json.loads(read(agent, "abistore://libraries/libgeo/releases/1.0/snapshot.json"))
     assert snapshot["format"] == "abistore-snapshot"

@@ -46,7 +46,7 @@ def history_page(call: Call, *, library: str) -> str:
 def baseline(call: Call, *, library: str) -> str:
     """Where the baselines of a library stood, with who moved them and why, as `abistore baseline history --json`."""
     with call.store() as store:
-        return document({"moves": baseline_history(library, database=store)})
+        return document({"baselines": baseline_history(library, database=store)})
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict")
