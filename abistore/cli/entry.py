@@ -1,11 +1,11 @@
-"""Where the process starts: an interrupt ends it without a word, however early it comes."""
+"""Where the process starts. An interrupt ends it silently, even during the imports."""
 
 from __future__ import annotations
 
 import gc
 import os
 
-TYPE_CHECKING = False  # the module that has it takes as long to import as everything here
+TYPE_CHECKING = False  # importing typing takes as long as everything here
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -13,8 +13,8 @@ INTERRUPTED = 130
 
 
 def main() -> NoReturn:
-    """The ``abistore`` command. Nothing is imported before an interrupt is prepared for."""
-    gc.disable()  # what a command makes it keeps to its end, and what is large breaks its own cycles
+    """The ``abistore`` command. Interrupts are handled before anything is imported."""
+    gc.disable()  # a command's objects live until it ends, and large ones free their own cycles
     try:
         _run()
     except KeyboardInterrupt:
@@ -22,18 +22,18 @@ def main() -> NoReturn:
 
 
 def _run() -> NoReturn:
-    """Leave at once when interrupted during the imports, within which an exception may get lost.
+    """End at once when interrupted during the imports, where an exception may get lost.
 
-    Who started us with interrupts ignored, as shells do in the background, wants them ignored.
+    A parent that ignores interrupts, as shells do for background jobs, wants us to ignore them too.
     """
     import signal
 
-    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if heeded:
+    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handled:
         signal.signal(signal.SIGINT, _leave)
     from abistore.cli.main import main as run
 
-    if heeded:
+    if handled:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     run()
 

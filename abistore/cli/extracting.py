@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ExtractingOptions(NamedTuple):
-    """What the options say about reading files."""
+    """How to read files, as the options say."""
 
     debug_dirs: tuple[Path, ...]
     debuginfod: bool
@@ -26,7 +26,7 @@ class ExtractingOptions(NamedTuple):
     def options(
         self, library: str | None = None, version: str | None = None, progress: Advance | None = None
     ) -> ExtractOptions:
-        """The extraction that is asked for."""
+        """The same for the service."""
         from abistore.service.snapshots import ExtractOptions
 
         return ExtractOptions(
@@ -59,7 +59,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             type=FILE,
             metavar="FOLDER",
-            help="Search separate debug files here too, as below /usr/lib/debug. May be repeated.",
+            help="Search this folder for separate debug files, as /usr/lib/debug is. May be repeated.",
         ),
     ):
         wrapped = option(wrapped)

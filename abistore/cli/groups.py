@@ -1,4 +1,4 @@
-"""Groups of commands, which suggest the nearest names for a misspelled one."""
+"""Groups of commands that suggest the nearest names for a misspelled one."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from typing import NoReturn
 import click
 
 from abistore import __version__
+from abistore.cli.entry import INTERRUPTED
 from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options import SharedSettings, output_options, store_option
 from abistore.errors import AbistoreError, OutputError, UsageError
 
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 PLAIN = {"→": "->", "…": "...", "⋮": ":", "·": "-", "◐": "(!)", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")}
-"""What reports have beyond ASCII."""
+"""The characters of reports that are not ASCII, and what stands for them."""
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO})
 COMPLETION = "_ABISTORE_COMPLETE"
@@ -111,7 +111,7 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; what goes wrong is printed, never raised."""
+    """Run one command line and return its exit code. Errors are printed, never raised."""
     as_json = wants_json(arguments)
     try:
         result = call(arguments)
@@ -142,7 +142,7 @@ def run(arguments: Sequence[str]) -> int:
 def call(arguments: Sequence[str]) -> object:
     """Parse and run one command line.
 
-    Not ``cli.main``, which exits by itself: with 1 when the reader of our output has left.
+    ``cli.main`` would exit by itself, with 1 when the reader of our output has closed it.
     """
     settings = SharedSettings(json=wants_json(arguments))
     with cli.make_context("abistore", list(arguments), obj=settings) as context:
@@ -154,18 +154,18 @@ def main() -> NoReturn:
     codecs.register_error("abistore", in_plain_letters)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="abistore")  # what the terminal's encoding lacks is no reason to fail
+            stream.reconfigure(errors="abistore")  # a character that the terminal lacks is no failure
     if COMPLETION in os.environ:
         cli.main(prog_name="abistore")
     code = run(sys.argv[1:])
     if debugging(sys.argv[1:]):
-        sys.exit(code)  # as usual, for profilers and the like
+        sys.exit(code)  # the usual way, for profilers
     sys.stderr.flush()
-    os._exit(code)  # everything is written and closed; taking the interpreter's memory apart costs 0.05 s
+    os._exit(code)  # all is written and closed; freeing the interpreter's memory costs 0.05 s
 
 
 def in_plain_letters(error: UnicodeError) -> tuple[str, int]:
-    """What stands for letters that an encoding lacks; ``\\xff`` for a byte of a file name that is no text."""
+    """What replaces characters that an encoding lacks; ``\\xff`` for a byte of a file name that is no text."""
     assert isinstance(error, UnicodeEncodeError)
     letters = error.object[error.start : error.end]
     return "".join(PLAIN.get(letter) or _escaped(letter) for letter in letters), error.end
@@ -179,7 +179,7 @@ def _escaped(letter: str) -> str:
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the words ask for JSON, known even where they cannot be parsed."""
+    """Whether the arguments ask for JSON. The answer is needed even where they do not parse."""
     words = list(arguments)
     if "--" in words:
         words = words[: words.index("--")]
@@ -188,7 +188,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 
 def usage_error(error: click.ClickException) -> AbistoreError:
-    """A click exception in our own words."""
+    """A click exception as one of ours."""
     context = getattr(error, "ctx", None)
     hint = f"see `{context.command_path} --help`" if context is not None else "see `abistore --help`"
     return UsageError(" ".join(error.format_message().split()), hint)
@@ -232,5 +232,5 @@ def internal(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def discard_output() -> None:
-    """Let the interpreter's last flush go nowhere: the reader of our output has left, or there is no room for it."""
+    """Send the last flush nowhere: the reader has closed our output, or the disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

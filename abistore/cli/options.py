@@ -1,4 +1,4 @@
-"""The options that commands share, and where their values live during a call."""
+"""The options that commands share, and their values during a call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SharedSettings:
 
 
 FILE = click.Path(path_type=Path, readable=False)
-"""A file's name, whatever is there: the service says what is wrong with it."""
+"""A file's name. click checks nothing: the service says what is wrong with the file."""
 
 pass_settings = click.make_pass_decorator(SharedSettings, ensure=True)
 
@@ -59,7 +59,7 @@ def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> 
 
 
 def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """What tells the shell to offer files."""
+    """Makes the shell offer files."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(start, type="file")]
@@ -89,22 +89,25 @@ def output_options(command: Decorated) -> Decorated:
     return command
 
 
-def store_option(command: Decorated) -> Decorated:
-    """Add ``--db``."""
-    return click.option(
-        "--db",
-        metavar="PATH|URL",
-        envvar="ABISTORE_DB",
-        show_envvar=True,
-        expose_value=False,
-        callback=_set_database,
-        shell_complete=file_words,
-        help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
-    )(command)
+store_option = click.option(
+    "--db",
+    metavar="PATH|URL",
+    envvar="ABISTORE_DB",
+    show_envvar=True,
+    expose_value=False,
+    callback=_set_database,
+    shell_complete=file_words,
+    help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
+)
+
+
+def store_command(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--db``, ``--json``, ``-q``, ``-v`` and ``--color``, and pass the settings that they give."""
+    return store_option(output_options(pass_settings(command)))
 
 
 def _day(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> datetime | None:
-    """A day is the same day everywhere."""
+    """A day without a time zone is one in UTC."""
     return value.replace(tzinfo=UTC) if value else None
 
 
@@ -117,16 +120,19 @@ def said_options(command: Decorated) -> Decorated:
             callback=_day,
             help="The day of the release.",
         ),
-        click.option("--url", help="The CI job that built it."),
+        click.option("--url", help="The URL of the CI job that built it."),
         click.option("--revision", help="The source revision that was built."),
     ):
         command = option(command)
     return command
 
 
+_profile = click.option("--profile", help="The build profile, if the library has several.")
+_target = click.option(
+    "--target", help="The platform, if the library has several: elf-x86_64-64-little, or just x86_64."
+)
+
+
 def line_options(command: Decorated) -> Decorated:
     """Add ``--target`` and ``--profile``, which choose among the lines of a library."""
-    command = click.option("--profile", help="The build profile meant, where a library has several.")(command)
-    return click.option(
-        "--target", help="The platform meant, where a library has several: elf-x86_64-64-little, or just x86_64."
-    )(command)
+    return _target(_profile(command))

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import click
 
@@ -32,10 +32,10 @@ def _json(document: Mapping[str, Any]) -> str:
 
 
 def say(text: str, *, err: bool = False, color: bool = False) -> None:
-    """Print lines of text, which may quote anything: a terminal or a log shows them, and does nothing else.
+    """Print lines of text. Control characters in what they quote are made visible, so that no terminal obeys them.
 
-    What a report rendered went through the same already, and is printed with ``click.echo``. Its colours are taken out
-    where this is no terminal, unless ``color`` asks for them.
+    Rendered reports went through the same already and are printed with ``click.echo``. Colours are taken out where the
+    output is no terminal, unless ``color`` asks for them.
     """
     click.echo(visible(bounded(text)), err=err, color=color or None)
 
@@ -48,7 +48,7 @@ def say_error(message: str, hint: str) -> None:
 
 
 def answer(settings: SharedSettings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
-    """Print a result: ``value`` with ``--json``, otherwise ``text()``; either is made within limits."""
+    """Print a result: ``value`` with ``--json``, else ``text()``. Either is made within limits of time and memory."""
     from abistore.limits import limits_for
 
     with limits_for(0, "writing the answer"):
@@ -65,38 +65,41 @@ def answer(settings: SharedSettings, value: Mapping[str, Any], text: Callable[[]
 
 
 def note(settings: SharedSettings, text: str) -> None:
-    """Tell something beside the answer, on standard error; silent with ``-q`` and ``--json``."""
+    """Print a remark on standard error; nothing with ``-q`` and ``--json``."""
     if not settings.json and settings.verbosity >= 0:
         say(text, err=True)
 
 
 def write_file(path: Path, data: bytes) -> None:
     """Write ``data`` to a file, completely or not at all. Raises :class:`OutputError`."""
-    if path.exists() and not path.is_file():
-        _write_special(path, data)
-        return
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    is_device = path.exists() and not path.is_file()
+    part = path if is_device else path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
-        part.replace(path)
+        if part != path:
+            part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        if part != path:
+            part.unlink(missing_ok=True)
         raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another file with -o") from error
 
 
-def _write_special(path: Path, data: bytes) -> None:
-    try:
-        with path.open("wb") as file:
-            file.write(data)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another file with -o") from error
+def is_file(output: Path | None) -> TypeGuard[Path]:
+    """Whether ``-o`` names a file: without it, or with ``-``, standard output is meant."""
+    return output is not None and str(output) != "-"
 
 
-def write_bytes(data: bytes) -> None:
-    """Print bytes as they are on standard output: JSON, which has escapes of its own."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def write_snapshot(settings: SharedSettings, output: Path | None, data: bytes, summary: Mapping[str, Any]) -> None:
+    """Write a snapshot's JSON to standard output, or to a file; then ``summary`` is the answer for ``--json``."""
+    data += b"\n"
+    if is_file(output):
+        write_file(output, data)
+        if settings.json:
+            answer(settings, {"output": str(output), "bytes": len(data), **summary}, str)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
 
 
 def colour_wanted(settings: SharedSettings) -> bool:
@@ -115,7 +118,7 @@ def colour_wanted(settings: SharedSettings) -> bool:
 
 
 def width() -> int:
-    """How many columns a line of text may have."""
+    """The columns that a line of text may have."""
     if not sys.stdout.isatty():
         return 100
     import shutil

@@ -18,10 +18,10 @@ PATIENCE = 1.0
 
 STEPS = 1000
 WIDEST = 200
-"""Characters of what is being done that are shown."""
+"""How many characters of a label are shown."""
 
 Advance: TypeAlias = Callable[[str, float], None]
-"""Told what is being done, and how much is done, from 0 to 1."""
+"""Called with what is being done, and how much of it is done, from 0 to 1."""
 
 
 def _label(what: str | None) -> str | None:
@@ -29,7 +29,7 @@ def _label(what: str | None) -> str | None:
 
 
 class ProgressBar:
-    """A bar that appears when the work turns out to be long."""
+    """A bar that appears when the work takes long."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -37,7 +37,7 @@ class ProgressBar:
         self._bar: Any = None
 
     def advance(self, what: str, done: float) -> None:
-        """Show ``what`` is being done, and how much is done, from 0 to 1."""
+        """Show ``what`` is being done, and how much of it, from 0 to 1."""
         if self._bar is None and time.monotonic() - self._started >= PATIENCE:
             bar = click.progressbar(length=STEPS, file=sys.stderr, item_show_func=_label)
             self._bar = self._stack.enter_context(bar)
@@ -52,7 +52,7 @@ class ProgressBar:
 
 @contextmanager
 def progress(settings: SharedSettings) -> Iterator[Advance | None]:
-    """What to tell about the work; ``None`` where nobody watches."""
+    """The function to call as the work advances; ``None`` where nobody watches."""
     if settings.json or settings.verbosity < 0 or not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""Showing a report in the format asked for, and the options for that."""
+"""Showing a report in the format asked for, and the options for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GATES = ("breaking", "api_break", "risk", "never")
 
 
 class Rendering(NamedTuple):
-    """What the options say about showing a report; ``output`` is a file, ``None`` standard output."""
+    """How to show a report. ``output`` is a file; ``None`` means standard output."""
 
     format: str
     mode: Mode
@@ -54,7 +54,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="",
             envvar="ABISTORE_DOCS_BASE",
             show_envvar=True,
-            help="Where the documentation is published, for the links in SARIF: its folder, or an address with {kind}.",
+            help="Where the documentation is published, for links in SARIF: a folder, or an address with {kind}.",
         ),
         click.option("--full", is_flag=True, help="Show all changes, however many."),
         click.option(
@@ -62,10 +62,11 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(MODES),
             default="full",
             show_default=True,
-            help="For text and markdown: all changes, by declaration, who is affected, or one line.",
+            help="For text and markdown: full lists all changes, leaf groups them by declaration, impact shows who is "
+            "affected, stat is one line.",
         ),
         click.option(
-            "-o", "--output", type=FILE, help="Write to this file; without --format, its name tells the format."
+            "-o", "--output", type=FILE, help="Write to this file. Without --format, its suffix decides the format."
         ),
         click.option("--format", type=click.Choice(formats()), help="How to write the report.  [default: text]"),
     ):
@@ -82,14 +83,12 @@ fail_on_option = click.option(
 )
 
 
-def require_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--require``."""
-    return click.option(
-        "--require",
-        metavar="FACETS",
-        help="What both sides must have seen in full, else exit with 72: some of symbol,layout,source. "
-        "Or old: no less than the old side has seen; or none.",
-    )(command)
+require_option = click.option(
+    "--require",
+    metavar="FACETS",
+    help="The facets that both sides must have seen in full, else exit with 72: some of symbol,layout,source. "
+    "`old` requires no less than the old side has seen, `none` nothing.",
+)
 
 
 def style_of(settings: SharedSettings, full: bool) -> Style:
@@ -100,7 +99,7 @@ def style_of(settings: SharedSettings, full: bool) -> Style:
 
 
 def show_report(settings: SharedSettings, report: Report, rendering: Rendering) -> int:
-    """Print the report, or write it to a file and print its one line, and what it lacks; return its exit code."""
+    """Print the report, or write it to a file and print one line about it; return its exit code."""
     _show(settings, report, rendering)
     if report.error and not settings.json:
         say_error(report.error, report.hint)
@@ -123,7 +122,7 @@ def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> Non
 
 
 def tells_notes(rendering: Rendering) -> bool:
-    """Whether the report itself shows its notes to who looks at this terminal."""
+    """Whether the report shows its notes on this terminal itself."""
     return rendering.output is None and sys.stdout.isatty() and rendering.mode != "stat"
 
 

@@ -1,4 +1,4 @@
-"""The options that say what findings are judged by, and which of them are shown."""
+"""The options that choose the policy, the suppressions, and which findings are shown."""
 
 from __future__ import annotations
 
@@ -11,11 +11,27 @@ import click
 from abistore.cli.options import file_words
 from abistore.cli.words import policy_words
 
-POLICY_HELP = "The policy: strict_abi, sdk_vendor, plugin_abi or a YAML file."
+_policy_option = click.option(
+    "--policy",
+    metavar="NAME|FILE",
+    shell_complete=policy_words,
+    help="The policy: strict_abi, sdk_vendor, plugin_abi or a YAML file.  [default: strict_abi]",
+)
+_suppress_option = click.option(
+    "--suppress",
+    multiple=True,
+    shell_complete=file_words,
+    metavar="FILE",
+    help="Take the findings that this file accepts out of the verdict: YAML, libabigail's INI, or "
+    "skip-symbols:FILE or skip-types:FILE. May be repeated.",
+)
+strict_option = click.option(
+    "--strict-suppressions", is_flag=True, help="Refuse suppressions that have expired or give no reason."
+)
 
 
 def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--policy`` and the options of suppressions, and pass what they mean as ``by``."""
+    """Add ``--policy`` and the options of suppressions, and pass the ruling as ``by``."""
 
     @wraps(command)
     def wrapped(*positional: Any, **named: Any) -> Any:
@@ -27,33 +43,11 @@ def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
             by = ruling(policy, suppress, strict=strict)
         return command(*positional, **named, by=by)
 
-    return click.option(
-        "--policy", metavar="NAME|FILE", shell_complete=policy_words, help=POLICY_HELP + " By default strict_abi."
-    )(suppress_options(wrapped))
-
-
-def suppress_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--suppress`` and ``--strict-suppressions``."""
-    command = strict_option(command)
-    return click.option(
-        "--suppress",
-        multiple=True,
-        shell_complete=file_words,
-        metavar="FILE",
-        help="Take the findings that this file accepts out of the verdict: YAML, libabigail's INI, or "
-        "skip-symbols:FILE or skip-types:FILE. May be repeated.",
-    )(command)
-
-
-def strict_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--strict-suppressions``."""
-    return click.option(
-        "--strict-suppressions", is_flag=True, help="Refuse suppressions that have expired or give no reason."
-    )(command)
+    return _policy_option(_suppress_option(strict_option(wrapped)))
 
 
 def show_only_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--show-only``, and pass the filter that it means as ``shown``."""
+    """Add ``--show-only``, and pass the filter as ``shown``."""
 
     @wraps(command)
     def wrapped(*positional: Any, **named: Any) -> Any:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from abistore.model.words.characters import in_line
 
 LONGEST = 400
-"""How many characters a cell has at most: the longest is what all rows are filled up to."""
+"""The longest cell, in characters: all rows are padded to the longest of a column."""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
-    """Rows below their heads; the columns in ``right`` are numbers. No trailing blanks, and a row is one line."""
+    """Rows below their heads, each in one line without trailing blanks. The columns in ``right`` are numbers."""
     every = [list(heads), *([in_line(cell, LONGEST) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in every) for column in range(len(heads))]
     lines = (

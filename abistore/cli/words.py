@@ -1,4 +1,4 @@
-"""Which words a shell offers for an argument, asked of the store and the registry only when TAB is pressed."""
+"""The words that a shell offers for an argument. The store is asked only when TAB is pressed."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def reference_words(ctx: click.Context, parameter: click.Parameter, start: str) 
 
 
 def operand_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """The stored releases, else files: Bash cannot be offered both."""
+    """The stored releases, else files: Bash takes one or the other."""
     found = [] if "/" in start else reference_words(ctx, parameter, start)
     return found or file_words(ctx, parameter, start)
 
 
 def channel_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """The baseline channels, of the library that is meant."""
+    """The baseline channels of the library in the command line."""
     from abistore.service.completing import channels
 
     return _items(_stored(lambda: channels(_library(ctx), database=_database(ctx))), start)
@@ -49,7 +49,7 @@ def against_words(ctx: click.Context, parameter: click.Parameter, start: str) ->
 
 
 def policy_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """The policies that come with us, else files: Bash cannot be offered both."""
+    """The built-in policies, else files: Bash takes one or the other."""
     from abistore.service.completing import policies
 
     return _items(policies(), start) or file_words(ctx, parameter, start)
@@ -65,16 +65,16 @@ def kind_words(ctx: click.Context, parameter: click.Parameter, start: str) -> li
 def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    # what cannot be typed cannot be completed: shells take a line feed for the end of a word
+    # a shell takes a line feed for the end of a word
     return [CompletionItem(word) for word in words if word.startswith(start) and word.isprintable()]
 
 
 def _library(ctx: click.Context) -> str | None:
-    """The library that the words before name, alone or in a reference."""
+    """The library that earlier arguments name, alone or in a reference."""
     named = ctx.params.get("library") or ctx.params.get("reference")
     first = next((one.name for one in ctx.command.params if isinstance(one, click.Argument)), None)
     if not named and first in {"library", "reference"}:
-        named = next(iter(ctx.args), None)  # where an option still lacks its value, click leaves arguments there
+        named = next(iter(ctx.args), None)  # click leaves arguments there while an option has no value yet
     return named.partition("@")[0] if named else None
 
 
@@ -84,7 +84,7 @@ def _database(ctx: click.Context) -> str | None:
 
 
 def _stored(ask: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
-    """What the store answers; nothing where it cannot, for a message would land in the line being typed."""
+    """What the store answers; nothing if it cannot, as a message would land in the line being typed."""
     try:
         return ask()
     except AbistoreError:

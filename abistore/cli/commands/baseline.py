@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words, reference_words
@@ -24,20 +24,22 @@ def baseline_command() -> None:
 
 
 channel_option = click.option(
-    "--channel", default="release", show_default=True, shell_complete=channel_words, help="The name of the baseline."
+    "--channel",
+    default="release",
+    show_default=True,
+    shell_complete=channel_words,
+    help="The baseline channel.",
 )
 
 
 @baseline_command.command("set")
 @click.argument("reference", shell_complete=reference_words)
 @channel_option
-@click.option("--clear", is_flag=True, help="Clear the channel; REFERENCE is then a library's name.")
+@click.option("--clear", is_flag=True, help="Clear the channel. REFERENCE is then the library's name.")
 @click.option("--reason", default="", help="Why, for the history.")
 @click.option("--actor", default="", help="Who, for the history; by default the user's name.")
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def set_command(
     settings: SharedSettings,
     /,
@@ -67,11 +69,9 @@ def set_command(
 
 @baseline_command.command("list")
 @click.argument("library", required=False, shell_complete=library_words)
-@store_option
-@output_options
-@pass_settings
+@store_command
 def list_command(settings: SharedSettings, /, *, library: str | None) -> None:
-    """List where every baseline points, of one LIBRARY or of all."""
+    """List the baselines of one LIBRARY, or of all, with the release each points at."""
     from abistore.service.administration.baselines import baselines
 
     _show(settings, baselines(library, database=settings.database), "no baselines are set")
@@ -80,9 +80,7 @@ def list_command(settings: SharedSettings, /, *, library: str | None) -> None:
 @baseline_command.command("history")
 @click.argument("library", shell_complete=library_words)
 @click.option("--channel", shell_complete=channel_words, help="Only this baseline.")
-@store_option
-@output_options
-@pass_settings
+@store_command
 def history_command(settings: SharedSettings, /, *, library: str, channel: str | None) -> None:
     """List every move of a LIBRARY's baselines: when, by whom, why."""
     from abistore.service.administration.baselines import baseline_history

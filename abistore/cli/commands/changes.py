@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from abistore.cli.options import SharedSettings, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, output_options, pass_settings, store_command
 from abistore.cli.output import answer, width
 from abistore.cli.tables import table
 from abistore.cli.words import kind_words
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from abistore.service.catalogue import ExplainedKind
 
 IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
-"""What a finding's identity, its place or another beginning of it looks like; no kind does."""
+"""A finding's identity, or the beginning of one, such as its place. No kind is spelled like this."""
 
 
 @click.command("changes")
@@ -32,13 +32,15 @@ IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 @click.option(
     "--element",
     type=click.Choice(("functions", "variables", "types", "enums", "library")),
-    help="Only kinds about these.",
+    help="Only kinds about these elements.",
 )
 @click.option(
     "--evidence", type=click.Choice(("symbol", "layout", "source")), help="Only kinds that this evidence shows."
 )
 @click.option(
-    "--established", is_flag=True, help="List the field's names instead, each with the kinds and cases that cover it."
+    "--established",
+    is_flag=True,
+    help="List the names that other tools use instead, each with the kinds and cases that cover it.",
 )
 @output_options
 @pass_settings
@@ -47,7 +49,7 @@ def changes_command(
 ) -> None:
     """List all kinds of change with their default impact, worst first.
 
-    `abistore explain KIND` tells more about one, e.g. `abistore explain func_removed`.
+    `abistore explain func_removed` tells more about one.
     """
     if established:
         _established(settings)
@@ -81,16 +83,14 @@ def _established(settings: SharedSettings) -> None:
 
 @click.command("explain")
 @click.argument("what", metavar="KIND|FINDING", shell_complete=kind_words)
-@store_option
-@output_options
-@pass_settings
+@store_command
 def explain_command(settings: SharedSettings, /, *, what: str) -> None:
     """Explain a KIND of change, or a FINDING of a stored comparison by its identity or place.
 
-    Tells what happens to programs built with the old release and how to avoid it, and shows an example: two sources
-    and what is found. With -v, also sources that look alike and give no such finding.
+    Shows what happens to programs built with the old release, how to avoid it, and an example: two sources and what is
+    found. With -v, also similar sources that give no such finding.
 
-    A KIND may be called by any name that it has in the field, or had in an earlier release.
+    KIND may also be a name that other tools use, or one from an earlier release.
     """
     if IDENTITY.fullmatch(what):
         _explain_finding(settings, what)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import note
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report, tells_notes
 from abistore.cli.ruling import ruling_options, show_only_option
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 @require_option
 @line_options
 @extract_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def compare_command(
     settings: SharedSettings,
     /,
@@ -50,10 +48,10 @@ def compare_command(
     """Compare OLD with NEW and judge the difference.
 
     Each is a library, a JSON snapshot, a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
-    libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. A file wins over a reference of its name.
+    libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. A file wins over a reference of the same name.
 
-    Exits with 0 (no break), 2 (source break), 4 (binary break), 72 where --require is not met, or another code of 64
-    and above where there is no verdict.
+    Exits with 0 (no break), 2 (source break), 4 (binary break), 72 if --require is not met, or another code of 64 and
+    above if there is no verdict.
     """
     from abistore.cli.progress import progress
     from abistore.service.judging.evidence import requirement

@@ -1,4 +1,4 @@
-"""``completion``: the script by which a shell completes commands, options and stored releases."""
+"""``completion``: the script that lets a shell complete commands, options and stored releases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BASH = r"""_abistore_completion() {
     local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^@:=]/} word before='' response type value
     word=${line##*[[:space:]]}
     [[ -z $word ]] && line+="''"
-    # what Bash takes for a word of its own is left out of what it is given: it begins behind the last of these marks
+    # Bash begins a new word behind each of these marks, so the answer must not repeat what stands before the last
     [[ -n $breaks ]] && before=${word%"${word##*[$breaks]}"}
     [[ $word == -*=* ]] && before=${before#*=}
     response=$(env COMP_WORDS="$line" COMP_CWORD=-1 _ABISTORE_COMPLETE=bash_complete "$1")
@@ -31,7 +31,7 @@ BASH = r"""_abistore_completion() {
 complete -o nosort -F _abistore_completion abistore
 COMP_WORDBREAKS="${COMP_WORDBREAKS//@/}"
 """
-"""Bash takes ``libfoo@baseline:main`` for several words, and would run what stands in a label as a command."""
+"""Bash takes ``libfoo@baseline:main`` for several words, and would run a label with ``$(...)`` in it."""
 
 
 @click.command("completion")

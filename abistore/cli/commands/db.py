@@ -1,4 +1,4 @@
-"""``db``: create, upgrade, check and back up the database, and take releases back."""
+"""``db``: create, upgrade, check and back up the database, and remove releases."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_option
-from abistore.cli.output import answer
+from abistore.cli.options import FILE, SharedSettings, line_options, store_command
+from abistore.cli.output import answer, error_document
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, reference_words
 from abistore.errors import StoreError
@@ -27,11 +27,9 @@ def db_command() -> None:
 
 
 @db_command.command("init")
-@store_option
-@output_options
-@pass_settings
+@store_command
 def init_command(settings: SharedSettings, /) -> None:
-    """Create the database, where there is none; the first `ingest` does the same."""
+    """Create the database if there is none, as the first `ingest` does."""
     from abistore.service.administration.administration import db_init
 
     done = db_init(database=settings.database)
@@ -39,11 +37,9 @@ def init_command(settings: SharedSettings, /) -> None:
 
 
 @db_command.command("upgrade")
-@store_option
-@output_options
-@pass_settings
+@store_command
 def upgrade_command(settings: SharedSettings, /) -> None:
-    """Bring the database to the newest schema; a backup of an SQLite file is kept beside it."""
+    """Bring the database to the newest schema. A backup of an SQLite file is kept beside it."""
     from abistore.service.administration.administration import db_upgrade
 
     done = db_upgrade(database=settings.database)
@@ -53,14 +49,12 @@ def upgrade_command(settings: SharedSettings, /) -> None:
 
 
 @db_command.command("check")
-@click.option("--quick", is_flag=True, help="Only the structure, the indexes, the sums over rows and the audit.")
-@store_option
-@output_options
-@pass_settings
+@click.option("--quick", is_flag=True, help="Check only the structure, the indexes, the sums over rows and the audit.")
+@store_command
 def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
-    """Verify the database's structure, every row and every digest. Exits with 74 where something is wrong.
+    """Verify the database's structure, every row and every digest. Exits with 74 if something is wrong.
 
-    Whatever a command reads, it verifies too. This finds damage where nobody has looked yet.
+    Every command verifies what it reads. This one finds damage in what nobody has read yet.
     """
     from abistore.cli.progress import progress
     from abistore.service.administration.administration import db_check
@@ -68,15 +62,13 @@ def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
     with progress(settings) as advance:
         problems = db_check(quick=quick, database=settings.database, progress=advance)
     error = StoreError(f"{counted(len(problems), 'problem')} found", "restore a backup") if problems else None
-    status = {"status": "error", "code": error.code, "error": error.message, "hint": error.hint} if error else {}
+    status = error_document(error) if error else {}
     answer(settings, {**status, "problems": problems}, lambda: "\n".join(problems) if problems else "sound")
     return error.exit_code if error else 0
 
 
 @db_command.command("stats")
-@store_option
-@output_options
-@pass_settings
+@store_command
 def stats_command(settings: SharedSettings, /) -> None:
     """Show how much the database holds."""
     from abistore.report.plain import plain
@@ -95,13 +87,11 @@ def stats_command(settings: SharedSettings, /) -> None:
 
 @db_command.command("backup")
 @click.argument("destination", type=FILE)
-@store_option
-@output_options
-@pass_settings
+@store_command
 def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
     """Write a consistent copy of the database to the new file DESTINATION.
 
-    Other processes may go on using the database.
+    Other processes may use the database meanwhile.
     """
     from abistore.service.administration.administration import db_backup
 
@@ -114,16 +104,14 @@ def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
 @click.option("--reason", default="", help="Why, for the audit.")
 @click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def forget_command(
     settings: SharedSettings, /, *, reference: str, reason: str, actor: str, target: str | None, profile: str | None
 ) -> None:
-    """Take back the stored release REFERENCE, such as one under a wrong version.
+    """Remove the stored release REFERENCE, such as one that was stored under a wrong version.
 
-    The other releases of its line stay, and its file may be stored again. A baseline that points at it must be moved
-    first. The audit keeps a record of it, and its digest still names it.
+    The other releases of its line stay, and its file can be stored again. A baseline that points at it must be moved
+    first. The audit keeps a record of it, and its digest still finds it.
     """
     from abistore.service.administration.administration import db_forget
 
@@ -136,13 +124,11 @@ def forget_command(
 
 
 @db_command.command("vacuum")
-@store_option
-@output_options
-@pass_settings
+@store_command
 def vacuum_command(settings: SharedSettings, /) -> None:
-    """Give free space back to the disk, as far as the database has any.
+    """Give the database's free space back to the disk.
 
-    A PostgreSQL server keeps free space within its tables for later rows, and so gives little back.
+    A PostgreSQL server keeps free space in its tables for later rows, and gives little back.
     """
     from abistore.service.administration.administration import db_vacuum
 
@@ -151,7 +137,7 @@ def vacuum_command(settings: SharedSettings, /) -> None:
 
 
 def freed(done: VacuumedStore) -> str:
-    """What a vacuum gave back, in words."""
+    """How much a vacuum gave back."""
     if done.freed:
         return f"{done.freed:,} bytes freed: {done.before:,} before, {done.after:,} after"
     grown = f" ({done.before:,} before)" if done.after > done.before else ""
@@ -160,11 +146,9 @@ def freed(done: VacuumedStore) -> str:
 
 @db_command.command("audit")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
-@store_option
-@output_options
-@pass_settings
+@store_command
 def audit_command(settings: SharedSettings, /, *, limit: int) -> None:
-    """Show who changed what, newest first."""
+    """Show who changed what in the database, newest first."""
     from abistore.service.administration.administration import db_audit
 
     records = db_audit(limit=limit, database=settings.database)
@@ -175,13 +159,11 @@ def audit_command(settings: SharedSettings, /, *, limit: int) -> None:
 @db_command.command("scheme")
 @click.argument("library", shell_complete=library_words)
 @click.argument("scheme", required=False, type=click.Choice(("auto", "pep440", "semver", "debian", "plain")))
-@store_option
-@output_options
-@pass_settings
+@store_command
 def scheme_command(settings: SharedSettings, /, *, library: str, scheme: str | None) -> None:
     """Show how the versions of LIBRARY are ordered, or declare a SCHEME.
 
-    auto reads the labels of all conventions. A declared scheme refuses labels that it cannot read.
+    `auto` reads the version labels of all conventions. A declared scheme refuses labels that it cannot read.
     """
     from abistore.report.plain import plain
     from abistore.service.administration.ordering import db_scheme
@@ -191,7 +173,7 @@ def scheme_command(settings: SharedSettings, /, *, library: str, scheme: str | N
 
 
 def _orders(found: SchemeCard) -> Iterator[str]:
-    """What there is to tell about the lines of a library."""
+    """What is unusual about the order of a library's lines."""
     for one in found.lines:
         if one.scheme != found.scheme:
             yield f"  {one.line}: {one.scheme}, as before the database was upgraded"

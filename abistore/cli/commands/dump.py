@@ -8,17 +8,18 @@ import click
 
 from abistore.cli.extracting import ExtractingOptions, extract_options
 from abistore.cli.options import FILE, SharedSettings, output_options, pass_settings
-from abistore.cli.output import answer, note, write_bytes, write_file
+from abistore.cli.output import is_file, note, write_snapshot
 from abistore.model.words.counting import counted
 
 
 @click.command("dump")
 @click.argument("path", metavar="FILE", type=FILE)
-@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
 @click.option("--library", help="The library's name; by default its SONAME's stem.")
 @click.option("--version", help="The release's version, kept in the snapshot.")
 @click.option(
-    "--target", help="Refuse files for another platform; of a file for several, take this one: just arm64, or in full."
+    "--target",
+    help="Refuse files for another platform (arm64, or in full); of a file for several platforms take this one.",
 )
 @extract_options
 @output_options
@@ -44,14 +45,10 @@ def dump_command(
     with progress(settings) as advance:
         dumped = dump(path, options=extracting.options(library, version, advance), target=target)
     snapshot, data = dumped.snapshot, dumped.json
-    if output is None or str(output) == "-":
-        write_bytes(data + b"\n")
+    write_snapshot(settings, output, data, {"library": snapshot.library, "evidence": snapshot.evidence})
+    if not is_file(output):
         return
-    write_file(output, data + b"\n")
     exports = len(snapshot.entries.get("symbol", ()))
-    summary = {"output": str(output), "library": snapshot.library, "bytes": len(data) + 1}
-    if settings.json:
-        answer(settings, {**summary, "evidence": snapshot.evidence}, str)
     note(settings, f"{output}: {snapshot.library}, {counted(exports, 'name')} in its tables, {len(data) + 1:,} bytes")
     for evidence in snapshot.evidence:
         if evidence.state != "full":

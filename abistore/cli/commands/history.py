@@ -1,4 +1,4 @@
-"""``history`` and ``log``: a library's releases, and one declaration's life."""
+"""``history`` and ``log``: the releases of a library, and those in which one declaration changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
 
 PARTIAL = "*"
-"""Marks a verdict that does not cover everything."""
+"""Marks a verdict from unequal evidence: one release shows less than the other."""
 
 HEADS = ("version", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline", "evidence")
 NUMBERS = frozenset({3, 4, 5, 6})
@@ -48,9 +48,7 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 )
 @ruling_options
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def history_command(
     settings: SharedSettings,
     /,
@@ -63,11 +61,11 @@ def history_command(
 ) -> int:
     """Show the releases of LIBRARY in release order, each with its verdicts.
 
-    The columns + and - count exports that were added and removed since the release before, ~ declarations that
-    changed. Copies of other libraries' templates are counted too; they are notices and have no part in the verdict.
+    The columns + and - count exports that were added and removed since the previous release, and ~ declarations that
+    changed. They include copies of other libraries' templates, which are notices and do not count in the verdict.
 
-    A release that cannot be judged is listed with the reason, and the others are judged. Where the stored data of a
-    release are damaged, the exit code is 74.
+    A release that cannot be judged is listed with the reason; the others are judged. The exit code is 74 if the stored
+    data of a release are damaged.
     """
     from abistore.cli.progress import progress
     from abistore.service.history.history import history
@@ -127,10 +125,7 @@ def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
 
 
 def _verdict(verdict: Verdict | None, unjudged: str, notices: int, gap: str) -> str:
-    """A verdict, marked where it does not cover everything.
-
-    Notices tell that names which came or went are no change of the ABI, where nothing else is.
-    """
+    """A verdict, marked where the evidence is unequal; notices are counted where they are all that was found."""
     if verdict is None:
         return "not judged" if unjudged else ""
     noticed = f", {counted(notices, 'notice')}" if notices and verdict is Verdict.NO_CHANGE else ""
@@ -146,11 +141,9 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
 
 @click.command("log")
 @click.argument("name")
-@click.option("--library", shell_complete=library_words, help="Only this library; by default all that have the name.")
+@click.option("--library", shell_complete=library_words, help="Search this library only, instead of all.")
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def log_command(
     settings: SharedSettings, /, *, name: str, library: str | None, target: str | None, profile: str | None
 ) -> None:

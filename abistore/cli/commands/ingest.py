@@ -1,4 +1,4 @@
-"""``ingest``: many files in, one release each."""
+"""``ingest``: store files, one release each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import FILE, SharedSettings, output_options, pass_settings, said_options, store_option
+from abistore.cli.options import FILE, SharedSettings, said_options, store_command
 from abistore.cli.output import answer, note, say_error
 from abistore.cli.rendering import fail_on_option, require_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
@@ -32,21 +32,24 @@ SOURCES = ("filename", "folder", "soname")
 
 
 def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Refuse a channel that is a file: ``--set-baseline lib.so`` takes its value from the files."""
+    """Refuse a file as a channel: in ``--set-baseline lib.so`` the file would become the option's value."""
     if value and ("/" in value or LOOKS_LIKE_FILE.search(value) or Path(value).exists()):
         raise click.BadParameter(f"{value} looks like a file; write --set-baseline=CHANNEL, or the files first")
     return value
 
 
+_replace = click.option("--replace", is_flag=True, help="Replace another binary that is stored under this version.")
+_replace_baseline = click.option(
+    "--replace-baseline",
+    metavar="REASON",
+    default="",
+    help="With --replace: replace a baseline's release too. REASON goes into the baseline's history.",
+)
+
+
 def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--replace`` and ``--replace-baseline``."""
-    command = click.option(
-        "--replace-baseline",
-        metavar="REASON",
-        default="",
-        help="With --replace: also what a baseline stands at; the reason is kept in the baseline's history.",
-    )(command)
-    return click.option("--replace", is_flag=True, help="Replace another binary stored under this version.")(command)
+    return _replace(_replace_baseline(command))
 
 
 @click.command("ingest")
@@ -57,10 +60,10 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--version-from",
     type=click.Choice(SOURCES),
     help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
-    "files whose paths tell their versions are taken oldest first.",
+    "files whose paths give their versions are stored oldest first.",
 )
 @click.option("--target", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
-@click.option("--profile", help="The build profile, e.g. debug or musl; default unless given.")
+@click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
 @replace_options
 @said_options
 @click.option("--actor", default="", help="Who ingests, for the audit; by default the user's name.")
@@ -72,7 +75,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="[CHANNEL]",
     callback=_channel,
     shell_complete=channel_words,
-    help="Move this baseline channel (release unless named: --set-baseline=main) to what was stored.",
+    help="Move this baseline channel to the new release; without a value the channel `release`.",
 )
 @click.option(
     "--set-baseline-if-none",
@@ -82,36 +85,35 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="[CHANNEL]",
     callback=_channel,
     shell_complete=channel_words,
-    help="The same where the channel is not set yet; else it stays.",
+    help="Like --set-baseline, but only if the channel is not set yet.",
 )
 @click.option(
     "--against",
     metavar="WHAT",
     shell_complete=against_words,
-    help="Judge each file against baseline, baseline:CHANNEL, prev, latest or a version; what fails is not stored.",
+    help="Judge each file against baseline, baseline:CHANNEL, prev, latest or a version. "
+    "A file that fails is not stored.",
 )
-@click.option("--keep-failed", is_flag=True, help="Keep what fails as a candidate: libfoo@candidate:VERSION.")
+@click.option("--keep-failed", is_flag=True, help="Keep a file that fails as a candidate: libfoo@candidate:VERSION.")
 @fail_on_option
 @require_option
 @show_only_option
 @ruling_options
 @extract_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def ingest_command(
     settings: SharedSettings, /, *, paths: tuple[Path, ...], extracting: ExtractingOptions, shown: Filter, **words: Any
 ) -> int:
     """Store the snapshot of each library (or JSON snapshot) FILE as a release.
 
-    A file that is stored already changes nothing and is not read again. Where one file fails, the others are stored.
+    A file that is stored already is not read again and changes nothing. If one file fails, the others are stored.
 
-    With --against, each file is judged before it is stored. With --replace, it is judged against the release that it
-    replaces too. Its evidence must show no less than that of the other side, unless --require says otherwise or nothing
-    can fail (--fail-on never). What fails is not stored: repair it and run the command again.
+    With --against, each file is judged before it is stored; with --replace, also against the release that it replaces.
+    Its evidence must show no less than the other side's, unless --require says otherwise or --fail-on is never. A file
+    that fails is not stored: repair it and run the command again.
 
-    Exits with 0, or with the worst verdict's code (2, 4) where --against is given, or with the highest code of
-    the files that failed (64 and above; 72 for missing evidence).
+    Exits with 0, with the worst verdict's code (2, 4) if --against is given, or with the highest code of the files that
+    failed (64 and above; 72 for missing evidence).
     """
     from abistore.cli.progress import progress
     from abistore.service.ingest.ingesting import IngestPlan, ingest
@@ -124,7 +126,7 @@ def ingest_command(
 
 
 def _gate(words: dict[str, Any]) -> Gate:
-    """The gate that the words describe, which are taken out."""
+    """The gate that the options describe; they are taken out of ``words``."""
     from abistore.service.ingest.gates import Gate
     from abistore.service.judging.evidence import requirement
 
@@ -173,7 +175,7 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
         if result.hint and not result.code:
             yield result.hint
         if result.status == "refused":
-            yield "nothing was stored: mend it and ingest it again, or keep it beside the releases with --keep-failed"
+            yield "nothing was stored: repair it and ingest it again, or keep it as a candidate with --keep-failed"
 
 
 def _lines(settings: SharedSettings, result: Ingested) -> Iterator[str]:
@@ -218,5 +220,5 @@ def _unseen(evidence: tuple[Evidence, ...]) -> str:
 
 
 def _lacks(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """What was looked for and not seen in whole, so that nobody finds out at the next comparison."""
+    """The facets that were read and not seen in full. Told now, before a comparison needs them."""
     return tuple(seen for seen in evidence if seen.state != "full" and seen.reason != "not-requested")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import SharedSettings, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, store_command
 from abistore.cli.output import answer, error_document, note, say_error, write_json
 from abistore.cli.tables import table
 from abistore.errors import InputError, UsageError
@@ -60,9 +60,7 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @mcp_command.command("serve")
 @click.option("--check", is_flag=True, help="Check the settings and the database, and exit.")
 @bound_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 @click.pass_context
 def serve_command(context: click.Context, settings: SharedSettings, /, *, check: bool, **bounds: Any) -> None:
     """Serve MCP on standard input and output, until the client closes them.
@@ -88,9 +86,7 @@ def serve_command(context: click.Context, settings: SharedSettings, /, *, check:
 
 @mcp_command.command("tools")
 @click.option("--schema", is_flag=True, help="Show the schemas of arguments and answers too.")
-@store_option
-@output_options
-@pass_settings
+@store_command
 @click.pass_context
 def tools_command(context: click.Context, settings: SharedSettings, /, *, schema: bool) -> None:
     """List the tools that are served."""
@@ -149,9 +145,7 @@ def prompts_command(context: click.Context, settings: SharedSettings, /) -> None
 @click.argument("tool")
 @click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
 @bound_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 @click.pass_context
 def call_command(
     context: click.Context, settings: SharedSettings, /, *, tool: str, arguments: tuple[str, ...], **bounds: Any
@@ -179,9 +173,7 @@ def _pair(word: str) -> tuple[str, str]:
 @mcp_command.command("config")
 @click.argument("client", type=click.Choice(("claude-code", "claude-desktop", "cursor", "vscode")))
 @click.option("--uvx", is_flag=True, help="Have uvx install and start the server.")
-@store_option
-@output_options
-@pass_settings
+@store_command
 def config_command(settings: SharedSettings, /, *, client: str, uvx: bool) -> None:
     """Print what the configuration file of CLIENT needs to start the server."""
     from abistore.mcp.setup.clients import snippet

@@ -1,4 +1,4 @@
-"""``policy``: what a policy says."""
+"""``policy``: show and check policies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADS = ("impact", "selects", "where", "expires", "reason")
 
 @click.group("policy", cls=SuggestingGroup)
 def policy_command() -> None:
-    """Show and check policies, which give findings another impact than that of their kind."""
+    """Show and check policies, which give findings another impact than their kind has."""
 
 
 @policy_command.command("show")
@@ -58,7 +58,7 @@ def _text(card: PolicyCard) -> str:
 @output_options
 @pass_settings
 def check_command(settings: SharedSettings, /, *, file: str) -> None:
-    """Check a policy FILE. Exits with 64 and names the first fault, if there is one."""
+    """Check a policy FILE. Exits with 64 and names the first error, if there is one."""
     from abistore.service.judging.suppressing import policy_card
 
     card = policy_card(file)

@@ -1,4 +1,4 @@
-"""``release``: what is said about a stored release."""
+"""``release``: correct the facts of a stored release that its binary does not tell."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import (
-    SharedSettings,
-    line_options,
-    output_options,
-    pass_settings,
-    said_options,
-    store_option,
-)
+from abistore.cli.options import SharedSettings, line_options, said_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.words import reference_words
 
@@ -35,14 +28,12 @@ def release_command() -> None:
     "--clear",
     multiple=True,
     type=click.Choice(("released", "revision", "url")),
-    help="Take this away. May be repeated.",
+    help="Clear this fact. May be repeated.",
 )
 @click.option("--reason", default="", help="Why, for the audit.")
 @click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def edit_command(
     settings: SharedSettings,
     /,

@@ -1,4 +1,4 @@
-"""``show`` and ``list``: one snapshot, one declaration, or all that is stored."""
+"""``show`` and ``list``: one snapshot, one declaration, or everything stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import answer, width
 from abistore.cli.rendering import style_of
 from abistore.cli.tables import table
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 @click.argument("name", required=False)
 @line_options
 @extract_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def show_command(
     settings: SharedSettings,
     /,
@@ -94,14 +92,14 @@ def _card(card: SnapshotCard) -> Iterator[str]:
 
 
 def _row(head: str, text: str) -> Iterator[str]:
-    """One fact, wrapped to the terminal; each of its lines under the others."""
+    """One fact, wrapped to the terminal, its lines below each other."""
     for number, line in enumerate(text.splitlines()):
         first = f"  {head if number == 0 else '':12}  "
         yield from _wrapped(line, first, " " * len(first))
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
-    """``text`` in the terminal's lines, which begin with ``first`` and ``rest``; no name is cut."""
+    """``text`` wrapped to the terminal; lines begin with ``first``, then ``rest``. No name is cut."""
     return textwrap.wrap(
         bounded(text),
         width(),
@@ -154,11 +152,9 @@ def _users(settings: SharedSettings, used: TypeUsers | None) -> Iterator[str]:
 @click.command("list")
 @click.argument("library", required=False, shell_complete=library_words)
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def list_command(settings: SharedSettings, /, *, library: str | None, target: str | None, profile: str | None) -> None:
-    """List all stored libraries, or the releases of one LIBRARY and what was kept as a candidate."""
+    """List all stored libraries, or the releases and candidates of one LIBRARY."""
     if library is None:
         _list_lines(settings)
         return

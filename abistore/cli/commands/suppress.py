@@ -1,4 +1,4 @@
-"""``suppress``: candidates for suppressions, and a look at those that exist."""
+"""``suppress``: suggest, check and list suppressions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 
 from abistore.cli.extracting import ExtractingOptions, extract_options
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_option
-from abistore.cli.output import answer, note, write_file
+from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_command
+from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.ruling import ruling_options, strict_option
 from abistore.cli.tables import table
 from abistore.cli.words import operand_words
@@ -30,20 +30,18 @@ def suppress_command() -> None:
 @suppress_command.command("suggest")
 @click.argument("old", shell_complete=operand_words)
 @click.argument("new", shell_complete=operand_words)
-@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
 @click.option(
     "--least",
     type=click.Choice(("compatible", "risk", "api_break", "breaking")),
     default="api_break",
     show_default=True,
-    help="The mildest impact for which a candidate is written.",
+    help="The mildest impact for which a suppression is written.",
 )
 @ruling_options
 @line_options
 @extract_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def suggest_command(
     settings: SharedSettings,
     /,
@@ -56,9 +54,9 @@ def suggest_command(
     by: Ruling | None,
     **operands: Any,
 ) -> None:
-    """Write a suppression for each finding of comparing OLD with NEW, for a person to review.
+    """Compare OLD with NEW and write a suppression for each finding, for a person to review.
 
-    Every reason is left empty: --strict-suppressions refuses the file until somebody has written them.
+    The reasons are empty: --strict-suppressions refuses the file until somebody has written them.
     """
     from abistore.cli.progress import progress
     from abistore.model.findings import Impact
@@ -70,7 +68,7 @@ def suggest_command(
         selection = Selection(target, profile, extracting.options(progress=advance))
         report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
     made = suggest(report, least=Impact[least.upper()])
-    if output is not None and str(output) != "-":
+    if is_file(output):
         write_file(output, made.yaml.encode())
         note(settings, f"{output}: {counted(made.count, 'candidate')}; review each, and write its reason")
         if settings.json:
@@ -85,7 +83,7 @@ def suggest_command(
 @output_options
 @pass_settings
 def check_command(settings: SharedSettings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
-    """Check suppression files. Exits with 64 and names the first fault, if there is one."""
+    """Check suppression files. Exits with 64 and names the first error, if there is one."""
     from abistore.service.judging.suppressing import suppressions
 
     found = suppressions(files, strict=strict_suppressions)

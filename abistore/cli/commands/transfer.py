@@ -7,18 +7,16 @@ from pathlib import Path
 import click
 
 from abistore.cli.commands.ingest import replace_options, show_ingested
-from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_option
-from abistore.cli.output import answer, note, write_bytes, write_file
+from abistore.cli.options import FILE, SharedSettings, line_options, store_command
+from abistore.cli.output import is_file, note, write_snapshot
 from abistore.cli.words import library_words, reference_words
 
 
 @click.command("export")
 @click.argument("reference", shell_complete=reference_words)
-@click.option("-o", "--output", type=FILE, help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def export_command(
     settings: SharedSettings, /, *, reference: str, output: Path | None, target: str | None, profile: str | None
 ) -> None:
@@ -27,13 +25,9 @@ def export_command(
 
     exported = export(reference, database=settings.database, target=target, profile=profile)
     release, data = exported.release, exported.json
-    if output is None or str(output) == "-":
-        write_bytes(data + b"\n")
-        return
-    write_file(output, data + b"\n")
-    if settings.json:
-        answer(settings, {"output": str(output), "bytes": len(data) + 1, "release": release}, str)
-    note(settings, f"{output}: {release.line.library} {release.version}, {len(data) + 1:,} bytes")
+    write_snapshot(settings, output, data, {"release": release})
+    if is_file(output):
+        note(settings, f"{output}: {release.line.library} {release.version}, {len(data) + 1:,} bytes")
 
 
 @click.command("import")
@@ -42,9 +36,7 @@ def export_command(
 @click.option("--version", help="The release's version; by default the snapshot's own.")
 @click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
 @replace_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def import_command(
     settings: SharedSettings,
     /,
@@ -56,7 +48,7 @@ def import_command(
     replace: bool,
     replace_baseline: str,
 ) -> int:
-    """Store each JSON snapshot FILE, as `dump` and `export` write them, as a release; - is standard input."""
+    """Store each JSON snapshot FILE (from `dump` or `export`) as a release; - is standard input."""
     from abistore.cli.progress import progress
     from abistore.service.ingest.ingesting import IngestPlan
     from abistore.service.ingest.transfer import import_

@@ -1,4 +1,4 @@
-"""``verdict``: what is judged about a stored release."""
+"""``verdict``: the verdict about a stored release."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import SharedSettings, line_options, output_options, pass_settings, store_option
+from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import against_words, reference_words
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 @fail_on_option
 @require_option
 @line_options
-@store_option
-@output_options
-@pass_settings
+@store_command
 def verdict_command(
     settings: SharedSettings,
     /,
@@ -50,10 +48,11 @@ def verdict_command(
 ) -> int:
     """Show the verdict about the stored release REFERENCE (libfoo@1.2.0).
 
-    A verdict that today's rules gave before is read back; otherwise the release is judged now and the verdict stored.
+    A verdict that today's rules gave before is read from the database. Otherwise the release is judged now and the
+    verdict is stored.
 
-    With --against, the evidence of the release must show no less than that of the other side, unless --require says
-    otherwise; the exit code is 72 where it shows less.
+    With --against, the release's evidence must show no less than the other side's, unless --require says otherwise; the
+    exit code is 72 if it shows less.
     """
     from abistore.service.history.verdicts import verdict
     from abistore.service.judging.evidence import requirement
