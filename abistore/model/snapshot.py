@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec.structs import force_setattr
 
-from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape
+from abistore.model.names import SELF, Facet, Name
+from abistore.model.shapes import AnyShape, Library
 from abistore.urls import masked
 
 Variants: TypeAlias = tuple[AnyShape, ...]
@@ -140,6 +140,16 @@ class Snapshot(msgspec.Struct, frozen=True):
     def weight(self) -> int:
         """How much work the snapshot is, in bytes of a file: a KiB for each name in each facet."""
         return sum(map(len, self.entries.values())) << 10
+
+    @property
+    def facts(self) -> Library | None:
+        """What the binary's tables say about the whole file: SONAME, needed libraries, hardening."""
+        return next((shape for shape in self.variants("symbol", SELF) if isinstance(shape, Library)), None)
+
+    @property
+    def exports(self) -> int:
+        """How many names of functions and variables the binary exports."""
+        return sum(name.kind in {"function", "variable"} for name in self.entries.get("symbol", ()))
 
     def evidence_of(self, facet: Facet) -> Evidence:
         """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""

@@ -15,7 +15,7 @@ from abistore.service.kinds import kinds
 
 
 class ExplainedKind(ChangeKind, frozen=True):
-    """One kind of change with its case: releases that show it, and near-misses that do not; both in Markdown."""
+    """One kind of change with its case in Markdown: releases that show it, and near-misses that do not."""
 
     example: str = ""
     near_misses: str = ""
@@ -37,9 +37,9 @@ def changes(
 
 
 class EstablishedName(msgspec.Struct, frozen=True):
-    """A name of the field: the kinds that tell its fact, with the numbers of their cases and near-misses.
+    """A name that other tools use, and the kinds that report the same fact, with how many cases and near-misses.
 
-    Without a kind, ``reason`` tells why.
+    ``reason`` says why there is no kind.
     """
 
     name: str
@@ -50,7 +50,7 @@ class EstablishedName(msgspec.Struct, frozen=True):
 
 
 def established() -> Iterator[EstablishedName]:
-    """The names that kinds of change have in the field, each with what tells it here."""
+    """The names of kinds of change that other tools use, each with the kinds that cover it."""
     from abistore.compare.established import established as names
 
     for name, telling, reason in names():

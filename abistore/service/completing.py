@@ -1,4 +1,4 @@
-"""Words that a shell may offer: what is stored, and how it is referred to."""
+"""Words that a shell may offer: libraries, references, channels and policies."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def channels(library: str | None = None, *, database: Database = None) -> tuple[
 
 
 def counterparts(library: str | None = None, *, database: Database = None) -> tuple[str, ...]:
-    """What a release of a library may be judged against; no versions where it is not known. Raises :class:`StoreError`.
+    """What a release may be judged against: ``prev``, ``baseline:main``, and the versions of a library that is known.
 
-    As in ``prev``, ``baseline:main``, ``1.2.0``.
+    Raises :class:`StoreError`.
     """
     with using(database) as store:
         versions = [release.version for release in store.releases(library)] if library else []

@@ -1,4 +1,4 @@
-"""Where the database is, and opening it only when it is needed."""
+"""Finding the database, and opening it when it is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 BUSY_SECONDS = 60.0
-"""How long a locked database is waited for, unless ``ABISTORE_BUSY_SECONDS`` says otherwise."""
+"""How long to wait for a locked database, unless ``ABISTORE_BUSY_SECONDS`` says otherwise."""
 
 
 def locate(database: Database = None) -> str:
@@ -32,9 +32,9 @@ def locate(database: Database = None) -> str:
 
 
 class Connections:
-    """A store that stays open: one connection that reads, and one that writes where something is to be written.
+    """A store that stays open: one connection for reading and one for writing, each opened when it is first needed.
 
-    Each is opened when it is first needed. A ``read_only`` one refuses to write, whatever the database allows.
+    A ``read_only`` one refuses to write, whatever the database allows.
     """
 
     def __init__(self, where: str, *, read_only: bool = False) -> None:
@@ -46,7 +46,7 @@ class Connections:
 
     @contextmanager
     def lent(self, *, write: bool, create: bool = False) -> Iterator[Store]:
-        """The store, which stays open when the caller is done with it. Raises :class:`StoreError`."""
+        """The store, which stays open after the ``with`` block. Raises :class:`StoreError`."""
         if write:
             if self.read_only:
                 raise StoreError(f"{self.where}: opened for reading only", "open it without read_only")
@@ -59,17 +59,17 @@ class Connections:
         yield self._reading
 
     def close(self) -> None:
-        """Release the connections; whoever uses the store again opens new ones."""
+        """Close the connections. The next use opens new ones."""
         self._reading = self._writing = None
         self._stack.close()
 
 
 Database: TypeAlias = str | Path | Connections | None
-"""Where a store is: a path or URL, or one that is open; ``None`` for what :func:`locate` finds."""
+"""A store: its path or URL, or an open one; ``None`` for the one that :func:`locate` finds."""
 
 
 def using(database: Database = None, *, write: bool = False, create: bool = False) -> AbstractContextManager[Store]:
-    """The store, as a context manager. It is created only where ``create`` says so. Raises :class:`StoreError`."""
+    """The store, as a context manager. It is created only with ``create``. Raises :class:`StoreError`."""
     if isinstance(database, Connections):
         return database.lent(write=write, create=create)
     from abistore.store.store import Store
@@ -78,7 +78,7 @@ def using(database: Database = None, *, write: bool = False, create: bool = Fals
 
 
 def busy_seconds() -> float:
-    """How long a locked database is waited for. Raises :class:`UsageError` where the environment is unclear."""
+    """How long to wait for a locked database. Raises :class:`UsageError` if the variable is no number."""
     text = os.environ.get("ABISTORE_BUSY_SECONDS")
     try:
         return max(0.0, float(text)) if text else BUSY_SECONDS
@@ -87,10 +87,10 @@ def busy_seconds() -> float:
 
 
 def line_target(store: Store, target: str | None) -> str | None:
-    """The full name of the platform meant by ``target``, which may be just a machine (``x86_64``)."""
+    """The full name of a platform, of which ``target`` may be just the machine (``x86_64``)."""
     known = sorted({key.target for key in store.lines()}) if target else []
     machine = [name for name in known if target == name.split("-")[1]]
-    if len(machine) > 1:  # Linux is meant where nobody says FreeBSD
+    if len(machine) > 1:  # Linux, unless FreeBSD is named
         machine = [name for name in machine if name.endswith(("-little", "-big"))]
     return machine[0] if len(machine) == 1 else target
 

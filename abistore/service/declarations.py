@@ -1,4 +1,4 @@
-"""Looking into one snapshot: its card, and single declarations of it."""
+"""Looking into one snapshot: its card, and its declarations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from abistore.service.spelled import LINKED, declarations_near, displays
 
 
 class StoredFacts(msgspec.Struct, frozen=True):
-    """What the store adds to a snapshot."""
+    """What the store knows of a snapshot beside its content."""
 
     profile: str
     sequence: int
@@ -52,16 +52,16 @@ class SnapshotCard(msgspec.Struct, frozen=True):
 
 
 class TypeUsers(msgspec.Struct, frozen=True):
-    """The exports, by their linker names, whose callers depend on a type's layout, and those that only point to it."""
+    """The exports, by their linker names, that use a type: by value, so that its layout matters, or only by pointer."""
 
     by_value: tuple[str, ...]
     by_pointer: tuple[str, ...]
 
 
 class DeclarationText(msgspec.Struct, frozen=True):
-    """One declaration as one facet saw it, spelled in C or C++ with offsets and holes: one text a variant.
+    """One declaration as one facet saw it, in C or C++ with offsets and holes: one text for each variant.
 
-    ``used`` is ``None`` for what is not a type.
+    ``used`` says which exports use a type; it is ``None`` for functions and variables.
     """
 
     name: Name
@@ -78,16 +78,14 @@ def card(operand: str | Path, *, database: Database = None, selection: Selection
         found = reader.read(operand)
     snapshot = found.snapshot
     kinds = Counter(name.kind for name in {name for entries in snapshot.entries.values() for name in entries})
-    exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
-    facts = next((shape for shape in snapshot.variants("symbol", SELF) if isinstance(shape, Library)), None)
     return SnapshotCard(
         library=snapshot.library,
         version=snapshot.version,
         digest=found.release.digest if found.release else snapshot_digest(snapshot).hex(),
         target=str(snapshot.target),
-        exports=exports,
+        exports=snapshot.exports,
         counts=dict(sorted(kinds.items())),
-        facts=facts,
+        facts=snapshot.facts,
         evidence=snapshot.evidence,
         provenance=snapshot.provenance,
         stored=_stored(found.release) if found.release else None,
@@ -97,7 +95,7 @@ def card(operand: str | Path, *, database: Database = None, selection: Selection
 def declarations(
     operand: str | Path, name: str, *, database: Database = None, selection: Selection | None = None
 ) -> tuple[DeclarationText, ...]:
-    """Every declaration that ``name`` means, in each facet that saw it. Raises :class:`SnapshotNotFound`."""
+    """The declarations called ``name``, in each facet that saw them. Raises :class:`SnapshotNotFound`."""
     with operands(database, selection) as reader:
         snapshot = reader.read(operand).snapshot
     with limits_for(snapshot.weight, f"telling declarations of {snapshot.label}"):
@@ -129,7 +127,7 @@ def _users(reach: Reach, name: Name) -> TypeUsers:
 
 
 def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
-    """The names that ``text`` means: by linker or normal spelling, else by qualified name with or without parameters.
+    """The names that ``text`` means: by linker name, normal spelling, or qualified name with or without parameters.
 
     Raises :class:`SnapshotNotFound` with the nearest names as the hint.
     """

@@ -1,4 +1,4 @@
-"""Which words may name a library, a version or a profile, so that every reference means one thing."""
+"""What a library, a version or a profile may be called, so that every reference means one thing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NEEDED = {
     "version": "give a label such as 1.2.0",
     "profile": "give a word such as debug, or leave --profile out",
 }
-"""What cannot be empty where it is given, and what to give."""
+"""What must not be empty, and what to give."""
 
 
 def check_label(what: str, text: str | None) -> None:
-    """Raise :class:`UsageError` where ``text`` cannot be the ``what`` (library, version, ...) of a release."""
+    """Raise :class:`UsageError` if ``text`` cannot be the ``what`` (library, version, ...) of a release."""
     if text is None:
         return
     if not text and what in NEEDED:

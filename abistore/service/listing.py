@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ListedLine(msgspec.Struct, frozen=True):
-    """A line in the overview; ``baselines`` maps channels to versions, ``candidates`` counts what was kept beside."""
+    """A line in the overview. ``baselines`` maps channels to versions, ``candidates`` counts the candidates."""
 
     line: LineKey
     releases: int
@@ -26,7 +26,7 @@ class ListedLine(msgspec.Struct, frozen=True):
 
 
 def lines(*, database: Database = None) -> tuple[ListedLine, ...]:
-    """All lines of the store, sorted; those that have no release, and only candidates, too."""
+    """All lines of the store, sorted, including those that have candidates only."""
     with using(database) as store:
         return tuple(_listed(store, key) for key in sorted({*store.lines(), *store.lines_of_candidates()}))
 
@@ -46,7 +46,10 @@ def releases(
 
 
 def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
-    """The lines of a library that are meant. Raises :class:`SnapshotNotFound`, :class:`UsageError` for a release."""
+    """The lines of a library, of one target and profile if given. Raises :class:`SnapshotNotFound`.
+
+    Raises :class:`UsageError` for a release.
+    """
     keys = store.lines()
     wanted = line_target(store, target)
     found = tuple(

@@ -85,9 +85,9 @@ class OpenStore(Connections):
 def open_store(database: str | Path | None = None, *, create: bool = False, read_only: bool = False) -> OpenStore:
     """Open the store at a path or URL, for many calls: ``with abistore.open_store("abi.db") as store: ...``.
 
-    Without one: what ``ABISTORE_DB`` names, else a file in the user's data folder. ``create`` makes it where there is
-    none. Nothing is written to a ``read_only`` store: verdicts that are given for it are not remembered. Raises
-    :class:`StoreError` where there is no store, :class:`SchemaMismatch` for one of another schema.
+    The default is the store that ``ABISTORE_DB`` names, else a file in the user's data folder. ``create`` makes a store
+    if there is none. Nothing is written to a ``read_only`` store, so its verdicts are not remembered. Raises
+    :class:`StoreError` if there is no store, :class:`SchemaMismatch` if it has another schema.
     """
     where = locate(database)
     if create:

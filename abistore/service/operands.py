@@ -1,4 +1,4 @@
-"""What a user may name as one side of a comparison: a file, or something stored."""
+"""Operands: a file or a stored release, as a user names one side of a comparison."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ DIGEST_PREFIX = re.compile(r"[0-9a-fA-F]{6,32}")
 
 
 class Operand(NamedTuple):
-    """One side: its snapshot, and its release where it is a stored one."""
+    """One side: its snapshot, and its release if it is stored."""
 
     snapshot: Snapshot
     release: Release | None = None
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """How operands are read: the line meant where a library has several, and how files are extracted."""
+    """How to read operands: the line, if a library has several, and how to extract files."""
 
     target: str | None = None
     profile: str | None = None
@@ -38,14 +38,14 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 def is_reference(text: str | Path) -> TypeGuard[str]:
-    """Whether an operand names something stored. A file of that name wins; ``/``, or a path, always means a file."""
+    """Whether an operand names a stored release. A file of that name wins. A path, or a ``/``, always means a file."""
     if isinstance(text, Path) or os_path_exists(text) or "/" in text or text.startswith("."):
         return False
     return "@" in text or DIGEST_PREFIX.fullmatch(text) is not None
 
 
 def os_path_exists(text: str | Path) -> bool:
-    """Whether a file has this name; impossible names have none."""
+    """Whether there is a file of this name."""
     try:
         return Path(text).exists()
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def os_path_exists(text: str | Path) -> bool:
 
 
 class Operands:
-    """Reads operands one after the other, and opens the database once, when the first of them is a reference."""
+    """Reads operands. The database is opened when the first of them is a reference."""
 
     def __init__(self, stack: ExitStack, database: Database, selection: Selection) -> None:
         self._stack = stack
@@ -76,7 +76,7 @@ class Operands:
         return Operand(self._captured(text))
 
     def pair(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
-        """Both sides. A file's target chooses the line of a stored other side that would be ambiguous."""
+        """Both sides. If a stored side is ambiguous, the target of a file on the other side chooses the line."""
         if is_reference(old) and is_reference(new):
             releases = self.release(old), self.release(new)
             before, after = self.store.load_many(releases)
@@ -102,14 +102,14 @@ class Operands:
         return Operand(self.store.load(release), release)
 
     def _captured(self, text: str | Path, number: int = 0, count: int = 1, *, beside: str = "") -> Snapshot:
-        """The snapshot of a file, one of ``count`` that are read; ``beside`` is the reference on the other side."""
+        """The snapshot of a file, one of ``count`` to read; ``beside`` is the reference on the other side."""
         if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
         options = one_of(self._selection.options, number, count)
         return capture(Path(text), options=options, target=self._selection.target)
 
     def _meant(self, text: str, beside: str) -> str:
-        """The hint about what names nothing: a label of the library on the other side, where it is one."""
+        """The hint for an operand that names nothing; it may be a version of the library on the other side."""
         library, at, _ = beside.partition("@")
         if at:
             try:

@@ -21,7 +21,7 @@ __all__ = ["Dump", "ExtractOptions", "InputFile", "capture", "captured", "check_
 
 
 PLAIN = ExtractOptions()
-"""An extraction without special wishes."""
+"""Extraction with default options."""
 
 
 class Dump(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class Dump(msgspec.Struct, frozen=True):
 def dump(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | None = None) -> Dump:
     """The snapshot of a library, written as JSON: the same library gives the same bytes.
 
-    Raises what :func:`capture` does, and :class:`Incomparable` where the file is for another platform than ``target``.
+    Raises what :func:`capture` does, and :class:`Incomparable` if the file is for another platform than ``target``.
     """
     snapshot = capture(path, options=options, target=target)
     check_target(snapshot.target, Path(path), target)
@@ -42,10 +42,10 @@ def dump(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | Non
 
 
 def capture(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | None = None) -> Snapshot:
-    """The snapshot of a library, or the one that a JSON file holds.
+    """The snapshot of a library, or the one in a JSON file.
 
-    ``options.library`` and ``options.version`` win over what the file says. Time and memory are bounded by the file's
-    size. Of a file that holds several libraries, ``target`` chooses one. Raises :class:`InputError` and its kinds.
+    ``options.library`` and ``options.version`` win over what the file says. Time and memory are limited by the file's
+    size. ``target`` chooses one library of a file that holds several. Raises :class:`InputError`.
     """
     with InputFile(Path(path)) as file:
         return captured(file, options=options, target=target)
@@ -59,13 +59,13 @@ def captured(file: InputFile, *, options: ExtractOptions = PLAIN, target: str | 
 
 
 def check_target(found: Target, path: Path, wanted: str | None) -> None:
-    """Raises :class:`Incomparable` where a file is for another platform than ``wanted``: ``x86_64``, or in full."""
+    """Raises :class:`Incomparable` if a file is for another platform than ``wanted``: ``x86_64``, or in full."""
     if wanted and wanted not in {str(found), found.machine}:
         raise Incomparable(f"{path}: built for {found}, not for {wanted}", "name the binary of that platform")
 
 
 def written(snapshot: Snapshot) -> bytes:
-    """The snapshot as JSON, within limits. Raises :class:`SnapshotError` where it cannot be written."""
+    """The snapshot as JSON, within limits. Raises :class:`SnapshotError` if it cannot be written."""
     from abistore.model.snapshot_file.codec import to_json
 
     with limits_for(snapshot.weight, f"writing {snapshot.label}"):
@@ -81,5 +81,5 @@ def one_of(options: ExtractOptions, number: int, count: int) -> ExtractOptions:
 
 
 def is_json(file: InputFile) -> bool:
-    """Whether a file is meant as a JSON snapshot."""
+    """Whether a file is a JSON snapshot, as its first bytes tell."""
     return accepts_json(file.head)

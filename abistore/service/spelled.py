@@ -1,4 +1,4 @@
-"""What a programmer calls a declaration whose name is the linker's."""
+"""Declarations as programmers call them, not the linker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def displays(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, str]:
 
 
 def declarations_near(text: str, known: Iterable[str]) -> str:
-    """The hint that names the declarations that ``text`` was probably meant to be."""
+    """The hint with the declarations that ``text`` probably means."""
     near = near_name(text, (shortened(one) or "" for one in known), MATCHES_SHOWN)
     return did_you_mean(near, "only exports and the types they reach are recorded")
 

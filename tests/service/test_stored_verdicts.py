@@ -12,7 +12,7 @@ from abistore.compare.policies.ruling import Ruling
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Evidence, Location, Snapshot
 from abistore.report.formats.json import encode
-from abistore.service.history.verdicts import judged, save
+from abistore.service.history.verdicts import judged
 from abistore.service.judging.ruling import ruling
 from abistore.store.store import Store
 from tests.cases import RULES, cases, snapshot_of
@@ -36,7 +36,7 @@ def assert_remembered(store: Store, old: Release, new: Release, by: Ruling | Non
     """Judged now, and read back by a store that has nothing in memory, the report is the same."""
     now = judged(store, old, new, by=by)
     assert not now.remembered
-    save(store, [now])
+    store.save_verdicts([now.given])
     path = store.database.path
     assert path is not None
     with Store.open(path, write=False) as reader:

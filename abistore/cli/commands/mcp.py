@@ -109,9 +109,7 @@ def tools_command(context: click.Context, settings: SharedSettings, /, *, schema
 
 
 @mcp_command.command("resources")
-@store_option
-@output_options
-@pass_settings
+@store_command
 @click.pass_context
 def resources_command(context: click.Context, settings: SharedSettings, /) -> None:
     """List the addresses that can be read, and the templates of more."""
@@ -124,9 +122,7 @@ def resources_command(context: click.Context, settings: SharedSettings, /) -> No
 
 
 @mcp_command.command("prompts")
-@store_option
-@output_options
-@pass_settings
+@store_command
 @click.pass_context
 def prompts_command(context: click.Context, settings: SharedSettings, /) -> None:
     """List the prompts, with the arguments that each takes."""

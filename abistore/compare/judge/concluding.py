@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.compare.context import Context
-from abistore.compare.diff.exports import EXPORTS
 from abistore.compare.diff.parts import WorstImpact
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
@@ -95,13 +94,12 @@ def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
 
 
 def _side(snapshot: Snapshot) -> Side:
-    library = next(iter(snapshot.variants("symbol", SELF)), None)
     return Side(
         library=snapshot.library,
         version=snapshot.version,
         digest=snapshot_digest(snapshot).hex(),
         target=str(snapshot.target),
-        soname=getattr(library, "soname", None),
+        soname=snapshot.facts.soname if snapshot.facts else None,
         evidence=snapshot.evidence,
-        exports=sum(name.kind in EXPORTS for name in snapshot.entries.get("symbol", {})),
+        exports=snapshot.exports,
     )

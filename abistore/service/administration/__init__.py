@@ -1,1 +1,1 @@
-"""Looking after a store: the database, baselines, the order of releases, and what is said about them."""
+"""Looking after a store: the database, baselines, the order of releases, and the facts recorded about them."""

@@ -1,4 +1,4 @@
-"""What an administrator does with the database."""
+"""Creating, upgrading, checking, copying and cleaning the database."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from abistore.urls import masked
 
 
 class InitialisedStore(msgspec.Struct, frozen=True):
-    """Where the store is, with no password, and whether it was created just now."""
+    """The store's place, with passwords hidden, and whether it was created just now."""
 
     database: str
     created: bool
 
 
 class VacuumedStore(msgspec.Struct, frozen=True):
-    """The database's size in bytes before and after, and how many of them the disk has back."""
+    """The database's size in bytes before and after, and how many bytes were freed."""
 
     before: int
     after: int
@@ -28,7 +28,7 @@ class VacuumedStore(msgspec.Struct, frozen=True):
 
 
 def db_init(*, database: Database = None) -> InitialisedStore:
-    """Make sure that there is a store. Raises :class:`StoreError`."""
+    """Create the store if there is none. Raises :class:`StoreError`."""
     from abistore.store.opening import initialise
 
     where = locate(database)
@@ -45,9 +45,9 @@ def db_upgrade(*, database: Database = None) -> StoreUpgrade:
 def db_check(
     *, quick: bool = False, database: Database = None, progress: Callable[[str, float], None] | None = None
 ) -> tuple[str, ...]:
-    """Everything that is wrong with the store, a sentence each; empty where it is sound.
+    """Everything that is wrong with the store, in one sentence each; empty if it is sound.
 
-    ``quick`` looks at the database's structure, the sums over its rows and the audit only.
+    ``quick`` checks only the database's structure, the sums over its rows and the audit.
     """
     with using(database) as store:
         return store.check(quick=quick, progress=progress)
@@ -74,7 +74,7 @@ def db_forget(
     target: str | None = None,
     profile: str | None = None,
 ) -> Release:
-    """Take a stored release back. Raises :class:`SnapshotNotFound`, :class:`UsageError` where it is a baseline."""
+    """Remove a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError` if it is a baseline."""
     with using(database, write=True) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         store.forget(release, actor or user(), reason)
@@ -82,13 +82,13 @@ def db_forget(
 
 
 def db_vacuum(*, database: Database = None) -> VacuumedStore:
-    """Give free space back to the disk; a server keeps what it may need again, and may have grown."""
+    """Give free space back to the disk. A server keeps space for later rows, and may have grown."""
     with using(database, write=True) as store:
         before, after = store.vacuum()
     return VacuumedStore(before, after, max(0, before - after))
 
 
 def db_audit(*, limit: int = 100, database: Database = None) -> tuple[AuditRecord, ...]:
-    """The last ``limit`` mutations, newest first."""
+    """The last ``limit`` changes of the database, newest first."""
     with using(database) as store:
         return store.audit(limit)

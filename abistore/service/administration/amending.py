@@ -1,4 +1,4 @@
-"""Mending what is said about a stored release."""
+"""Correcting the facts recorded about a stored release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EditPlan(msgspec.Struct, frozen=True):
 
 
 def release_edit(reference: str, plan: EditPlan, *, database: Database = None) -> Amendment:
-    """Say something else about a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError`."""
+    """Correct the facts of a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError`."""
     said = {"released": plan.said.released, "revision": plan.said.revision, "url": plan.said.url}
     given = [fact for fact, value in said.items() if value is not None]
     if not given and not plan.clear:

@@ -1,4 +1,4 @@
-"""Baselines: named channels that point at the release others are judged against."""
+"""Baselines: named channels that point at the release that others are judged against."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ PLAIN = BaselinePlan()
 
 
 def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> BaselineChange:
-    """Point a channel at a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError` for what is none."""
+    """Point a channel at a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError`."""
     with using(database, write=True) as store, store.transaction():
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
         if release not in releases_of(store, release.line):
             what = "a candidate" if release.candidate else "replaced or taken back"
-            hint = "a baseline stands at a release: ingest it again without --against, or accept what failed its gate"
+            hint = "a baseline points at a release: ingest the file again without --against, or suppress what failed"
             raise UsageError(f"{reference}: {release.reference} of this digest is {what}, and no release", hint)
         store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
     return BaselineChange(release.line, plan.channel, release.version)
@@ -46,7 +46,7 @@ def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Databa
 def clear_baseline(
     library: str, plan: BaselinePlan = PLAIN, *, database: Database = None
 ) -> tuple[BaselineChange, ...]:
-    """Clear a channel in every line of a library that is meant. Raises :class:`SnapshotNotFound`."""
+    """Clear a channel in the lines of a library. Raises :class:`SnapshotNotFound`."""
     with using(database, write=True) as store:
         keys = lines_of(store, library, plan.target, plan.profile)
         for key in keys:

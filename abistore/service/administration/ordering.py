@@ -1,4 +1,4 @@
-"""The order of a library's releases, and the remark about a release whose version has no place in it."""
+"""The order of a library's releases, and the note about a release that its version does not order."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class SchemeCard(msgspec.Struct, frozen=True):
 
 
 def db_scheme(library: str, scheme: str | None = None, *, database: Database = None) -> SchemeCard:
-    """How a library's versions are ordered; declared anew where ``scheme`` is given.
+    """How a library's versions are ordered; ``scheme`` declares another order.
 
-    Raises :class:`SnapshotNotFound` for an unknown library, :class:`UsageError` where the scheme cannot read a version.
+    Raises :class:`SnapshotNotFound` for an unknown library, :class:`UsageError` if the scheme cannot read a version.
     """
     with using(database, write=scheme is not None) as store:
         lines_of(store, library, None, None)
@@ -35,7 +35,7 @@ def db_scheme(library: str, scheme: str | None = None, *, database: Database = N
 
 
 def standing_note(store: Store, release: Release) -> str:
-    """What to tell of a release that stands elsewhere than a version would; empty for a version."""
+    """The note about a release that is not ordered by its version; empty if it is."""
     scheme = store.scheme_of(release.line)
     standing = position(release.version, release.sequence, scheme).standing
     if standing is LabelOrder.VERSION:

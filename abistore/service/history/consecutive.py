@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class ConsecutiveJudge:
     """Judges releases of one line against the one before, and against a baseline.
 
-    One pair is in memory at a time. Where something fails, what was known is forgotten, and the next release is judged
-    from scratch. ``damaged`` tells that a release was not what was stored.
+    One pair is in memory at a time. After a failure the next release is judged from scratch. ``damaged`` says that the
+    stored data of a release were damaged.
     """
 
     def __init__(self, store: Store, by: Ruling | None) -> None:
@@ -66,7 +66,7 @@ class ConsecutiveJudge:
         return given_now(old, new, comparison, churn(before.snapshot, after.snapshot, names))
 
     def against(self, base: Release, new: Release) -> StoredVerdict | str:
-        """The verdict about a release and a baseline, or why there is none; quickest in the order of releases."""
+        """The verdict about a release and a baseline, or why there is none. Fastest in release order."""
         from abistore.compare.judge.against import JudgedAgainst
 
         try:
@@ -82,7 +82,7 @@ class ConsecutiveJudge:
         return given_now(base, new, comparison, churn(old.snapshot, after.snapshot, names))
 
     def _go(self, release: Release) -> SideFacts:
-        """The side of a release; that of the one before stays what it was."""
+        """What is known of a release; derived from the release before, which stays as it is."""
         from abistore.compare.side import SideFacts
 
         if self._at is not None and self._at[0] == release:
@@ -104,7 +104,7 @@ class ConsecutiveJudge:
         return self._base[1]
 
     def _differing_from(self, base: SideFacts, new: SideFacts) -> Differing:
-        """The names in which ``new`` differs from the baseline: others than last time among what changed since."""
+        """The names in which ``new`` differs from the baseline. Only what changed since last time is looked at."""
         from abistore.compare.differing import differing, renewed
 
         if self._from_base is None:

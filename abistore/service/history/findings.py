@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 SHOWN = 10
-"""A declaration that changes in every release has as many findings of one place."""
+"""How many findings are shown: a declaration that changes in every release has one place and many findings."""
 
 
 class StoredFinding(msgspec.Struct, frozen=True):
-    """A finding in one stored comparison, with the declaration it is about where that tells more."""
+    """A finding in one stored comparison, with its declaration before and after, if that tells more."""
 
     old: Side
     new: Side
@@ -34,16 +34,16 @@ class StoredFinding(msgspec.Struct, frozen=True):
 
 
 class StoredFindings(msgspec.Struct, frozen=True):
-    """The stored findings that have an identity, what was found last first; ``more`` are stored and left out."""
+    """The stored findings of one identity, newest first; ``more`` are left out."""
 
     findings: tuple[StoredFinding, ...]
     more: int
 
 
 def findings(identity: str, *, database: Database = None) -> StoredFindings:
-    """The findings whose identity begins with ``identity``, each in the comparison that had it first.
+    """The findings whose identity begins with ``identity``, each in the comparison that found it first.
 
-    Raises :class:`SnapshotNotFound` where no stored comparison has one.
+    Raises :class:`SnapshotNotFound` if no stored comparison has one.
     """
     with using(database) as store, limits_for(0, "looking for the finding"):
         found, more = store.findings(identity, SHOWN)

@@ -1,4 +1,4 @@
-"""Reading history back: what is stored, how each release relates to others, and what became of one declaration."""
+"""The releases of a library with their verdicts: against the one before, and against a baseline."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Progress: TypeAlias = Callable[[str, float], None]
 
 
 class HistoryRow(msgspec.Struct, frozen=True):
-    """One release beside the one before it, and beside the baseline.
+    """One release, compared with the one before it and with the baseline.
 
-    ``churn``, ``verdict`` and ``notices``, the findings that no verdict counts, are against ``previous``, which the
-    first release has not. ``against_baseline`` is ``None`` for releases before the baseline, and where there is none.
-    ``unjudged`` and ``unjudged_baseline`` say why there is no verdict where one was sought. ``evidence_gap`` and
-    ``evidence_gap_baseline`` tell what a verdict does not cover because one side shows less than the other.
+    ``churn``, ``verdict`` and ``notices`` (how many findings count in no verdict) are against ``previous``; the first
+    release has none. ``against_baseline`` is ``None`` for releases before the baseline, and without a baseline.
+    ``unjudged`` and ``unjudged_baseline`` say why a verdict is missing. ``evidence_gap`` and ``evidence_gap_baseline``
+    say what a verdict does not cover because one side shows less than the other.
     """
 
     release: Release
@@ -49,7 +49,7 @@ class History(msgspec.Struct, frozen=True):
     """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for.
 
     ``candidates`` failed their gate and were kept; no release is judged against them. The verdicts are by ``policy``
-    and the suppressions of the files. ``damaged``: a release that was to be judged is not what was stored.
+    and the suppressions of the files. ``damaged``: the stored data of a release are damaged.
     """
 
     line: LineKey
@@ -74,9 +74,9 @@ def history(
     by: Ruling | None = None,
     judge: bool = True,
 ) -> tuple[History, ...]:
-    """Every line of a library with its verdicts; those that were never given are given now and stored.
+    """Every line of a library with its verdicts. Those that are missing are judged now and stored.
 
-    With ``judge=False`` they are left out: the history tells what is remembered, and what was not judged yet.
+    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet".
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
@@ -88,7 +88,7 @@ UNJUDGED = "not judged yet"
 
 
 class HistoryJudging(NamedTuple):
-    """How a history is judged: by what, who keeps the verdicts, who is told how far it is, and whether at all."""
+    """How to judge a history: the ruling, what stores the verdicts, whom to tell the progress, and whether at all."""
 
     store: Store
     by: Ruling | None
@@ -128,9 +128,9 @@ def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile,
 
 
 class _Verdicts:
-    """The verdicts about a line: those that were given before, and others as they are asked for.
+    """The verdicts of a line: stored ones, and others as they are asked for.
 
-    Why there is none is told in its place: one release that cannot be judged leaves the others theirs.
+    A release that cannot be judged has the reason in place of its verdict; the others are judged.
     """
 
     def __init__(self, key: LineKey, judging: HistoryJudging) -> None:
@@ -140,7 +140,7 @@ class _Verdicts:
 
     @property
     def damaged(self) -> bool:
-        """Whether a release was not what was stored."""
+        """Whether the stored data of a release were damaged."""
         return self._judge.damaged
 
     def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
@@ -169,7 +169,7 @@ class _Verdicts:
 
 
 Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]
-"""Another release, and the verdict against it, why there is none, or nothing where none was sought."""
+"""Another release, and the verdict against it or the reason why there is none; ``None`` if none was asked for."""
 
 
 def _row(release: Release, beside: Told, against: Told) -> HistoryRow:

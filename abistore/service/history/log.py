@@ -1,4 +1,4 @@
-"""What became of one declaration: every release in which it appeared, changed or vanished, in every line."""
+"""The history of one declaration: the releases in which it appeared, changed or vanished, in every line."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ LISTED = 8
 class LogEntry(msgspec.Struct, frozen=True):
     """One release in which a declaration appeared, changed, vanished or could not be observed.
 
-    ``before`` and ``after`` are its declarations in C or C++ with offsets, one text a variant. ``first_stored``: the
-    release is the line's oldest, so that nobody knows what was before. ``alias_of`` is the type that an alias is
-    another name of; it has a log of its own.
+    ``before`` and ``after`` are its declarations in C or C++ with offsets, one text for each variant. ``first_stored``:
+    the release is the oldest of its line, so what was before is not known. ``alias_of`` is the type that an alias
+    stands for; it has a log of its own.
     """
 
     line: LineKey
@@ -56,7 +56,7 @@ def log(
 ) -> tuple[LogEntry, ...]:
     """Every release in which a declaration appeared, changed or vanished, line by line, oldest first.
 
-    ``name`` is a linker name or a qualified source name. Raises :class:`SnapshotNotFound` where no library has it.
+    ``name`` is a linker name or a qualified source name. Raises :class:`SnapshotNotFound` if no library has it.
     """
     with using(database) as store, limits_for(len(store.lines()) << 20, f"looking for {_brief(name)}"):
         keys = _lines_searched(store, library, target, profile)
@@ -72,7 +72,7 @@ def _brief(name: str) -> str:
 
 
 def _lines_searched(store: Store, library: str | None, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
-    """The lines that are meant: none is an error only where a library was asked for."""
+    """The lines to search. That there is none is an error only if a library was named."""
     if library:
         return lines_of(store, library, target, profile)
     wanted = line_target(store, target)
@@ -117,7 +117,7 @@ def _log_entry(event: LogEvent) -> LogEntry:
 
 
 def _stood_for(shape: AnyShape) -> str | None:
-    """The named type that an alias is another name of."""
+    """The named type that an alias stands for."""
     if not isinstance(shape, Alias):
         return None
     target = shape.target.target if isinstance(shape.target, Qualified) else shape.target

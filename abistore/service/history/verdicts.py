@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from time import monotonic
 from types import TracebackType
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """A report about two stored releases, and what the store keeps of it; ``remembered`` where it was read back."""
+    """The report of two stored releases, and the verdict to store; ``remembered`` if it was read from the store."""
 
     report: Report
     given: StoredVerdict
@@ -47,14 +46,14 @@ def verdict(
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
-    Judged now and stored where it was not before. Where ``against`` is given, the release must have been seen no less
-    than that, unless ``require`` says otherwise. Raises :class:`SnapshotNotFound`.
+    It is judged now and stored, unless it was before. With ``against``, the release must have no less evidence than the
+    other side, unless ``require`` says otherwise. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         judgement = judged(store, other, release, by=by)
-    remember(database, [judgement])
+    remember(database, judgement)
     return msgspec.structs.replace(
         judgement, report=gated(judgement.report, fail_on, usual(against, fail_on) if require is None else require)
     )
@@ -84,7 +83,7 @@ def remembered(
 
 
 def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -> Judgement:
-    """The verdict about two stored releases by the rules of today and a ruling, from the store where it has it."""
+    """The verdict about two stored releases by today's rules and a ruling; from the store if it has it."""
     found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
     before, after = store.load_many([old, new])
     given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
@@ -93,32 +92,21 @@ def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -
 
 
 def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn) -> StoredVerdict:
-    """What the store is to keep of a judgement that is given at this moment."""
+    """A verdict that is given now, to be stored."""
     return StoredVerdict(old, new, comparison, churned, datetime.now(UTC))
 
 
-def remember(database: Database, judgements: Sequence[Judgement]) -> bool:
-    """Store the judgements that were made now; false where the database cannot be written, which is no failure."""
-    if all(judgement.remembered for judgement in judgements):
-        return True
-    try:
-        with using(database, write=True) as store:
-            save(store, judgements)
-    except StoreError:
-        return False
-    return True
-
-
-def save(store: Store, judgements: Sequence[Judgement]) -> None:
-    """Store the judgements that were made now."""
-    if made := [judgement.given for judgement in judgements if not judgement.remembered]:
-        store.save_verdicts(made)
+def remember(database: Database, judgement: Judgement) -> None:
+    """Store a judgement that was made now. If the database cannot be written, nothing is stored; that is no failure."""
+    if not judgement.remembered:
+        with suppress(StoreError), using(database, write=True) as store:
+            store.save_verdicts([judgement.given])
 
 
 class VerdictKeeper:
-    """Stores verdicts as they are given, a few at a time, so that little is lost whatever ends this process.
+    """Stores verdicts a few at a time as they are given, so that an interrupted history loses little.
 
-    Where the database cannot be written, none is stored; that is no failure.
+    If the database cannot be written, none is stored; that is no failure.
     """
 
     def __init__(self, database: Database) -> None:
@@ -139,7 +127,7 @@ class VerdictKeeper:
             self._flush()
 
     def keep(self, given: StoredVerdict) -> None:
-        """Store ``given``, now or a moment later."""
+        """Store ``given`` with the next few."""
         self._pending.append(given)
         if len(self._pending) >= MOST_PENDING or monotonic() - self._since >= SECONDS_PENDING:
             self._flush()
@@ -158,4 +146,4 @@ class VerdictKeeper:
 
 
 MOST_PENDING, SECONDS_PENDING = 50, 0.5
-"""So many verdicts are stored in one transaction, or those of so much time."""
+"""One transaction stores this many verdicts, or those of this many seconds."""

@@ -1,4 +1,4 @@
-"""Judging a snapshot on its way in, and storing it where it passes what holds at the moment of storing."""
+"""Judging a snapshot before it is stored, and storing it if what it was judged against still holds."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 ATTEMPTS = 3
-"""How often an arrival is judged while others may move what it is judged against; then they wait for it."""
+"""How often to judge an arrival while others may move its baseline; after that, they wait for it."""
 
 
 class _Standing(NamedTuple):
-    """What decides about an arrival, as the store has it at one moment.
+    """The state of the store that decides about an arrival.
 
-    ``release`` is the arrival itself where it is stored, ``against`` and ``replaced`` are what it is judged against,
-    ``stands`` is the version at which the channel stands that it may move.
+    ``release`` is the arrival itself if it is stored; ``against`` and ``replaced`` are what it is judged against;
+    ``stands`` is the version that the channel it may move points at.
     """
 
     release: Release | None
@@ -46,10 +46,10 @@ class _Given(NamedTuple):
 
 
 def admit_judged(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
-    """Judge ``arrival`` and store it where it passes, or where it is to be kept.
+    """Judge ``arrival``, and store it if it passes or is to be kept.
 
-    It is judged without keeping others from writing. Storing it is one transaction that looks once more at what it was
-    judged against: where that has moved, it is judged again. Raises :class:`VersionTaken` and what else refuses it.
+    Others may write while it is judged. The transaction that stores it checks what it was judged against: if that has
+    moved, it is judged again. Raises :class:`VersionTaken` and other errors that refuse it.
     """
     admission = _Admission(store, arrival, gate)
     for _ in range(ATTEMPTS):
@@ -69,7 +69,7 @@ def admit_judged(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
 
 
 class _Admission:
-    """One arrival at one gate; what it was judged against once is not judged again."""
+    """One arrival at one gate. It is judged against each release once."""
 
     def __init__(self, store: Store, arrival: Arrival, gate: Gate) -> None:
         self.store, self.arrival, self.gate = store, arrival, gate
@@ -86,7 +86,7 @@ class _Admission:
         return _Standing(release, against, replaced, stands)
 
     def _place(self) -> tuple[Release | None, Release | None]:
-        """The release that the arrival is, and the one that it would replace."""
+        """The stored release that equals the arrival, and the one that it would replace."""
         arrival = self.arrival
         if arrival.snapshot is not None:
             place = self.store.place(arrival.snapshot, arrival.request)
@@ -132,7 +132,7 @@ class _Admission:
         return bool(outcome.exit_code) and standing.release is None and not self.gate.keep_failed
 
     def settle(self, outcome: GateOutcome, standing: _Standing) -> Admitted:
-        """Store what passes as a release, and what fails as a candidate; move the baseline of what passes."""
+        """Store the arrival as a release, or as a candidate if it failed; move the baseline if it passed."""
         stored = self._stored(outcome, standing)
         given = (self._given[old, standing.release] for old in standing.counterparts)
         made = zip(standing.counterparts, given, strict=True)
@@ -151,13 +151,13 @@ class _Admission:
         return store_as(self.store, self.arrival, candidate=bool(outcome.exit_code))
 
     def _moves(self, outcome: GateOutcome, standing: _Standing) -> bool:
-        """What was not judged where it should be may set a baseline, and not move one."""
+        """Whether the baseline moves. An arrival that could not be judged may set a baseline, not move one."""
         if outcome.exit_code or (standing.stands is not None and self.gate.if_unset):
             return False
         return standing.stands is None or not outcome.unjudged
 
 
 def _severity(report: Report) -> tuple[int, int]:
-    """A verdict that fails is worse than evidence that is missing, and that worse than what passes."""
+    """Orders reports: failing verdicts are the worst, then missing evidence, then what passes."""
     failing = 0 if not report.exit_code else 1 if report.code else 2
     return failing, verdict_of(report)

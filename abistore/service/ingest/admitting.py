@@ -1,4 +1,4 @@
-"""Letting a snapshot into the store: at once where everything passes, else through a gate."""
+"""Storing a snapshot: at once if its gate is open, else after judging."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def admit(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
-    """Store ``arrival`` as ``gate`` says: judged first, where it asks for anything."""
+    """Store ``arrival``; it is judged first if ``gate`` asks for anything."""
     if not gate.is_open:
-        from abistore.service.ingest.admission import admit_judged  # what judges is imported where something is judged
+        from abistore.service.ingest.admission import admit_judged  # imports all that judges
 
         return admit_judged(store, arrival, gate)
     return Admitted(GateOutcome(), as_known(arrival.release) if arrival.release else store_as(store, arrival))

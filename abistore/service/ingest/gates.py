@@ -1,4 +1,4 @@
-"""What a snapshot must pass to become a release, and what becomes of it."""
+"""Gates: what a snapshot must pass to become a release."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """What an arrival must pass to become a release, and what becomes of it.
+    """What a file must pass to become a release, and what happens then.
 
-    ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version; ``require`` is no less than that has seen,
-    unless said otherwise. What fails is not stored, or as a candidate with ``keep_failed``. What passes becomes the
-    baseline ``channel``, with ``if_unset`` only where there is none.
+    ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by
+    default no less than the other side's. A file that fails is not stored, or as a candidate with ``keep_failed``. One
+    that passes becomes the baseline ``channel``; with ``if_unset`` only if there is none.
     """
 
     against: str | None = None
@@ -41,11 +41,11 @@ class Gate(msgspec.Struct, frozen=True):
 
     @property
     def required(self) -> EvidenceRequirement:
-        """The evidence that it asks for."""
+        """The evidence that the gate needs."""
         return usual(self.against, self.fail_on) if self.require is None else self.require
 
     def check(self) -> None:
-        """Raise :class:`UsageError` where it could not mean what was meant: an empty word asks for nothing."""
+        """Raise :class:`UsageError` for empty words, as unset variables of scripts give, and for contradictions."""
         for what, word in (("--against", self.against), ("the channel of a baseline", self.channel)):
             if word == "":
                 raise UsageError(
@@ -62,7 +62,7 @@ OPEN = Gate()
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """What is let in: a snapshot with what the caller says of it, or the ``release`` that is stored of this file."""
+    """A file at the gate: its snapshot and what the caller says about it, or the ``release`` that is stored of it."""
 
     line: LineKey
     request: IngestRequest
@@ -78,13 +78,13 @@ class Arrival(msgspec.Struct, frozen=True):
 
     @classmethod
     def known(cls, release: Release, actor: str) -> Arrival:
-        """The arrival of a file that is stored."""
+        """The arrival of a file that is stored already."""
         return cls(release.line, IngestRequest(release.version, release.line.profile, actor=actor), release=release)
 
 
 class GateOutcome(NamedTuple):
-    """What the gate says. ``reports`` are the verdicts, the worst first; ``unjudged`` tells why there is none where one
-    was asked for, ``lack`` which evidence is missing."""
+    """What the gate decides. ``reports`` have the verdicts, worst first. ``unjudged`` says why there is none, ``lack``
+    which evidence is missing."""
 
     reports: tuple[Report, ...] = ()
     exit_code: int = 0
@@ -93,7 +93,7 @@ class GateOutcome(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """What became of an arrival: ``stored`` is ``None`` where it failed and was not kept; ``baseline`` has moved."""
+    """What became of an arrival. ``stored`` is ``None`` if it was not; ``baseline`` is the channel that moved."""
 
     outcome: GateOutcome
     stored: IngestOutcome | None = None

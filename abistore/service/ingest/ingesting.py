@@ -1,4 +1,4 @@
-"""Storing the snapshots of files, one release each, and judging them on their way in."""
+"""Storing files as releases, one each, judged first where a gate asks for it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, ReleaseFacts
 from abistore.model.labels.sonames import library_name
 from abistore.model.labels.versions import position
-from abistore.model.names import SELF
-from abistore.model.shapes import Library
 from abistore.model.snapshot import Exported, Snapshot
 from abistore.service.administration.ordering import standing_note
 from abistore.service.database import Database, user, using
@@ -51,10 +49,9 @@ IN_FOLDER_NAME = re.compile(r"(?:^|(?<!x86)[-_])v?(\d[\w.+~-]*)$")
 class IngestPlan(msgspec.Struct, frozen=True):
     """What holds for every file of one call.
 
-    ``target`` refuses files of another platform. ``gate`` is what each must pass to be stored. ``replace`` allows
-    another binary under a taken version; where a baseline stands at it, ``replace_baseline`` must give the reason.
-    Where ``profile``, ``revision``, ``url`` or ``released`` are not given, a JSON snapshot says them that was exported
-    with them.
+    Files for another platform than ``target`` are refused. Each file must pass the ``gate`` to be stored. ``replace``
+    allows another binary under a taken version; if a baseline points at that release, ``replace_baseline`` must give
+    the reason. ``profile``, ``revision``, ``url`` and ``released`` default to what a JSON snapshot was exported with.
     """
 
     library: str | None = None
@@ -73,7 +70,7 @@ class IngestPlan(msgspec.Struct, frozen=True):
 
 
 AS_IT_SAYS = IngestPlan()
-"""Every file is stored as what it says that it is."""
+"""Every file is stored under the names that it gives itself."""
 
 Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused", "failed"]
 
@@ -81,12 +78,12 @@ Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused
 class Ingested(msgspec.Struct, frozen=True):
     """What became of one file.
 
-    ``status``: ``stored``, ``replaced``, ``known`` (it was there: nothing was read), ``candidate`` (it failed its
-    gate and was kept), ``refused`` (it failed, and was not stored), or ``failed`` with the error's ``code``, ``error``
-    and ``hint``. These three tell of missing evidence too. ``verdict`` is the worst one; where a replacement was judged
-    against what it replaces as well, ``other_verdict`` is the other one. ``unjudged`` says why a first release has no
-    verdict where one was asked for. ``mended`` names what the call says about a known release that nobody had said.
-    ``notes`` tell what is unusual about the file, and what stays as it was said of a known release.
+    ``status``: ``stored``, ``replaced``, ``known`` (stored already: nothing was read), ``candidate`` (it failed its
+    gate and was kept), ``refused`` (it failed its gate and was not stored), or ``failed``. ``code``, ``error`` and
+    ``hint`` describe a failure, or missing evidence. ``verdict`` is the worst verdict; a replacement may have an
+    ``other_verdict``, as it is judged against the release that it replaces too. ``unjudged`` says why a first release
+    has no verdict. ``mended`` names the facts of a known release that were empty and are filled now. ``notes`` say what
+    is unusual about the file, and which facts of a known release stay as they are.
     """
 
     path: str
@@ -113,11 +110,11 @@ def ingest(
     database: Database = None,
     progress: Progress | None = None,
 ) -> tuple[Ingested, ...]:
-    """Store each file as a release of its library; a file that fails leaves the others stored.
+    """Store each file as a release of its library. If a file fails, the others are stored.
 
-    Files are taken as given, or in release order where ``plan.version_from`` finds every version in their paths.
+    Files are stored in the order given, or oldest first if ``plan.version_from`` finds every version in their paths.
 
-    Raises :class:`AbistoreError` itself only where the whole call is wrong or the database cannot be opened.
+    Raises :class:`AbistoreError` only if the whole call is wrong or the database cannot be opened.
     """
     for what in ("library", "version", "profile", "revision", "url", "actor"):
         check_label(what, getattr(plan, what))
@@ -131,7 +128,7 @@ def ingest(
         for number, path in enumerate(_in_release_order(paths, plan)):
             if progress:
                 progress(path.name, number / len(paths))
-            # per file: what it leaves is freed before the collection looks at what is left
+            # one block for each file, so that its objects are freed before the next
             with without_cycle_collection():
                 one = msgspec.structs.replace(plan, options=one_of(options, number, len(paths)))
                 result = _ingest_safely(store, path, one)
@@ -140,12 +137,12 @@ def ingest(
 
 
 def files_of(paths: str | Path | Sequence[str | Path]) -> Sequence[Path]:
-    """The files that a caller names: one, or several."""
+    """The paths of a call, which may be one."""
     return [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
 
 
 def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]:
-    """Oldest first where the paths tell every version: a shell's ``*`` puts 1.10 before 1.9."""
+    """Oldest first, if the paths give every version: a shell's ``*`` puts 1.10 before 1.9."""
     versions = [_version_of_path(path, plan.version_from) or "" for path in paths]
     if plan.version or not all(versions):
         return paths
@@ -154,7 +151,7 @@ def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]
 
 
 def _placed(store: Store, result: Ingested) -> Ingested:
-    """The result, with a note where the new release is not ordered by its version."""
+    """The result, with a note if the new release is not ordered by its version."""
     if result.release is None or result.status not in {"stored", "replaced"}:
         return result
     note = standing_note(store, result.release)
@@ -180,8 +177,7 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
         check_target(snapshot.target, path, plan.target)
         request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
         arrival, said = Arrival.of(snapshot, request), ReleaseFacts(request.released, request.revision, request.url)
-        exports = sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", ()))
-        notes = (*_unusual(snapshot), *_silent(exports))
+        notes = (*_unusual(snapshot), *_silent(snapshot.exports))
     ingested = _ingested(path, admit(store, arrival, plan.gate), notes)
     return _supplemented(store, ingested, said, plan) if ingested.status == "known" else ingested
 
@@ -208,7 +204,7 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
 
 
 def _supplemented(store: Store, known: Ingested, said: ReleaseFacts, plan: IngestPlan) -> Ingested:
-    """A known release; the caller's day, revision and CI job fill what was empty."""
+    """A known release. The caller's day, revision and CI job fill the facts that were empty."""
     release = known.release
     assert release is not None
     done = store.supplement(release, said, plan.actor or user())
@@ -225,7 +221,7 @@ def _shown(value: datetime | str) -> str:
 
 
 def _said(exported: Exported, plan: IngestPlan) -> ReleaseFacts:
-    """What the caller says about a release, else what the snapshot was exported with."""
+    """The facts that the caller gives, else those that the snapshot was exported with."""
     return ReleaseFacts(
         plan.released or exported.released, plan.revision or exported.revision, plan.url or exported.url
     )
@@ -240,8 +236,7 @@ def _status(stored: IngestOutcome | None) -> Status:
 
 
 def _unusual(snapshot: Snapshot) -> Iterator[str]:
-    library = _facts(snapshot)
-    if library and library.file_kind == "executable":
+    if snapshot.facts and snapshot.facts.file_kind == "executable":
         yield "an executable (its exports are what plugins link to)"
 
 
@@ -250,7 +245,7 @@ def _silent(exports: int) -> tuple[str, ...]:
 
 
 def _known(store: Store, file: InputFile, plan: IngestPlan) -> Release | None:
-    """The release stored from this very file under the labels asked for, unless reading it again could say more."""
+    """The release that was stored from this file under these labels, unless reading the file again could tell more."""
     path, version = file.path, plan.version or _version_of_path(file.path, plan.version_from)
     if plan.replace or (plan.version_from and not version):
         return None
@@ -264,7 +259,7 @@ def _known(store: Store, file: InputFile, plan: IngestPlan) -> Release | None:
 
 
 def _could_say_more(known: Release, plan: IngestPlan) -> bool:
-    """Whether debug information may be found now, or was not asked for when the file was read and is judged now."""
+    """Whether debug information may be found now, or was left out then and is needed for judging now."""
     if plan.options.debug_dirs or plan.options.debuginfod:
         return any(evidence.state != "full" for evidence in known.evidence)
     unread = "layout" not in {evidence.facet for evidence in known.evidence}
@@ -318,11 +313,5 @@ def _version_of_path(path: Path, source: VersionFrom | None) -> str | None:
 
 
 def _version_of_soname(snapshot: Snapshot) -> str | None:
-    library = _facts(snapshot)
-    match = IN_FILE_NAME[0].search((library and library.soname) or "")
+    match = IN_FILE_NAME[0].search((snapshot.facts and snapshot.facts.soname) or "")
     return match[1] if match else None
-
-
-def _facts(snapshot: Snapshot) -> Library | None:
-    """The facts of the whole file, where its tables tell them."""
-    return next((shape for shape in snapshot.variants("symbol", SELF) if isinstance(shape, Library)), None)

@@ -1,4 +1,4 @@
-"""Stored snapshots out as JSON, and JSON snapshots into the store."""
+"""Exporting stored snapshots as JSON, and importing JSON snapshots."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def export(
     target: str | None = None,
     profile: str | None = None,
 ) -> ExportedRelease:
-    """A stored release as a JSON snapshot, with what the store says about it. Raises :class:`SnapshotNotFound`."""
+    """A stored release as a JSON snapshot, with the facts recorded about it. Raises :class:`SnapshotNotFound`."""
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         snapshot = msgspec.structs.replace(store.load(release), exported=_exported(release))
@@ -42,7 +42,7 @@ def export(
 
 
 def _exported(release: Release) -> Exported | None:
-    """What the store says about a release; ``None`` where that is nothing, so that an export is what `dump` writes."""
+    """The facts recorded about a release; ``None`` if there are none, so that the export equals what `dump` writes."""
     profile = release.line.profile if release.line.profile != DEFAULT_PROFILE else None
     said = Exported(profile, release.released, release.revision, release.url)
     return said if said != Exported() else None
@@ -57,7 +57,7 @@ def import_(
 ) -> tuple[Ingested, ...]:
     """Store JSON snapshots as releases, under the version that each carries unless ``plan`` gives one.
 
-    ``-`` is what standard input holds.
+    ``-`` stands for standard input.
     """
     paths = files_of(paths)
     with _files(paths, plan.options.max_bytes) as files:
@@ -70,15 +70,14 @@ def import_(
 
 @contextmanager
 def _files(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
-    """The files to read, while this lasts: for ``-`` a copy of standard input, which is read once and no further than
-    ``most`` bytes and one more."""
+    """The files to read; for ``-`` a temporary copy of standard input, which is read once, up to ``most`` bytes."""
     if STANDARD_INPUT not in paths:
         yield list(paths)
         return
     with tempfile.TemporaryDirectory(prefix="abistore-") as folder:
         copy = Path(folder) / "standard-input.json"
         with copy.open("wb") as file:
-            left = most + 1  # one byte too many is refused as any file that is too large
+            left = most + 1  # with one byte more it is refused, as any file that is too large
             while left and (piece := sys.stdin.buffer.read(min(left, 1 << 20))):
                 left -= file.write(piece)
         yield [copy if path == STANDARD_INPUT else path for path in paths]

@@ -1,4 +1,4 @@
-"""What a release, or a snapshot that is to become one, is judged against."""
+"""The release that another one, or a snapshot before it is stored, is judged against."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Counterpart(NamedTuple):
-    """A release of the same line; ``None`` where there is none yet, and then ``missing`` tells why that is well."""
+    """A release of the same line; ``None`` if there is none yet, and then ``missing`` says why that is no error."""
 
     release: Release | None = None
     missing: str = ""
@@ -34,10 +34,10 @@ def counterpart(store: Store, release: Release, against: str) -> Release:
 
 
 def counterpart_of(store: Store, line: LineKey, version: str, against: str | None, channel: str | None) -> Counterpart:
-    """What a snapshot is judged against that comes as ``version``, and may become the baseline ``channel``.
+    """What a snapshot is judged against before it is stored as ``version`` and may become the baseline ``channel``.
 
-    ``prev`` and ``latest`` are never the release that has this version. The first release of a line, and one that may
-    become the first baseline, are judged against nothing. Raises :class:`SnapshotNotFound`.
+    ``prev`` and ``latest`` are never the release of this version. The first release of a line, and one that becomes the
+    first baseline, are judged against nothing. Raises :class:`SnapshotNotFound`.
     """
     if against is None:
         return Counterpart()
@@ -65,7 +65,7 @@ def _latest(store: Store, line: LineKey, version: str) -> Release | None:
 
 
 def _first(store: Store, line: LineKey) -> str:
-    """Why nothing precedes a release; a profile or target that is misspelt begins a line of its own."""
+    """Why nothing precedes a release. A misspelled profile or target begins a new line, so that is said."""
     others = [str(other) for other in store.lines() if other.library == line.library and other != line]
     if not others or line in store.lines():
         return "nothing precedes it"

@@ -1,4 +1,4 @@
-"""The gate on evidence: whether both sides of a comparison saw enough for its verdict to say that nothing broke."""
+"""The gate on evidence: whether both sides saw enough for a verdict to mean that nothing broke."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from abistore.report.model import Report
 
 NO_LESS: Final = "old"
-"""The word for as much as the old side has."""
+"""``--require old``: no less than the old side has seen."""
 
 
 FULL: Final = evidence_rank(Evidence("layout", "full"))
@@ -26,11 +26,11 @@ UNASKED: Final[dict[Facet, str]] = {
     "layout": "read it without --symbols-only",
     "source": "leave source out: headers are not read yet",
 }
-"""What makes a facet seen that nobody asked for."""
+"""How to get a facet that was not read."""
 
 
 class EvidenceRequirement(msgspec.Struct, frozen=True):
-    """What must have been seen: ``facets`` in full by both sides, and ``no_less`` by the new side than by the old."""
+    """The evidence that a verdict needs: ``facets`` in full on both sides; ``no_less`` on the new side than on the old."""
 
     facets: tuple[Facet, ...] = ()
     no_less: bool = False
@@ -41,19 +41,19 @@ AS_MUCH: Final = EvidenceRequirement(no_less=True)
 
 
 class EvidenceLack(NamedTuple):
-    """One facet that one side saw too little of."""
+    """A facet of which one side saw too little."""
 
     said: str
     hint: str
 
 
 def usual(against: str | None, fail_on: str) -> EvidenceRequirement:
-    """The default requirement: as much as the old side has, where one is named and something can fail."""
+    """The default requirement: as much as the old side has, if one is named and something can fail."""
     return AS_MUCH if against is not None and fail_on != "never" else NOTHING
 
 
 def requirement(text: str | None) -> EvidenceRequirement | None:
-    """What ``--require`` means: comma-separated facets and ``old``, or ``none``; ``None`` where it is not given.
+    """The meaning of ``--require``: facets and ``old``, separated by commas, or ``none``; ``None`` if it is not given.
 
     Raises :class:`UsageError`.
     """
@@ -68,7 +68,7 @@ def requirement(text: str | None) -> EvidenceRequirement | None:
 
 
 def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | None:
-    """The error that tells what of ``require`` the sides of a comparison have not seen."""
+    """The error that says which required evidence a report lacks; ``None`` if it lacks nothing."""
     sides = (report.new, report.old)
     found = [lack for side in sides for lack in _unseen(str(side), side.evidence, require)]
     if require.no_less:
@@ -77,7 +77,7 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
 
 
 def lacking_alone(library: str, evidence: Iterable[Evidence], require: EvidenceRequirement) -> EvidenceMissing | None:
-    """The same of what has no other side, such as the first release of a line."""
+    """The same for a snapshot that is compared with nothing, such as the first release of a line."""
     return _error(list(_unseen(library, tuple(evidence), require)))
 
 
@@ -89,9 +89,9 @@ def _unseen(label: str, evidence: tuple[Evidence, ...], require: EvidenceRequire
 
 
 def _less(report: Report, facet: Facet) -> Iterator[EvidenceLack]:
-    """What the new side has not seen of ``facet`` and the old side has.
+    """What the old side has seen of ``facet`` and the new side has not.
 
-    Where both saw a part, it is names that tell: another part of the same size may have nothing in common with it.
+    If both saw a part, names are compared: two parts of the same size may have nothing in common.
     """
     old, new = _of(report.old.evidence, facet), _of(report.new.evidence, facet)
     before, after = evidence_rank(old), evidence_rank(new)

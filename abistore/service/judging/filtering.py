@@ -1,4 +1,4 @@
-"""Showing some of a report's changes only."""
+"""Showing only some findings of a report."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Filter: TypeAlias = Callable[[Report], Report]
 
 
 def show_only(text: str | None) -> Filter:
-    """A filter that leaves the changes which comma-separated tokens select, e.g. ``breaking,risk,functions``.
+    """A filter that keeps the findings which comma-separated tokens select, e.g. ``breaking,risk,functions``.
 
-    Tokens are impacts, elements and actions: any of one sort, and all sorts, must fit. Verdict, counts and exit code
-    stay; a remark tells how many changes are not shown. Raises :class:`UsageError`.
+    Tokens are impacts, elements and actions. A finding must match one token of each sort that is given. Verdict, counts
+    and exit code stay; a note says how many findings are hidden. Raises :class:`UsageError`.
     """
     if text is None:
         return lambda report: report

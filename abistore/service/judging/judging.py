@@ -1,4 +1,4 @@
-"""Comparing two snapshots, judging the difference, and remembering the judgement."""
+"""Comparing two snapshots and judging the difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ THRESHOLD: dict[FailOn, Verdict | None] = {
     "never": None,
 }
 RISK_EXIT_CODE = 2
-"""What a risk returns when it is asked to fail: it has no exit code of its own."""
+"""The exit code of COMPATIBLE_WITH_RISK with ``--fail-on risk``; without it the code is 0."""
 
 
 def compare(
@@ -46,7 +46,7 @@ def compare(
     require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
 ) -> Report:
-    """The judged difference of two operands. Raises :class:`Incomparable` where no verdict can be true."""
+    """The judged difference of two operands. Raises :class:`Incomparable` for libraries of two platforms."""
     with operands(database, selection) as reader:
         first, second = reader.pair(old, new)
     report = judge(first.snapshot, second.snapshot, by)
@@ -61,9 +61,9 @@ def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
 
 
 def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Comparison:
-    """What is found between two snapshots, which is what verdicts are stored with.
+    """The comparison of two snapshots, as verdicts are stored.
 
-    Time and memory are bounded by how much the snapshots hold. Raises :class:`Incomparable`, :class:`LimitExceeded`.
+    Time and memory are limited by the size of the snapshots. Raises :class:`Incomparable`, :class:`LimitExceeded`.
     """
     with limits_for(old.weight + new.weight, f"judging {new.label} against {old.label}"):
         return _concluded(old, new, by)
@@ -76,7 +76,7 @@ def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
 
 
 def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:
-    """A comparison of two snapshots with what these tell about its findings."""
+    """The report of a comparison, with the declarations of its findings from both snapshots."""
     from abistore.report.declarations import declared
 
     old, new = sides
@@ -85,8 +85,10 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
 
 
 def gated(report: Report, fail_on: FailOn, require: EvidenceRequirement = NOTHING) -> Report:
-    """The report with the exit code that ``fail_on`` gives its verdict, or else its evidence where less was seen than
-    ``require`` says: a break that was found is worse than one that may have been missed."""
+    """The report with the exit code of its verdict by ``fail_on``, or else of the evidence that ``require`` misses.
+
+    A break that was found is worse than one that may have been missed.
+    """
     code = exit_code(verdict_of(report), fail_on)
     lack = None if code else lacking(report, require)
     if lack is None:
@@ -96,7 +98,7 @@ def gated(report: Report, fail_on: FailOn, require: EvidenceRequirement = NOTHIN
 
 
 def exit_code(verdict: Verdict, fail_on: FailOn) -> int:
-    """0 where the verdict is milder than ``fail_on``; else the verdict's own code, 2 for a mere risk."""
+    """0 if the verdict is milder than ``fail_on``; else the verdict's own code, 2 for a risk."""
     threshold = THRESHOLD[fail_on]
     if threshold is None or verdict < threshold:
         return 0
@@ -104,9 +106,9 @@ def exit_code(verdict: Verdict, fail_on: FailOn) -> int:
 
 
 def churn(old: Snapshot, new: Snapshot, differing: Differing | None = None) -> Churn:
-    """Exported names that came and went, and names that differ in a facet which saw them on both sides.
+    """How many exports were added and removed, and how many names differ in a facet that saw both sides.
 
-    Where it is known which names are ``differing``, no others are looked at.
+    If the ``differing`` names are known, only these are looked at.
     """
     from abistore.compare.differing import differing as names_differing
 

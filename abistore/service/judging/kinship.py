@@ -1,4 +1,4 @@
-"""Whether two sides of a comparison are releases of one library, as far as their names tell."""
+"""Whether both sides of a comparison seem to be the same library, by their names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ VERSION = r"(?<=[^\d.\-_])[-_.]?\d+([-_.]\d+)*$"
 
 
 def strangers(report: Report) -> str:
-    """The sentence that tells that the sides are different libraries; empty where they are one, or may be.
+    """The warning that the sides seem to be different libraries; empty if they may be the same.
 
-    A file without a SONAME that nobody gave a version has no name but its file's, which tells nothing.
+    A file without a SONAME and without a version has only its file name, which tells nothing.
     """
     old, new = report.old, report.new
     if not (_is_named(old) and _is_named(new)) or _names(old) & _names(new):

@@ -1,4 +1,4 @@
-"""What findings are judged by: a policy, and suppressions."""
+"""Reading a ruling: a policy with suppressions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def key_of(by: Ruling | None, old: Release, new: Release) -> RulingKey:
 
 
 def with_files(comparison: Comparison, by: Ruling | None) -> Comparison:
-    """A remembered comparison with the files of the ruling asked for: others may say the same."""
+    """A remembered comparison with the files of this ruling; it may be stored from other files that say the same."""
     if by is None:
         return comparison
     return replace(comparison, policy_file=by.policy.file, suppression_files=by.suppressions.files)
@@ -33,10 +33,10 @@ def with_files(comparison: Comparison, by: Ruling | None) -> Comparison:
 def ruling(
     policy: str | None = None, suppress: Sequence[str] = (), *, strict: bool = False, today: date | None = None
 ) -> Ruling | None:
-    """The policy called ``policy`` (a profile or a file) and the suppressions of files; ``None`` where that is nothing.
+    """The ruling of a policy (a profile or a file) and of suppression files; ``None`` if neither is given.
 
-    ``today`` decides what has expired, by default the day in UTC. Raises :class:`PolicyError`, in ``strict`` mode for
-    suppressions that expired or lack a reason too.
+    ``today`` decides what has expired; the default is the day in UTC. Raises :class:`PolicyError`, with ``strict`` also
+    for suppressions that have expired or lack a reason.
     """
     if policy == "":
         raise PolicyError("the policy is empty", "is a variable of the script unset?")

@@ -1,4 +1,4 @@
-"""Writing candidates for suppressions, and looking at policies and suppressions that exist."""
+"""Suggesting suppressions, and showing policies and suppressions."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ HEAD = """\
 
 
 COMMENT = 160
-"""Characters of one name or value in a comment."""
+"""How many characters of a name or value a comment shows."""
 
 
 class ListedSuppression(msgspec.Struct, frozen=True):
-    """One suppression: where it stands, what it selects, and whether it holds today."""
+    """One suppression: its place in its file, what it selects, and whether it holds today."""
 
     where: str
     label: str
@@ -65,16 +65,16 @@ class PolicyCard(msgspec.Struct, frozen=True):
 
 
 class Suggestion(msgspec.Struct, frozen=True):
-    """A YAML file of suppressions for a person to review, and how many there are."""
+    """A YAML file of suppressions to review, and how many it has."""
 
     yaml: str
     count: int
 
 
 def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> Suggestion:
-    """A YAML file of narrow suppressions for the changes that weigh at least ``least``.
+    """A YAML file of suppressions for the findings of at least the impact ``least``, to be reviewed.
 
-    One is for one declaration; what follows for others has its own. The reasons are empty: a person has to write them.
+    Each is for one declaration; consequences for other declarations have their own. A person must write the reasons.
     """
     by_declaration: dict[tuple[str, str], list[ReportedFinding]] = {}
     for finding in every(report.changes):
@@ -111,14 +111,14 @@ def _told(finding: ReportedFinding) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    """``text`` in one line, whatever a reader of YAML takes for the end of one."""
+    """``text`` in one line, without anything that YAML takes for a line's end."""
     return in_line(text, COMMENT)
 
 
 def suppressions(
     words: Sequence[str], *, strict: bool = False, today: date | None = None
 ) -> tuple[ListedSuppression, ...]:
-    """Every entry of suppression files. Raises :class:`PolicyError`, in strict mode as a comparison does."""
+    """Every entry of suppression files. Raises :class:`PolicyError`; ``strict`` is as in :func:`ruling`."""
     from abistore.compare.policies.formats.reading import load
 
     with limits_for(0, "reading the suppressions"):

@@ -13,8 +13,7 @@ from sqlalchemy import insert as insert_into
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import LineKey, Release
-from abistore.model.names import FACETS, SELF, Facet
-from abistore.model.shapes import Library
+from abistore.model.names import FACETS, Facet
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
 from abistore.store.database import tables
 from abistore.store.database.database import AMONG, Database, Row
@@ -191,19 +190,6 @@ def _counted(row: Row, seal: int) -> dict[str, int]:
     if column["snapshot.superseded"]:
         return {}
     return {"candidates" if column["snapshot.candidate"] else "releases": seal}
-
-
-def soname(snapshot: Snapshot) -> str | None:
-    """The SONAME that the snapshot's library carries."""
-    for shape in snapshot.variants("symbol", SELF):
-        if isinstance(shape, Library):
-            return shape.soname
-    return None
-
-
-def exports(snapshot: Snapshot) -> int:
-    """How many function and variable names the binary exports."""
-    return sum(name.kind in {"function", "variable"} for name in snapshot.entries.get("symbol", {}))
 
 
 def declarations(snapshot: Snapshot) -> int:
