@@ -3,22 +3,22 @@
 ::
 
     AbistoreError            internal (70)
-    ├── UsageError           the call's words are off (64)
+    ├── UsageError           the arguments are wrong (64)
     ├── InputError           the file or reference given cannot be used (65)
     │   ├── ExtractError     a file was recognised and cannot be read
-    │   │   └── LimitExceeded  working on it would take more than its time, memory or size limit
+    │   │   └── LimitExceeded  the work would take more than its limit of time, memory or size
     │   ├── UnknownFormat    no reader knows this file
     │   └── SnapshotError    a JSON snapshot is malformed, or of a newer format
-    ├── Incomparable         both sides can be read, and no verdict can be true (66)
+    ├── Incomparable         the sides are for two platforms (66)
     ├── StoreError           the database refuses (74)
     │   ├── SnapshotNotFound nothing is stored under this reference (67)
     │   ├── VersionTaken     another binary is stored under this version (68)
-    │   ├── DamagedStore     what is stored is not what was stored
-    │   ├── SchemaMismatch   the database is of another schema, or not one of ours
+    │   ├── DamagedStore     the stored data are damaged
+    │   ├── SchemaMismatch   the database has another schema, or is not one of ours
     │   └── StoreBusy        locked for longer than the busy timeout
-    ├── EvidenceMissing      a verdict was reached with less evidence than its gate requires (72)
+    ├── EvidenceMissing      a verdict has less evidence than its gate requires (72)
     ├── OutputError          the answer cannot be written (73)
-    └── PolicyError          a rule, policy or suppression is wrong (64)
+    └── PolicyError          a policy or a suppression is wrong (64)
 
 A verdict's exit code (0, 2, 4) never collides with these: all of them are 64 or above
 (the numbers follow BSD ``sysexits.h`` where it has one).
@@ -29,14 +29,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 LONGEST = 10_000
-"""How many characters a message may have; what it quotes may have millions."""
+"""The longest message, in characters: what it quotes may have millions."""
 
 
 class AbistoreError(Exception):
     """An expected failure: what went wrong (``message``) and what to do next (``hint``).
 
-    ``code`` is stable across releases and safe to match on; ``exit_code`` is what the process returns. Where nothing
-    better is known, the hint is the ``usual_hint`` of its kind. Passwords and tokens that either quotes are hidden.
+    ``code`` is stable across releases and safe to match on; ``exit_code`` is what the process returns. The default hint
+    is the ``usual_hint`` of the class. Passwords and tokens in message and hint are hidden.
     """
 
     code: ClassVar[str] = "internal"
@@ -60,7 +60,7 @@ def _shown(text: str) -> str:
 
 
 class UsageError(AbistoreError):
-    """The call's words are off: an unknown option value, a reference that does not parse."""
+    """The arguments are wrong: an unknown option value, a reference that does not parse."""
 
     code = "usage"
     exit_code = 64
@@ -76,14 +76,14 @@ class InputError(AbistoreError):
 
 
 class ExtractError(InputError):
-    """A file was recognised, and cannot be read: truncated, corrupt, not a library."""
+    """A file was recognised and cannot be read: truncated, corrupt, not a library."""
 
     code = "extract"
     usual_hint = "check that the file is a complete shared library, e.g. with readelf"
 
 
 class LimitExceeded(ExtractError):
-    """Reading, judging, storing or showing something would take more than its time, memory or size limit."""
+    """Reading, judging, storing or showing something would take more than its limit of time, memory or size."""
 
     code = "limit"
     usual_hint = "a damaged or hostile file is likely; a real library that needs more is worth a report"
@@ -104,7 +104,7 @@ class SnapshotError(InputError):
 
 
 class Incomparable(AbistoreError):
-    """Both sides can be read, and no verdict about them can be true: another machine, another word size."""
+    """The sides are for two platforms, such as two machines or word sizes, so no verdict about them would be true."""
 
     code = "incomparable"
     exit_code = 66
@@ -112,7 +112,7 @@ class Incomparable(AbistoreError):
 
 
 class StoreError(AbistoreError):
-    """The database refuses: unreadable, read-only, full, not reachable."""
+    """The database cannot be used: unreadable, read-only, full, not reachable."""
 
     code = "store"
     exit_code = 74
@@ -136,13 +136,13 @@ class VersionTaken(StoreError):
 
 
 class DamagedStore(StoreError):
-    """What the database holds is not what was stored, or cannot be read."""
+    """The stored data are damaged: they differ from what was stored, or cannot be read."""
 
     usual_hint = "restore a backup; `abistore db check` tells what is wrong"
 
 
 class SchemaMismatch(StoreError):
-    """The database has a newer schema, an older one that may not be upgraded here, or none of ours."""
+    """The database has a newer schema, an older one that may not be upgraded here, or is not one of ours."""
 
     code = "schema"
     usual_hint = "give another database with --db, or use the abistore that wrote it"
@@ -156,7 +156,7 @@ class StoreBusy(StoreError):
 
 
 class EvidenceMissing(AbistoreError):
-    """A verdict was reached with less evidence than its gate requires, so that a break may have gone unseen."""
+    """A verdict has less evidence than its gate requires, so that a break may have gone unseen."""
 
     code = "evidence"
     exit_code = 72
@@ -172,7 +172,7 @@ class OutputError(AbistoreError):
 
 
 class PolicyError(AbistoreError):
-    """A rule, policy or suppression is wrong."""
+    """A policy or a suppression is wrong."""
 
     code = "policy"
     exit_code = 64

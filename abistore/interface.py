@@ -1,4 +1,4 @@
-"""What ``import abistore`` offers: the verbs, what they take and give, and the errors that they raise."""
+"""What ``import abistore`` offers: the verbs, their arguments and results, and the errors that they raise."""
 
 from __future__ import annotations
 

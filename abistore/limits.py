@@ -1,4 +1,4 @@
-"""Time and memory limits around any work on what others have written, enforced by the kernel."""
+"""Limits of time and memory around work on untrusted input, enforced by the kernel."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from abistore.errors import LimitExceeded
 
 SECONDS, SECONDS_PER_MEGABYTE = 30.0, 4.0
 BYTES, BYTES_PER_BYTE = 2 << 30, 16
-"""What any work may take, and what each byte of its input adds: about forty times what real libraries need."""
+"""The base limits, and what each byte of input adds: about forty times what real libraries need."""
 
 _EARLY = 0.05
-"""Seconds by which the kernel's clock may run ahead of the interpreter's."""
+"""How many seconds the kernel's clock may be ahead of the interpreter's."""
 
 
 class _Expired(BaseException):
-    """The time is over. Not an Exception, so that no handler on the way takes it for a flaw of the input."""
+    """The time is over. No Exception, so that no handler takes it for an error in the input."""
 
 
 class _Limits:
@@ -39,7 +39,7 @@ class _Limits:
 
     @property
     def allowed(self) -> int:
-        """How many bytes there are: what was asked for, or what a limit around this leaves."""
+        """How many bytes are allowed: as asked for, or as an outer limit leaves."""
         return max(self._ceiling() - self._used, 0)
 
     def _ceiling(self) -> int:
@@ -50,35 +50,35 @@ class _Limits:
 
     @property
     def ends_first(self) -> bool:
-        """Whether no limit around this one ends before it does."""
+        """Whether no outer limit ends before this one."""
         return self.outer is None or self.deadline < self.outer.soonest
 
     @property
     def soonest(self) -> float:
-        """When the first limit ends, this one or one around it."""
+        """When the first limit ends, this one or an outer one."""
         return self.deadline if self.outer is None else min(self.deadline, self.outer.soonest)
 
     def enforce(self) -> None:
-        """Lets the kernel hold what is in force now."""
+        """Tell the kernel what is in force now."""
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (self._ceiling(), self._hard))
         self.set_timer()
 
     def set_timer(self) -> None:
-        """Has a signal come when the first limit ends."""
+        """Ask for a signal when the first limit ends."""
         # The second figure repeats the signal: one that lands in a finaliser is swallowed by the interpreter.
         signal.setitimer(signal.ITIMER_PROF, max(self.soonest - process_time(), 0.001), 1.0)
 
     def extend(self, seconds: float, bytes: int) -> None:
-        """Allows more."""
+        """Allow more."""
         self.seconds += seconds
         self.deadline += seconds
         self._bytes += bytes
         self.enforce()
 
     def lift(self) -> None:
-        """Sets again what held before."""
+        """Restore what held before."""
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (self._around, self._hard))
@@ -93,12 +93,12 @@ _innermost: _Limits | None = None
 
 @contextmanager
 def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]:
-    """Bounds the body to ``seconds`` of processor time and to ``bytes`` of further address space.
+    """Limit the body to ``seconds`` of processor time and to ``bytes`` of further address space.
 
-    Raises :class:`LimitExceeded` when either runs out, or when the body calls itself too deeply: ``doing`` begins its
-    message, as in "judging libfoo 1.2 against 1.1". What was set before is set again in any case. Limits nest: within
-    others none lasts longer or takes more than these. Only the main thread of a process can be limited, and only where
-    the platform has these limits: elsewhere the body just runs. Threads have files read by ``abistore.extract.worker``.
+    Raises :class:`LimitExceeded` when either runs out, or when the body recurses too deeply. ``doing`` begins the
+    message, as in "judging libfoo 1.2 against 1.1". Limits nest, and the outer ones still hold. Only the main thread
+    can be limited, and only on platforms that have these limits; elsewhere the body runs without. For files that
+    threads read there is ``abistore.extract.worker``.
     """
     global _innermost
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
@@ -124,14 +124,14 @@ def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]
 
 
 def limits_for(size: int, doing: str = "reading") -> AbstractContextManager[None]:
-    """The default :func:`limits` for work on ``size`` bytes of input."""
+    """The usual :func:`limits` for work on ``size`` bytes of input."""
     return limits(SECONDS + SECONDS_PER_MEGABYTE * size / (1 << 20), BYTES + BYTES_PER_BYTE * size, doing)
 
 
 def allow_more(size: int) -> None:
-    """Extends the innermost limits around the call by what ``size`` more bytes of input need.
+    """Extend the innermost limits by what ``size`` more bytes of input need, within the outer limits.
 
-    What limits around these leave is never exceeded. Where no limits hold, the call does nothing.
+    Without limits, the call does nothing.
     """
     if _innermost is not None and threading.current_thread() is threading.main_thread():
         _innermost.extend(SECONDS_PER_MEGABYTE * size / (1 << 20), BYTES_PER_BYTE * size)

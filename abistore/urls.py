@@ -1,4 +1,4 @@
-"""Texts without the secrets of the URLs and connection strings in them."""
+"""Hiding secrets in the URLs and connection strings of texts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 EXAMPLE = "e.g. postgresql://user@host/database, or a path"
-"""How a database is named."""
+"""How to name a database."""
 
 HIDDEN = "***"
 """What stands for a secret."""
 
 _WEB = re.compile(r"(?=\b(?:https?|ftps?|wss?)://)", re.IGNORECASE)
-"""Where a URL begins whose user may be a token by itself, and whose path may hold ``@``."""
+"""Where a web URL begins: its user may be a token, and its path may contain ``@``."""
 
 _AUTHORITY = re.compile(r"([^/]*//)([^/?#]*)")
 _PORT = re.compile(r"[^:]*:?\d*\Z")
@@ -27,9 +27,9 @@ _PARAMETER = re.compile(
 
 
 def masked(text: str, secrets: Iterable[str] = ()) -> str:
-    """``text`` with ``***`` for the passwords and tokens in it: those of users and parameters, and what is listed.
+    """``text`` with ``***`` for passwords and tokens: those of users and parameters in URLs, and ``secrets``.
 
-    What only looks like a URL (``pg-sql://u:secret@``, ``u:secret@host``) is masked too: rather too much than too
+    What only looks like a URL (``pg-sql://u:secret@``, ``u:secret@host``) is masked too: better too much than too
     little.
     """
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
@@ -52,7 +52,7 @@ def _without_users(word: str) -> str:
 
 
 def _without_web_user(url: str) -> str:
-    """``https://***@host``; where the authority is none, its password has a slash in it."""
+    """``https://***@host``. If the authority makes no sense, the password has a slash in it."""
     start = _AUTHORITY.match(url)
     assert start is not None
     user, at, _ = start[2].rpartition("@")
@@ -64,9 +64,9 @@ def _without_web_user(url: str) -> str:
 
 
 def _without_user(word: str) -> str:
-    """``postgresql://user:***@host``, whose password may hold anything; ``user:***@host`` without a scheme too.
+    """``postgresql://user:***@host``, whose password may have any character; ``user:***@host`` without a scheme too.
 
-    ``geo::area@VERSION`` and ``libgeo@baseline:release`` are none.
+    ``geo::area@VERSION`` and ``libgeo@baseline:release`` have no secret.
     """
     user, at, host = word.rpartition("@")
     scheme, mark, rest = user.partition("://")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -74,6 +74,11 @@ class Evidence(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Hide the passwords of URLs, as in what older versions stored."""
         hide_secrets(self, "detail", "hint")
+
+
+def evidence_of(seen: Iterable[Evidence], facet: Facet) -> Evidence:
+    """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
+    return next((each for each in seen if each.facet == facet), Evidence(facet, "missing", "not-requested"))
 
 
 class Location(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -153,10 +158,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     def evidence_of(self, facet: Facet) -> Evidence:
         """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
-        for evidence in self.evidence:
-            if evidence.facet == facet:
-                return evidence
-        return Evidence(facet, "missing", "not-requested")
+        return evidence_of(self.evidence, facet)
 
     def variants(self, facet: Facet, name: Name) -> Variants:
         """The shapes of ``name`` in ``facet``; empty where it was not seen."""

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def render(report: Report, format: str, style: Style) -> str:
     """The report in one of :func:`abistore.report.registry.formats`, with hostile names made harmless.
 
-    Raises :class:`UsageError` for an unknown format, and :class:`LimitExceeded` where rendering takes too long.
+    Raises :class:`UsageError` for an unknown format, and :class:`LimitExceeded` if rendering takes too long.
     """
     return format_named(format).escape(draft(report, format, style))
 
 
 def draft(report: Report, format: str, style: Style) -> str:
-    """The same without its last step, the escaping, for text that is put into a longer one."""
+    """The same without escaping, to be put into a longer text that is escaped as a whole."""
     chosen = format_named(format)
     if style.mode != "full" and not chosen.has_modes:
         raise UsageError(f"mode {style.mode} is not for {format}", f"it is for {' and '.join(formats_with_modes())}")

@@ -1,4 +1,4 @@
-"""The changes of a report in order: by impact and kind, by declaration, and by how many exports they affect."""
+"""The findings of a report in order: by impact and kind, by declaration, and by how many exports they affect."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ HEADINGS = {
     "compatible": "Compatible",
     "notice": "Notices",
 }
-"""What stands above the changes of one impact."""
+"""The headings above the findings of each impact."""
 
 Declarations: TypeAlias = dict[tuple[Kind, str], ComparedDeclaration]
 """The declarations of a report by subject and symbol."""
 
 
 class ChangedDeclaration(msgspec.Struct, frozen=True):
-    """One declaration and all its changes; ``affected`` are the exports through which consumers meet any of them."""
+    """One declaration and all its findings; ``affected`` are the exports through which consumers meet any of them."""
 
     symbol: str
     subject: Kind
@@ -43,17 +43,17 @@ class ChangedDeclaration(msgspec.Struct, frozen=True):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of its changes, each once."""
+        """The kinds of its findings, each once."""
         return tuple(dict.fromkeys(finding.kind for finding in self.findings))
 
     @property
     def location(self) -> str | None:
-        """Where it is declared; ``None`` where debug information does not say."""
+        """Where it is declared; ``None`` if debug information does not say."""
         return next(filter(None, map(location_of, self.findings)), None)
 
 
 def groups(report: Report) -> dict[ImpactLabel, dict[str, list[ReportedFinding]]]:
-    """The changes by impact, worst first, and by kind in report order."""
+    """The findings by impact, worst first, and by kind in report order."""
     worst_first: list[ImpactLabel] = ["breaking", "api_break", "risk", "compatible", "notice"]
     found: dict[ImpactLabel, dict[str, list[ReportedFinding]]] = {impact: {} for impact in worst_first}
     for finding in report.changes:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 LINES_SHOWN = 3
-"""Of one finding."""
+"""How many lines of one finding are shown."""
 
 OPTIONS = re.compile(r"\b(?:compiler|flags)=(?:\"([^\"]*)\"|(\S+))")
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)$", re.MULTILINE)

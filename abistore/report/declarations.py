@@ -13,19 +13,19 @@ from abistore.model.snapshot import Snapshot, Variants
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, every
 
 EMPTY = 8
-"""Bits that an empty class has as an object of its own."""
+"""The size in bits of an object of an empty class."""
 
 DRAWN = 2_000
 """Records with more members are not drawn."""
 
 
 def declared(comparison: Comparison, old: Snapshot, new: Snapshot) -> tuple[ComparedDeclaration, ...]:
-    """The declarations that the findings are about, sorted, where they say more than the findings themselves."""
+    """The declarations with findings, sorted; without those that say no more than their findings."""
     return _declared(every(comparison.findings), old, new)
 
 
 def declaration_of(finding: Finding, old: Snapshot, new: Snapshot) -> ComparedDeclaration | None:
-    """The declaration that one finding is about; ``None`` where it says no more than the finding."""
+    """The declaration of one finding; ``None`` if it says no more than the finding."""
     return next(iter(_declared((finding,), old, new)), None)
 
 

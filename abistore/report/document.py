@@ -1,6 +1,6 @@
-"""A report as a document: typed blocks, which the formats for people render.
+"""A report as a document of typed blocks, which text, Markdown and HTML render.
 
-Text, Markdown and HTML decide how a block looks and where it stands. What a block says is decided here, once.
+What a block says is decided here, once. The formats decide how it looks and where it stands.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from abistore.report.wording import (
     by_itself,
     consequences,
     location_of,
-    ruled,
+    overridden,
     shortened,
     subject,
     value_lines,
@@ -37,10 +37,10 @@ Element = TypeVar("Element")
 
 
 class FindingBlock(NamedTuple):
-    """One finding with its facts. A fact that is not known, or that the rest says already, is empty.
+    """One finding with its facts. A fact is empty if it is not known, or if the others say it already.
 
-    ``values`` are the old and the new value; ``lines`` are what differs between values of several lines.
-    ``declared`` is the declaration, with the first finding about it; others have the identity of that as ``shown_at``.
+    ``values`` are the old and the new value; ``lines`` are the differing lines of values that have several. The first
+    finding about a declaration has it as ``declared``; the others have the identity of that finding as ``shown_at``.
     """
 
     id: str
@@ -65,7 +65,7 @@ class FindingBlock(NamedTuple):
 
 
 class KindBlock(NamedTuple):
-    """The findings of one kind. ``description`` is what all of them say; ``more`` are left out."""
+    """The findings of one kind. ``description`` is what all of them say, if it is the same; ``more`` are left out."""
 
     kind: str
     total: int
@@ -120,7 +120,7 @@ Block: TypeAlias = ImpactBlock | DeclarationBlock | ImpactTable | OmittedBlock
 
 
 class ReportDocument(NamedTuple):
-    """A report and its blocks. ``body`` depends on the mode, and is made while it is read."""
+    """A report and its blocks. ``body`` depends on the mode, and is made as it is read."""
 
     report: Report
     body: Iterable[Block]
@@ -138,7 +138,7 @@ def document(report: Report, style: Style) -> ReportDocument:
 
 
 def cut(elements: Sequence[Element], most: int | None) -> tuple[Sequence[Element], int]:
-    """The first elements, and how many are left out; all where ``most`` is ``None``."""
+    """The first ``most`` elements (``None``: all), and how many are left out."""
     return (elements, 0) if most is None else (elements[:most], max(0, len(elements) - most))
 
 
@@ -201,7 +201,7 @@ def _by_exports(report: Report, style: Style) -> Iterator[Block]:
 
 
 def finding_block(finding: ReportedFinding, *, drawn: bool = False) -> FindingBlock:
-    """A change with its facts. Where its declaration is ``drawn``, values of several lines would repeat that."""
+    """A finding with its facts. If its declaration is ``drawn``, values of several lines would repeat it."""
     both = values(finding)
     several = any("\n" in value for value in both)
     return FindingBlock(
@@ -213,7 +213,7 @@ def finding_block(finding: ReportedFinding, *, drawn: bool = False) -> FindingBl
         finding.description,
         () if several else both,
         value_lines(finding) if several and not drawn else (),
-        ruled(finding),
+        overridden(finding),
         affects(finding),
         finding.affected,
         consequences(finding),
@@ -238,7 +238,7 @@ class _Differences:
 
 
 def worth_drawing(declared: ComparedDeclaration, style: Style) -> bool:
-    """A type that came or went is told by its name; its members only with detail."""
+    """Whether to show a declaration. Of a type that was added or removed, the members are shown only with detail."""
     text = declared.after if declared.before is None else declared.before if declared.after is None else ""
     return style.detail or "\n" not in (text or "")
 

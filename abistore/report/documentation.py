@@ -14,10 +14,10 @@ SCHEMES = frozenset({"file", "http", "https"})
 
 
 def page(kind: str, docs: str = "") -> str:
-    """An absolute URI: in the documentation at ``docs``, else where the project's metadata says, else a mere name.
+    """The absolute URI of a kind's page: below ``docs``, else below the address in the project's metadata.
 
-    ``docs`` has ``{kind}`` where the kind belongs, or is the folder that holds ``kinds/KIND.md``. The name
-    (``urn:abistore:kind:KIND``) is unique and opens nothing.
+    ``docs`` has ``{kind}`` in place of the kind, or is the folder that holds ``kinds/KIND.md``. Without either address
+    the URI is a name that opens nothing (``urn:abistore:kind:KIND``).
     """
     base = docs or _documentation()
     if not base:
@@ -26,7 +26,7 @@ def page(kind: str, docs: str = "") -> str:
 
 
 def check_docs(docs: str) -> None:
-    """Raise :class:`UsageError` where ``docs`` is not an absolute URL, or has a password for all who see a report."""
+    """Raise :class:`UsageError` if ``docs`` is no absolute URL, or has a password, which every report would show."""
     try:
         parts = urlsplit(docs)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Records drawn as memory: rows of eight bytes, members and holes to scale, before beside after."""
+"""Records drawn as memory: rows of eight bytes, with members and holes to scale, before and after."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW = 64
 
 MOST_ROWS = 80
 TINY = 18
-"""A stretch of fewer bits has room for a name only, and one of fewer than :data:`BARE` for nothing."""
+"""A box of fewer bits has room for a name only; one of fewer than :data:`BARE` bits for nothing."""
 
 BARE = 5
 
@@ -22,9 +22,9 @@ STATES = (("changed", "changed or new"), ("moved", "moved"), ("gone", "gone"), (
 
 
 class Cell(NamedTuple):
-    """A box of a drawing: its text and what is said of it, and where it stands, in CSS.
+    """A box of a drawing: its text, its place in CSS, and its ``title``, which browsers show under the pointer.
 
-    ``states`` are its classes; ``None`` where it is no member but the offset of a row.
+    ``states`` are its CSS classes; ``None`` for a row's offset, which is no member.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
 
 
 class DrawnLayout(NamedTuple):
-    """One layout. Members that overlap, as those of a union, are ``bars`` below each other; others share rows."""
+    """One layout. Members that overlap, as in a union, are ``bars`` below each other; others share rows."""
 
     label: str
     cells: tuple[Cell, ...]
@@ -49,7 +49,7 @@ class Drawing(NamedTuple):
 
 
 def drawing(declared: ComparedDeclaration) -> Drawing | None:
-    """The record's two layouts; ``None`` where they are the same, as where only virtual functions differ."""
+    """The record's two layouts; ``None`` if they are equal, for example if only virtual functions differ."""
     before, after = declared.layout_before, declared.layout_after
     if before == after:
         return None
@@ -147,14 +147,14 @@ def _text(member: Member) -> str:
 
 
 def _label(member: Member, bits: int) -> str:
-    """What fits into so many bits."""
+    """The text that fits into ``bits``."""
     if bits < BARE or (bits < TINY and member.role == "padding"):
         return ""
     return member.name if bits < TINY else _text(member)
 
 
 def _bars(layout: RecordLayout, states: dict[Member, str]) -> Iterator[Cell]:
-    """Members that overlap, as those of a union do: each on a line of its own."""
+    """Members that overlap, as in a union: each on a line of its own."""
     whole = max(layout.size * 8, 1)
     for member in layout.members:
         style = f"left:{100 * member.offset / whole:.2f}%;width:{100 * member.length / whole:.2f}%"

@@ -1,4 +1,4 @@
-"""The head of a report: the verdict and what it does not cover, policy and suppressions, and advice."""
+"""The head of a report: the verdict and what it does not cover, the ruling, and advice."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 
 from abistore.model.findings import RulingFile, evidence_rank, unequal_evidence
 from abistore.model.names import Facet
-from abistore.model.snapshot import Evidence
+from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedFinding
 from abistore.report.wording import counts
 
 CHECKED = "in what could be checked"
-"""Follows a verdict where one side has less evidence than the other."""
+"""Follows a verdict if one side has less evidence than the other."""
 
 REQUIRED = "Required evidence is missing"
-"""Begins the sentence that says why a gate on evidence failed."""
+"""The heading of the reason why a gate on evidence failed."""
 
 NO_REASON = "no reason given"
 DIGITS = 12
-"""Of a file's SHA-256: what ``sha256sum`` prints begins with them."""
+"""How many digits of a file's SHA-256 are shown: what ``sha256sum`` prints begins with them."""
 
 LACKS = {
     "no-debug-info": "has no debug information",
@@ -42,15 +42,13 @@ UNASKED: dict[Facet, str] = {
 
 
 def evidence_gap(old: Sequence[Evidence], new: Sequence[Evidence]) -> str:
-    """What was not compared because one side has less evidence, and why; empty where the evidence is equal.
+    """What was not compared because one side has less evidence, and why; empty if the evidence is equal.
 
     ``layout not compared, new side has no debug information``
     """
-    return "; ".join(_gap(facet, _of(old, facet), _of(new, facet)) for facet in unequal_evidence(old, new))
-
-
-def _of(evidence: Iterable[Evidence], facet: Facet) -> Evidence:
-    return next((each for each in evidence if each.facet == facet), Evidence(facet, "missing", "not-requested"))
+    return "; ".join(
+        _gap(facet, evidence_of(old, facet), evidence_of(new, facet)) for facet in unequal_evidence(old, new)
+    )
 
 
 def _gap(facet: Facet, old: Evidence, new: Evidence) -> str:
@@ -76,7 +74,7 @@ def extent(evidence: Evidence) -> str:
 
 
 def verdict(report: Report) -> str:
-    """The verdict's name, with a reservation where one side has less evidence than the other."""
+    """The verdict's name, with a reservation if one side has less evidence than the other."""
     return f"{report.verdict} {CHECKED}" if report.evidence_gap else report.verdict
 
 
@@ -86,7 +84,7 @@ def told_verdict(report: Report) -> str:
 
 
 def tone(report: Report) -> str:
-    """The verdict's colour. A verdict that looks fine is not green where evidence is missing."""
+    """The verdict's colour. A good verdict is not green if evidence is missing."""
     if (report.evidence_gap or report.error) and report.verdict in {"NO_CHANGE", "COMPATIBLE"}:
         return "unchecked"
     return {"NO_CHANGE": "compatible", "COMPATIBLE_WITH_RISK": "risk"}.get(report.verdict, report.verdict.lower())
@@ -105,7 +103,7 @@ def ruled_by(report: Report) -> str:
 
 
 def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
-    """Each piece of advice with its text: what was found, and how to mend it."""
+    """Each piece of advice with its text: what was found, and how to fix it."""
     fixes = {card.kind: card.fix for card in report.kinds}
     for each in report.advice:
         both = " -> ".join(value for value in (each.old_value, each.new_value) if value is not None)
@@ -115,7 +113,7 @@ def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
 
 
 def by_suppression(findings: Iterable[ReportedFinding]) -> dict[str, list[ReportedFinding]]:
-    """The suppressed changes by their suppression, in report order."""
+    """The suppressed findings by their suppression, in report order."""
     found: dict[str, list[ReportedFinding]] = {}
     for finding in findings:
         found.setdefault(suppression(finding), []).append(finding)
@@ -123,7 +121,7 @@ def by_suppression(findings: Iterable[ReportedFinding]) -> dict[str, list[Report
 
 
 def suppression(finding: ReportedFinding) -> str:
-    """The suppression that applied to a change, its reason, and its last day."""
+    """The suppression that took a finding, its reason, and its last day."""
     until = f" (until {finding.suppression_expires})" if finding.suppression_expires else ""
     return f"{finding.suppressed_by or 'a suppression'}: {finding.suppression_reason or NO_REASON}{until}"
 

@@ -1,4 +1,4 @@
-"""Shortening of texts that are too long to read; JSON has them whole."""
+"""Shortening texts that are too long to read. JSON has them whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 
 def legible(value: Value) -> Value:
-    """A report, or a part of one, in which every text that is too long has lost its middle."""
+    """A report, or a part of one, in which the middle of every text that is too long is left out."""
     found: Any = value
     if isinstance(value, str):
         found = value if len(value) <= LONGEST else bounded(_of_some_lines(value))
@@ -33,7 +33,7 @@ def legible(value: Value) -> Value:
 
 
 def _changed(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
-    """The fields that are shortened. Most texts are short, and cost one look at their length."""
+    """The fields that are shortened. Most texts are short, and only their length is looked at."""
     for field, old in zip(value.__struct_fields__, msgspec.structs.astuple(value), strict=True):
         if not old or (type(old) is str and len(old) <= LONGEST):
             continue

@@ -13,7 +13,7 @@ from abistore.model.names import Facet, Kind
 from abistore.model.snapshot import hide_secrets
 
 SCHEMA = 1
-"""Version of the report. Fields may be added under one number; none is removed or changes its meaning."""
+"""Version of the report's JSON. New fields keep the number; a field that goes or changes its meaning raises it."""
 
 
 VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
@@ -33,12 +33,12 @@ class Summary(msgspec.Struct, frozen=True):
 class ReportedFinding(msgspec.Struct, frozen=True):
     """One finding.
 
-    ``id`` names the same change in every comparison that finds it, and begins with ``place``: the kind, the
-    declaration and the part, without the values. ``symbol`` is the declaration as the linker (or,
-    for types, the source) spells it, ``display`` as a programmer does, ``part`` the field, enumerator or parameter.
-    ``affected`` are the exports through which consumers meet the change. ``default_impact`` is the kind's own where a
-    policy gave another one for a ``reason``. ``suppressed_by`` names the suppression that took the change out,
-    ``suppression_reason`` says why (empty where it gives no reason), ``suppression_expires`` is its last day.
+    ``id`` is the same in every comparison that has this finding. It begins with ``place``, which stands for the kind,
+    the declaration and the part, whatever the values are. ``symbol`` is the declaration as the linker spells it (types:
+    as the source does), ``display`` as programmers do, ``part`` the field, enumerator or parameter. ``affected`` are
+    the exports through which consumers meet the change. If a policy changed the impact, ``default_impact`` is that of
+    the kind, and ``reason`` is the policy's. ``suppressed_by`` names the suppression that took the finding out of the
+    verdict, ``suppression_reason`` says why, and ``suppression_expires`` is its last day.
     """
 
     id: str
@@ -84,7 +84,7 @@ class ChangeKind(msgspec.Struct, frozen=True):
 class Member(msgspec.Struct, frozen=True):
     """A field, base, vtable pointer or padding of a record, with ``offset`` and ``length`` in bits.
 
-    ``text`` is its declaration; ``length`` is 0 where the type is not described or the array has no bound.
+    ``text`` is its declaration. ``length`` is 0 if the type is not described or the array has no bound.
     """
 
     name: str
@@ -102,9 +102,9 @@ class RecordLayout(msgspec.Struct, frozen=True):
 
 
 class ComparedDeclaration(msgspec.Struct, frozen=True):
-    """A declaration that changes are about, in C or C++ with offsets; ``None`` where a side has none.
+    """A declaration with findings, before and after, in C or C++ with offsets; ``None`` on a side that lacks it.
 
-    The layouts are there for records.
+    Records have their layouts too.
     """
 
     symbol: str
@@ -119,7 +119,7 @@ Told = TypeVar("Told", Finding, ReportedFinding)
 
 
 class ReportedNotChecked(msgspec.Struct, frozen=True):
-    """Something that could not be checked on one side, why, and how to make it checkable."""
+    """What could not be checked on one side, why not, and a hint how to make it checkable."""
 
     facet: Facet
     side: Literal["old", "new", "both"]
@@ -129,20 +129,19 @@ class ReportedNotChecked(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Hide the passwords of URLs: verdicts stored by older versions may have some."""
+        """Hide the passwords of URLs, which verdicts stored by older versions may have."""
         hide_secrets(self, "detail")
 
 
 class Report(msgspec.Struct, frozen=True):
     """A judged comparison. ``exit_code`` is what the command returns, ``fail_on`` the mildest impact that fails it.
 
-    ``kinds`` are the kinds of change that occur, ``declarations`` what the changes are about; both are sorted. The
-    digests tell what the policy and the suppressions said; they are empty for a profile, and for none.
-    ``advice`` is what to do about the changes as a whole; it is not counted and has no part in the verdict.
-    ``policy_file`` and ``suppression_files`` are what the policy and the suppressions were read from.
-    ``unequal_evidence`` names the facets that one side saw less of than the other: the verdict holds for the rest, and
-    ``evidence_gap`` says so in words. Where less was seen than was required, ``status`` is ``error``, and ``code``,
-    ``error`` and ``hint`` say why.
+    ``changes`` are the findings, worst first. ``kinds`` are the kinds of change that occur, ``declarations`` those with
+    findings; both are sorted. ``advice`` says what to do about all findings together; it is not counted and has no part
+    in the verdict. ``policy_file`` and ``suppression_files`` are the files that the ruling was read from, and the
+    digests identify what they say; these are empty for a profile, and without suppressions. ``unequal_evidence`` names
+    the facets of which one side saw less: the verdict holds for the rest, and ``evidence_gap`` says so in words. If
+    required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why.
     """
 
     status: Literal["ok", "error"]
@@ -176,7 +175,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def every(found: Iterable[Told]) -> Iterator[Told]:
-    """The findings, or changes, and all their consequences."""
+    """The findings and all their consequences."""
     for each in found:
         yield each
         yield from every(each.consequences)
@@ -188,5 +187,5 @@ def verdict_of(report: Report) -> Verdict:
 
 
 def fails(report: Report, finding: ReportedFinding) -> bool:
-    """Whether a change of this impact fails the comparison, by its ``fail_on``."""
+    """Whether a finding of this impact fails the comparison, by its ``fail_on``."""
     return report.fail_on != "never" and Impact[finding.impact.upper()] >= Impact[report.fail_on.upper()]

@@ -31,7 +31,7 @@ def outline(
     kinds: Iterable[ChangeKind] = (),
     declarations: tuple[ComparedDeclaration, ...] = (),
 ) -> Report:
-    """Arrange a comparison for rendering. Of ``kinds``, those that occur are kept."""
+    """The report of a comparison. Of ``kinds``, it has those that occur."""
     said = (*comparison.findings, *comparison.suppressed, *comparison.advice)
     displays = demangle_all(sorted(set(_linker_names(said))))
     return Report(
@@ -82,7 +82,7 @@ def _summary(comparison: Comparison) -> Summary:
 
 
 def reported(finding: Finding, identity: str) -> ReportedFinding:
-    """A single finding arranged for rendering."""
+    """A single finding, as reports have it."""
     return _reported(finding, identity, demangle_all(sorted(set(_linker_names((finding,))))))
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class ReportFormat(NamedTuple):
     """What a module of ``formats/`` defines as ``FORMAT``.
 
-    ``suffix`` belongs to file names: ``-o abi.html`` asks for HTML. ``has_modes`` says that ``--mode`` applies.
-    ``escape`` is the last step, which makes control characters and commands of CI runners harmless.
-    ``is_complete`` keeps long texts whole, which other formats cut.
+    ``suffix`` is that of file names: ``-o abi.html`` means HTML. ``has_modes`` says that ``--mode`` applies. ``escape``
+    is the last step; it makes control characters and commands of CI runners harmless. A format that ``is_complete`` has
+    long texts whole; others cut them.
     """
 
     render: Callable[[Report, Style], str]
@@ -50,6 +50,6 @@ def formats_with_modes() -> tuple[str, ...]:
 
 
 def format_of_file(suffix: str) -> str:
-    """The format that a file name ending in ``suffix`` asks for; text where none does."""
+    """The format of files that end in ``suffix``; text if there is none."""
     named = (name for name in formats() if suffix and format_named(name).suffix == suffix)
     return next(named, "text")

@@ -22,8 +22,8 @@ CODES = {
 
 
 Mode: TypeAlias = Literal["full", "leaf", "impact", "stat"]
-"""How text and Markdown are arranged: by impact and kind, by declaration, as a table of affected exports, or in one
-line."""
+"""How text and Markdown are arranged: by impact and kind (``full``), by declaration (``leaf``), as a table of affected
+exports (``impact``), or in one line (``stat``)."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -42,5 +42,5 @@ class Style(NamedTuple):
     docs: str = ""
 
     def paint(self, text: str, tone: str) -> str:
-        """``text`` in one of :data:`CODES`'s tones, where colour is wanted."""
+        """``text`` in one of the tones of :data:`CODES`, if colour is wanted."""
         return f"{own(f'[{CODES[tone]}m')}{text}{own('[0m')}" if self.colour else text

@@ -19,7 +19,7 @@ STRINGS = tuple(
 
 SORTS = ("class", "enum", "enum class", "struct", "union")
 MOST_SYMBOLS = 4
-"""As many symbols one declaration has at most: constructors and destructors (Itanium C++ ABI, section 5.1.4.3)."""
+"""The most symbols that one constructor or destructor has (Itanium C++ ABI, section 5.1.4.3)."""
 
 
 def shortened(text: str | None) -> str | None:
@@ -56,10 +56,10 @@ def subject(finding: ReportedFinding) -> str:
 
 
 def values(finding: ReportedFinding) -> tuple[str, ...]:
-    """The old and the new value: one where both are the same, none where the finding says them already.
+    """The old and the new value; one if both are equal, none if the finding says them already.
 
-    Of a declaration that came or went, what its name does not say: ``enum class``. Of several, which the affected
-    exports are, nothing.
+    For a declaration that was added or removed, only what its name does not say: ``enum class``. For several exports
+    at once nothing, as the affected exports list them.
     """
     known = {None, finding.symbol, finding.display}
     if not {finding.old_value, finding.new_value} - known:
@@ -75,7 +75,7 @@ def values(finding: ReportedFinding) -> tuple[str, ...]:
 
 
 def value_lines(finding: ReportedFinding) -> list[str]:
-    """The values in one line, and declarations of several lines by the lines in which they differ."""
+    """The values in one line; of declarations with several lines, the lines that differ."""
     both = values(finding)
     if not any("\n" in value for value in both):
         return [" -> ".join(both)] if both else []
@@ -83,7 +83,7 @@ def value_lines(finding: ReportedFinding) -> list[str]:
 
 
 def differing(declared: ComparedDeclaration) -> list[str]:
-    """The lines in which a declaration differs, each behind ``+``, ``-`` or ``!``, and a line around them."""
+    """The lines of a declaration that differ, each behind ``+``, ``-`` or ``!``, with one line of context."""
     return [f"{sign} {shortened(text)}".rstrip() for sign, text in difference(declared)]
 
 
@@ -92,14 +92,14 @@ def _lists_affected(finding: ReportedFinding, value: str) -> bool:
 
 
 def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
-    """Whether a change affects no export but the changed one, which may have several symbols."""
+    """Whether a change affects only the changed export, which may have several symbols."""
     if affected in {(), (symbol,)}:
         return True
     return len(affected) <= MOST_SYMBOLS and {demangle(each) for each in affected} == {display}
 
 
 def affects(finding: ReportedFinding) -> str:
-    """How many exports the change affects; empty where it affects none but the changed one."""
+    """How many exports a finding affects; empty if only the changed one."""
     alone = by_itself(finding.symbol, finding.display, finding.affected)
     return "" if alone else f"affects {counted(finding.affected_count, 'export')}"
 
@@ -146,35 +146,35 @@ def location_of(finding: ReportedFinding) -> str:
 
 
 def place(finding: ReportedFinding) -> tuple[str, int] | None:
-    """The file and line of the declaration; the line is 0 where only the file is known."""
+    """The file and line of the declaration; the line is 0 if only the file is known."""
     if finding.source_location is None:
         return None
     file, _, line = finding.source_location.rpartition(":")
     return file, int(line)
 
 
-def ruled(finding: ReportedFinding) -> str:
-    """What a policy said about the change; empty where it said nothing."""
+def overridden(finding: ReportedFinding) -> str:
+    """How a policy changed the impact, and why; empty if it did not."""
     return f"{finding.default_impact} by default: {finding.reason}" if finding.default_impact else ""
 
 
 def told(finding: ReportedFinding) -> list[str]:
-    """The change in lines of plain text, for formats that show it as one text."""
-    lines = [text for text in (finding.description, *value_lines(finding), ruled(finding)) if text]
+    """A finding in lines of plain text, for formats that show it as one text."""
+    lines = [text for text in (finding.description, *value_lines(finding), overridden(finding)) if text]
     if affects(finding):
         lines.append(f"{affects(finding)}: {names(finding.affected, 5)}")
     return [*lines, *(f"causes {text}" for text in consequences(finding))]
 
 
 def consequences(finding: ReportedFinding) -> tuple[str, ...]:
-    """The consequences of a change, each once and in one line; its own repetition for another symbol is left out."""
+    """The consequences of a finding, each once and in one line, without the finding itself for another symbol."""
     told = dict.fromkeys(map(consequence, finding.consequences))
     told.pop(consequence(finding), None)
     return tuple(told)
 
 
 def consequence(finding: ReportedFinding) -> str:
-    """A change in one line."""
+    """A finding in one line."""
     said = " -> ".join(" ".join(value.split()) for value in values(finding))
     return f"{finding.kind}: {subject(finding)} {said}".rstrip()
 
@@ -186,12 +186,12 @@ def unchecked(item: ReportedNotChecked) -> str:
 
 
 def notices(summary: Summary) -> int:
-    """How many changes are notices, which have no part in the verdict."""
+    """How many findings are notices, which have no part in the verdict."""
     return summary.total_changes - (summary.breaking + summary.api_breaks + summary.risk_changes + summary.compatible)
 
 
 def counts(report: Report) -> str:
-    """How many changes have each impact, how many are suppressed, and the exit code."""
+    """How many findings have each impact, how many are suppressed, and the exit code."""
     summary = report.summary
     found = (
         (summary.breaking, "breaking", "breaking"),

@@ -14,14 +14,13 @@ from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
 LIMIT = 10
-"""GitHub shows at most so many annotations of one level for a step."""
+"""GitHub shows at most this many annotations of one level for a step."""
 
 
 def render(report: Report, style: Style) -> str:
-    """One annotation a change, worst first; then a notice for each thing that was not checked, and the counts.
+    """One annotation for each finding, worst first; then a notice for what was not checked, and the counts.
 
-    Above them stand required evidence that is missing, as an error, and as warnings what the verdict does not cover and
-    advice.
+    Before them come missing required evidence as an error, and as warnings what the verdict does not cover, and advice.
     """
     return "\n".join((*_lines(report, style), stat(report)))
 

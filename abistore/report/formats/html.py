@@ -1,4 +1,4 @@
-"""A report as one self-contained HTML page: filters, what each kind means, and records drawn before and after.
+"""A report as one self-contained HTML page with filters, explanations, and records drawn before and after.
 
 The page is ``abistore/report/page/page.html``, a Jinja2 template that escapes whatever is put into it.
 """
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 OPEN = 60
-"""A kind with more changes than this is folded at first."""
+"""A kind with more findings than this is folded at first."""
 
 NAMES_SHOWN = 30
 WIDE = 100
-"""Values that are longer together stand one below the other."""
+"""Values that are longer together are shown below each other."""
 
 CONSEQUENCES_OPEN = 6
 PARTIAL = "◐"
-"""Stands before a verdict that does not cover everything, for readers who do not see its colour."""
+"""Marks a verdict that does not cover everything, for readers who do not see its colour."""
 
 SIGNS = {"-": "del", "+": "ins", "!": "em"}
 
 
 def render(report: Report, style: Style) -> str:
-    """The report as a page, without a newline at its end. All changes are in it, whatever the style's limit."""
+    """The report as a page, without a newline at its end. It has all findings, whatever the style's limit."""
     whole = document(report, style._replace(limit=None, detail=True))
     groups = tuple(block for block in whole.body if isinstance(block, ImpactBlock))
     name = report.verdict.replace("_", " ").capitalize()
@@ -58,7 +58,7 @@ def _page() -> Template:
 
 
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # takes a tenth of a second: for HTML only
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # a tenth of a second, for HTML only
 
     made = Environment(
         loader=PackageLoader("abistore.report", "page"),
@@ -75,14 +75,14 @@ def _environment() -> Environment:
 
 
 def asset(name: str) -> Markup:
-    """One of our own files, which the page contains unescaped."""
+    """One of our own files, to be put into the page unescaped."""
     from markupsafe import Markup
 
     return Markup(files("abistore.report").joinpath("page", name).read_text(encoding="utf-8"))
 
 
 def value_lines(finding: FindingBlock) -> Sequence[str]:
-    """The values line by line, where they have several lines or are too long to stand side by side."""
+    """The values line by line, if they have several lines or are too long to stand side by side."""
     if sum(map(len, finding.values)) <= WIDE:
         return finding.lines
     signs = "-+" if len(finding.values) > 1 else " "
@@ -96,7 +96,7 @@ def named(symbols: Sequence[str]) -> tuple[list[tuple[str, str]], int]:
 
 
 def prose(text: str) -> Markup:
-    """``text`` escaped, with what stands between backticks as code."""
+    """``text`` escaped, with the words between backticks as code."""
     from markupsafe import Markup, escape
 
     parts = enumerate(map(escape, text.split("`")))

@@ -1,4 +1,4 @@
-"""A report as JUnit XML: a test case for each change, which fails where the change fails the comparison."""
+"""A report as JUnit XML: a test case for each finding, which fails if the finding fails the comparison."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from abistore.report.wording import place, subject, told, unchecked
 
 
 def render(report: Report, style: Style) -> str:
-    """The report as an XML document: a suite for each impact, for suppressed changes, and for what was not checked.
+    """The report as an XML document: a suite for each impact, for suppressed findings, and for what was not checked.
 
-    Where one side has less evidence, the first suite is ``evidence``: its case is skipped, or fails where that evidence
-    is required.
+    If one side has less evidence, the first suite is ``evidence``. Its case is skipped, or fails if that evidence is
+    required.
     """
     root = Element("testsuites", name=spelled(f"{report.old} -> {report.new}: {told_verdict(report)}"))
     if report.evidence_gap or report.error:

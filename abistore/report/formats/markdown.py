@@ -29,7 +29,7 @@ NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 LISTED = re.compile(r"\A(\d*)([-+=.)])(?!\w)")
-"""At the beginning of a line, these begin a list or underline a heading."""
+"""At the start of a line, these begin a list or underline a heading."""
 
 LINKED = re.compile(r"[@#$]|://|www\.|\bGH-\d|\b[0-9a-f]{40}\b", re.IGNORECASE)
 """GitHub turns a word with one of these into a link, mention, reference or formula, even escaped; not in code."""
@@ -187,7 +187,7 @@ def _table(table: ImpactTable) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """``text`` so that Markdown shows it as it is, in one line; a word that would be linked is code."""
+    """``text`` in one line, so that Markdown shows it as it is. A word that GitHub would link is code."""
     words = (code(word) if LINKED.search(word) else _bare(word) for word in text.split())
     return LISTED.sub(r"\1\\\2", " ".join(words))
 
@@ -197,7 +197,7 @@ def _bare(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """``text`` in one line, with what stands between backticks as code."""
+    """``text`` in one line, with the words between backticks as code."""
     parts = " ".join(text.split()).split("`")
     return "".join(code(part) if number % 2 else _bare(part) for number, part in enumerate(parts))
 
@@ -208,7 +208,7 @@ def cell(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """``text`` as a code span in one line, with backticks inside or not."""
+    """``text`` as a code span in one line; it may have backticks."""
     flat = " ".join(text.split()) or " "
     fence = "`" * (1 + longest_run(flat))
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
@@ -216,7 +216,7 @@ def code(text: str) -> str:
 
 
 def longest_run(text: str) -> int:
-    """The longest row of backticks: a fence has to be longer."""
+    """The longest run of backticks: a fence must be longer."""
     return max(map(len, re.findall("`+", text)), default=0)
 
 

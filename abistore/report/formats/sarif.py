@@ -17,7 +17,7 @@ from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
 from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
-from abistore.report.wording import affects, consequences, place, ruled, subject, unchecked, value_lines
+from abistore.report.wording import affects, consequences, overridden, place, subject, unchecked, value_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {
@@ -30,7 +30,7 @@ LEVELS = {
 }
 LOGICAL = {"function": "function", "variable": "variable", "record": "type", "enum": "type", "alias": "type"}
 ROOT = "SRCROOT"
-"""Relative file names begin at the folder in which the library was compiled."""
+"""The base of relative file names: the folder in which the library was compiled."""
 
 LINK = re.compile(r"(\[[^\[\]]+\])\(")
 NAMES_SHOWN = 20
@@ -45,7 +45,7 @@ def render(report: Report, style: Style) -> str:
 
 
 def _without_links(value: Any) -> Any:
-    """``value`` with no text that viewers take for a link (section 3.11.6): ours have none, and names may."""
+    """``value`` without text that viewers take for a link (section 3.11.6), which names may look like."""
     if isinstance(value, dict):
         return {
             key: LINK.sub(r"\1 (", each) if key == "text" and isinstance(each, str) else _without_links(each)
@@ -107,7 +107,7 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _headlines(report: Report) -> Iterator[dict[str, Any]]:
-    """Missing evidence that is required, what the verdict does not cover, and advice."""
+    """Missing required evidence, what the verdict does not cover, and advice."""
     if report.error:
         yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
     if report.evidence_gap:
@@ -183,13 +183,13 @@ def _message(finding: ReportedFinding) -> str:
     lines = value_lines(finding)
     both = f" ({lines[0]})" if len(lines) == 1 else ""
     affected = f"; {affects(finding)}" if affects(finding) else ""
-    policy = f" ({ruled(finding)})" if ruled(finding) else ""
+    policy = f" ({overridden(finding)})" if overridden(finding) else ""
     text = f"{subject(finding)}: {finding.description}{both}{affected}.{policy}"
     return "\n".join([text, *lines]) if len(lines) > 1 else text
 
 
 def _physical(finding: ReportedFinding, artifact: str) -> dict[str, Any]:
-    """The header's line; the library itself where no debug information tells one."""
+    """The declaration's file and line; the library itself if no debug information tells them."""
     where = place(finding)
     if where is None:
         return {"artifactLocation": {"uri": quote(artifact)}}

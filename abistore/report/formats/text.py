@@ -1,4 +1,4 @@
-"""A report for the terminal: the verdict first, the worst findings next, and what could not be checked last."""
+"""A report for the terminal: the verdict, the findings with the worst first, and what could not be checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LINES_SHOWN = 4
 DEEP = " " * 10
 NAME_COLUMN = 48
 SIGNS = frozenset("-+!")
-"""A line that begins with one of these has its colour."""
+"""A line that begins with one of these is painted in its colour."""
 
 
 def render(report: Report, style: Style) -> str:
@@ -69,13 +69,13 @@ def _block(block: Block, style: Style) -> Iterator[str]:
 
 
 def headline(report: Report, style: Style) -> str:
-    """The two operands and the verdict with what it does not cover, in one line."""
+    """The operands, the verdict, and what it does not cover, in one line."""
     gap = f": {report.evidence_gap}" if report.evidence_gap else ""
     return f"{report.old} -> {report.new}: {style.paint(verdict(report), tone(report))}{gap}"
 
 
 def _head(report: Report, style: Style) -> Iterator[str]:
-    """The headline, in two lines where it is too long for one; what was compared; and what it was judged by."""
+    """The headline, in two lines if it is too long for one; what was compared; and the ruling."""
     line, gap = headline(report, style), report.evidence_gap
     if not gap or len(headline(report, style._replace(colour=False))) <= style.width:
         yield line
@@ -152,7 +152,7 @@ def _declaration(block: DeclarationBlock, style: Style) -> Iterator[str]:
 
 
 def one_finding(finding: ReportedFinding, declared: ComparedDeclaration | None, style: Style) -> Iterator[str]:
-    """One change on its own."""
+    """One finding by itself."""
     told = finding_block(finding, drawn=declared is not None)
     yield from wrapped(_subject(told, style), "  ", style)
     yield from wrapped(f"{finding.kind}, {finding.impact}: {finding.description}", "    ", style)
@@ -160,7 +160,7 @@ def one_finding(finding: ReportedFinding, declared: ComparedDeclaration | None, 
 
 
 def _subject(told: FindingBlock, style: Style) -> str:
-    """What changed and where it is declared; with detail, the finding's identity too."""
+    """What changed, where it is declared, and with detail the finding's identity."""
     location = f"  ({told.location})" if told.location else ""
     return f"{told.subject}{location}{f'  [{told.id}]' if style.detail else ''}"
 
@@ -183,7 +183,7 @@ def _facts(told: FindingBlock, style: Style) -> Iterator[str]:
 
 
 def _values(values: Sequence[str], style: Style) -> Iterator[str]:
-    """In one line where they fit, else one below the other, each in a few lines unless detail is wanted."""
+    """The values in one line if they fit, else below each other, each cut after a few lines without detail."""
     line = " -> ".join(values)
     if line and len(line) + len(DEEP) <= style.width:
         yield f"{DEEP}{line}"
@@ -240,7 +240,7 @@ def listed(symbols: Sequence[str], style: Style) -> str:
 
 
 def wrapped(text: str, indent: str, style: Style) -> Iterator[str]:
-    """``text`` within the width, its further lines indented more; words longer than that stay whole."""
+    """``text`` wrapped to the width, with further lines indented more. Long words stay whole."""
     yield from textwrap.wrap(
         text,
         style.width,

@@ -10,7 +10,7 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import evidence_rank
 from abistore.model.names import FACETS, Facet
-from abistore.model.snapshot import Evidence
+from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ UNASKED: Final[dict[Facet, str]] = {
 
 
 class EvidenceRequirement(msgspec.Struct, frozen=True):
-    """The evidence that a verdict needs: ``facets`` in full on both sides; ``no_less`` on the new side than on the old."""
+    """The evidence that a verdict needs: ``facets`` in full on both sides, and ``no_less`` on the new side."""
 
     facets: tuple[Facet, ...] = ()
     no_less: bool = False
@@ -83,7 +83,7 @@ def lacking_alone(library: str, evidence: Iterable[Evidence], require: EvidenceR
 
 def _unseen(label: str, evidence: tuple[Evidence, ...], require: EvidenceRequirement) -> Iterator[EvidenceLack]:
     for facet in require.facets:
-        seen = _of(evidence, facet)
+        seen = evidence_of(evidence, facet)
         if evidence_rank(seen) < FULL:
             yield EvidenceLack(f"{label}: {facet} is required in full, and is {_told(seen)}", _hint(seen))
 
@@ -93,7 +93,7 @@ def _less(report: Report, facet: Facet) -> Iterator[EvidenceLack]:
 
     If both saw a part, names are compared: two parts of the same size may have nothing in common.
     """
-    old, new = _of(report.old.evidence, facet), _of(report.new.evidence, facet)
+    old, new = evidence_of(report.old.evidence, facet), evidence_of(report.new.evidence, facet)
     before, after = evidence_rank(old), evidence_rank(new)
     if after < before:
         yield EvidenceLack(f"{report.new}: {facet} is {_told(new)}, and {old.state} in {report.old}", _hint(new))
@@ -103,10 +103,6 @@ def _less(report: Report, facet: Facet) -> Iterator[EvidenceLack]:
             some = counted(len(lost), "declaration")
             said = f"{facet} leaves out {some} that {report.old} describes, e.g. {', '.join(lost[:3])}"
             yield EvidenceLack(f"{report.new}: {said}", _hint(new))
-
-
-def _of(evidence: tuple[Evidence, ...], facet: Facet) -> Evidence:
-    return next((seen for seen in evidence if seen.facet == facet), Evidence(facet, "missing", NOT_REQUESTED))
 
 
 def _told(seen: Evidence) -> str:
