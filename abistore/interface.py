@@ -52,7 +52,6 @@ from abistore.service.administration.administration import (
 )
 from abistore.service.administration.amending import EditPlan, release_edit
 from abistore.service.administration.baselines import (
-    BaselineChange,
     BaselinePlan,
     baseline_history,
     baselines,
@@ -91,7 +90,6 @@ __all__ = [
     "AbistoreError",
     "Amendment",
     "AuditRecord",
-    "BaselineChange",
     "BaselineMove",
     "BaselinePlan",
     "ChangeKind",

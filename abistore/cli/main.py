@@ -15,11 +15,11 @@ from typing import NoReturn
 import click
 
 from abistore import __version__
-from abistore.cli.entry import INTERRUPTED
 from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options import SharedSettings, output_options, store_option
 from abistore.errors import AbistoreError, OutputError, UsageError
 
+INTERRUPTED = 130
 BROKEN_PIPE = 141
 PLAIN = {"→": "->", "…": "...", "⋮": ":", "·": "-", "◐": "(!)", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")}
 """The characters of reports that are not ASCII, and what stands for them."""

@@ -5,17 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from abistore.errors import UsageError
-from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey
+from abistore.model.history import DEFAULT_CHANNEL, BaselineMove
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.listing import lines_of, releases_of
-
-
-class BaselineChange(msgspec.Struct, frozen=True):
-    """Where a channel of a line points now; ``version`` is ``None`` after it was cleared."""
-
-    line: LineKey
-    channel: str
-    version: str | None
 
 
 class BaselinePlan(msgspec.Struct, frozen=True):
@@ -31,7 +23,7 @@ class BaselinePlan(msgspec.Struct, frozen=True):
 PLAIN = BaselinePlan()
 
 
-def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> BaselineChange:
+def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> BaselineMove:
     """Point a channel at a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError`."""
     with using(database, write=True) as store, store.transaction():
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
@@ -39,19 +31,14 @@ def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Databa
             what = "a candidate" if release.candidate else "replaced or taken back"
             hint = "a baseline points at a release: ingest the file again without --against, or suppress what failed"
             raise UsageError(f"{reference}: {release.reference} of this digest is {what}, and no release", hint)
-        store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
-    return BaselineChange(release.line, plan.channel, release.version)
+        return store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
 
 
-def clear_baseline(
-    library: str, plan: BaselinePlan = PLAIN, *, database: Database = None
-) -> tuple[BaselineChange, ...]:
+def clear_baseline(library: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> tuple[BaselineMove, ...]:
     """Clear a channel in the lines of a library. Raises :class:`SnapshotNotFound`."""
     with using(database, write=True) as store:
         keys = lines_of(store, library, plan.target, plan.profile)
-        for key in keys:
-            store.set_baseline(key, plan.channel, None, plan.actor or user(), plan.reason)
-    return tuple(BaselineChange(key, plan.channel, None) for key in keys)
+        return tuple(store.set_baseline(key, plan.channel, None, plan.actor or user(), plan.reason) for key in keys)
 
 
 def baselines(library: str | None = None, *, database: Database = None) -> tuple[BaselineMove, ...]:
