@@ -23,7 +23,11 @@ SECONDS, BYTES = 10, 1 << 30
 """What one comparison may take in each format: processor time, and memory at its peak."""
 
 KILL_AFTER = 60
-"""Seconds after which a file that has not been compared in all formats is given up."""
+"""Processor seconds after which a file that has not been compared in all formats is given up."""
+
+ASLEEP = 10 * KILL_AFTER
+"""Seconds of the clock after which it is given up: it may wait for something, and on a busy machine for its turn."""
+
 VERDICTS = frozenset({0, 2, 4})
 BUG = 70
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -67,7 +71,8 @@ def trial(old: Path, new: Path) -> Outcome:
 
 
 def _work(old: Path, new: Path, writing: int) -> None:
-    signal.alarm(KILL_AFTER)
+    signal.alarm(ASLEEP)
+    resource.setrlimit(resource.RLIMIT_CPU, (KILL_AFTER, KILL_AFTER))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     codes: set[int] = set()
     problems: list[str] = []
