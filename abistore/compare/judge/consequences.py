@@ -69,6 +69,8 @@ class _Parents:
         for index, finding in enumerate(findings):
             by_name.setdefault(finding.name, []).append(index)
         self._of = Watched(by_name, asked.add)
+        worst_first = sorted(range(len(findings)), key=lambda index: order(findings[index]))
+        self._rank = {index: rank for rank, index in enumerate(worst_first)}
         self._inner_causes: dict[tuple[Name, Impact], int | None] = {}
         self._roots: dict[int, int] = {}
 
@@ -122,7 +124,7 @@ class _Parents:
             users = (other for name in names for other in self._of.get(name, ()))
             causes = [other for other in users if other != index and self._weighs(other, finding)]
             if causes:
-                return min(causes, key=lambda other: order(self._findings[other]))
+                return min(causes, key=self._rank.__getitem__)
         return None
 
     def _companion(self, finding: Finding) -> int | None:
@@ -146,7 +148,7 @@ class _Parents:
         lineage = self._lineage(Name("record", subject), finding)
         found = [other for name in lineage for other in self._of.get(name, ()) if self._weighs(other, finding)]
         if found:
-            return min(found, key=lambda other: (self._effect[other], order(self._findings[other])))
+            return min(found, key=lambda other: (self._effect[other], self._rank[other]))
         if finding.name.spelling.startswith(VTABLE):
             return None
         first = self._first_table.get(subject, index)
@@ -173,13 +175,11 @@ class _Parents:
     def _first_table(self) -> dict[str, int]:
         """The finding about a vtable, or else the worst about a thunk, by class."""
         found: dict[str, int] = {}
-        tables = [index for index, each in enumerate(self._findings) if each.name.spelling.startswith(FOLLOWING)]
-        for index in sorted(tables, key=lambda each: (self._rank(each), order(self._findings[each]))):
-            found.setdefault(class_behind(self._findings[index].name.spelling), index)
+        emitted = {index: each.name.spelling for index, each in enumerate(self._findings)}
+        tables = [index for index, symbol in emitted.items() if symbol.startswith(FOLLOWING)]
+        for index in sorted(tables, key=lambda each: (not emitted[each].startswith(VTABLE), self._rank[each])):
+            found.setdefault(class_behind(emitted[index]), index)
         return found
-
-    def _rank(self, index: int) -> bool:
-        return not self._findings[index].name.spelling.startswith(VTABLE)
 
     def _cause_within(self, index: int) -> int | None:
         """The worst cause of the same declaration, if it weighs enough."""
@@ -190,7 +190,7 @@ class _Parents:
     @cached_property
     def _worst_causes(self) -> Mapping[Name, int]:
         causes: dict[Name, int] = {}
-        for index in sorted(range(len(self._findings)), key=lambda each: order(self._findings[each])):
+        for index in self._rank:
             if not self._effect[index]:
                 causes.setdefault(self._findings[index].name, index)
         return causes
@@ -204,7 +204,7 @@ class _Parents:
     def _first_effects(self) -> Mapping[tuple[Name, Impact], int]:
         """By declaration and impact, the effect among those of at least that impact that reads best."""
         effects = [index for index, effect in enumerate(self._effect) if effect]
-        effects.sort(key=lambda index: (bool(self._findings[index].part), order(self._findings[index])))
+        effects.sort(key=lambda index: (bool(self._findings[index].part), self._rank[index]))
         found: dict[tuple[Name, Impact], int] = {}
         for index in effects:
             finding = self._findings[index]
@@ -231,7 +231,7 @@ class _Parents:
                 continue
             causes = [other for other in self._of.get(resolved, ()) if self._weighs(other, finding)]
             if causes:
-                return min(causes, key=lambda other: (self._effect[other], order(self._findings[other])))
+                return min(causes, key=lambda other: (self._effect[other], self._rank[other]))
         return None
 
     def _changes_users(self, name: Name) -> bool:

@@ -54,6 +54,11 @@ Day = Annotated[date, BeforeValidator(_day)]
 """A day as ISO 8601 writes it."""
 
 
+def is_over(expires: date | None, today: date) -> bool:
+    """Whether an entry that holds through the day on which it expires no longer holds."""
+    return expires is not None and expires < today
+
+
 class SourceFile(NamedTuple):
     """A file as it was read."""
 

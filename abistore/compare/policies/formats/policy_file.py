@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from abistore.compare.policies.conditions import Condition, InNamespace, Internal, OfCategory, OfKind, Weighty
-from abistore.compare.policies.formats.documents import Day, StrictDocument, Words, read_source, read_yaml
+from abistore.compare.policies.formats.documents import Day, StrictDocument, Words, is_over, read_source, read_yaml
 from abistore.compare.policies.formats.selecting import Selecting, conditions_of, namespaces
 from abistore.compare.policies.policy import PROFILES, Override, Policy, profile
 from abistore.compare.policies.vocabulary import IMPACTS, meant, resolve_category, resolve_kind
@@ -75,15 +75,11 @@ def read_policy(path: Path, today: date) -> Policy:
     return Policy(
         name=document.name.strip() or path.stem,
         base=document.base,
-        overrides=tuple(each for each in every if not _over(each, today)),
+        overrides=tuple(each for each in every if not is_over(each.expires, today)),
         scheme=document.versioning,
-        expired=tuple(each for each in every if _over(each, today)),
+        expired=tuple(each for each in every if is_over(each.expires, today)),
         file=source.file,
     )
-
-
-def _over(override: Override, today: date) -> bool:
-    return override.expires is not None and override.expires < today
 
 
 def find_policy(word: str, today: date) -> Policy:

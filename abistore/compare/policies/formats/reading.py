@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from abistore.compare.policies.formats import abicc, abigail
-from abistore.compare.policies.formats.documents import SourceFile, read_source
+from abistore.compare.policies.formats.documents import SourceFile, is_over, read_source
 from abistore.compare.policies.formats.suppression_file import read_suppressions
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.errors import PolicyError
@@ -29,15 +29,11 @@ def load(words: Sequence[str], *, scheme: str, today: date, strict: bool) -> Sup
     """
     listed = [_source(word) for word in words]
     entries = [entry for source, form in listed for entry in _entries(source, form, scheme)]
-    expired = tuple(entry for entry in entries if _over(entry, today))
+    expired = tuple(entry for entry in entries if is_over(entry.expires, today))
     if strict:
         _insist(entries, expired)
-    holding = tuple(entry for entry in entries if not _over(entry, today))
+    holding = tuple(entry for entry in entries if not is_over(entry.expires, today))
     return Suppressions(holding, expired, tuple(source.file for source, _ in listed))
-
-
-def _over(entry: Suppression, today: date) -> bool:
-    return entry.expires is not None and entry.expires < today
 
 
 def _insist(entries: Sequence[Suppression], expired: Sequence[Suppression]) -> None:
