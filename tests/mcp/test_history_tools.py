@@ -81,6 +81,9 @@ def test_several_lines_are_told_apart(modern: Agent, tmp_path: Path, libraries: 
     refused = agent.refused("abi_history", library="libgeo")
     assert refused["code"] == "AMBIGUOUS_REF"
     assert "elf-x86_64-64-little/debug, elf-x86_64-64-little/release" in refused["hint"]
+    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}
+    assert "stored in 2 lines" in agent.refused("abi_compare", **sides)["error"]
+    assert agent("abi_compare", **sides, line="x86_64/debug")["verdict"] == "BREAKING"
     answer = agent("abi_history", library="libgeo", line="x86_64/debug")
     assert answer["line"] == "elf-x86_64-64-little/debug"
     assert agent("abi_summary", library="libgeo", line="elf-x86_64-64-little/release")["verdict"] == "BREAKING"

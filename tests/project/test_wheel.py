@@ -12,6 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from abistore.mcp.resources.pages import PAGES
 from tests.build import build_library
 from tests.interface.test_python_page import blocks
 
@@ -84,6 +85,11 @@ def test_a_wheel_holds_what_the_page_is_made_of(installed: Path) -> None:
     names = {name.rpartition("/")[2] for name in ZipFile(wheel).namelist() if name.startswith("abistore/report/page/")}
     assert names == {path.name for path in (ROOT / "abistore" / "report" / "page").iterdir()}
     assert {"page.html", "page.css", "page.js"} <= names
+
+
+def test_a_wheel_holds_the_pages_that_agents_read(installed: Path) -> None:
+    (wheel,) = installed.parents[1].glob("*.whl")
+    assert {f"abistore/docs/{file}" for file in PAGES.values()} <= set(ZipFile(wheel).namelist())
 
 
 def test_a_script_that_uses_an_installed_wheel_passes_a_strict_type_checker(installed: Path, tmp_path: Path) -> None:

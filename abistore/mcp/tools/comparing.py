@@ -44,6 +44,7 @@ from abistore.mcp.tools.parameters import (
     DetailLevel,
     Language,
     Limit,
+    Line,
     Operand,
     Paths,
     Policy,
@@ -89,6 +90,7 @@ def abi_compare(
     old_headers: Paths = None,
     new_headers: Paths = None,
     include_dirs: Paths = None,
+    line: Line = None,
     language: Language = "c++",
     policy: Policy = "strict_abi",
     policy_file: PolicyFile = None,
@@ -124,12 +126,12 @@ def abi_compare(
     unread = _headers(call, headers=headers, old_headers=old_headers, new_headers=new_headers)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
     try:
-        report = _compared(call, sides, by)
+        report = _compared(call, sides, line, by)
     except Incomparable as error:
         return _incomparable(error)
     answer = _answer(call, report, unread or (include_dirs or []))
     if stat:
-        return answer
+        return msgspec.structs.replace(answer, old=None, new=None)
     level = "normal" if show_impact and detail_level == "summary" else detail_level
     found = _with_changes(call, answer, shown(report), level, report_mode)
     if output_format == "json" and not include_report:  # it would say the changes again
@@ -162,8 +164,10 @@ def _headers(call: Call, **given: Sequence[str] | None) -> list[str]:
     return [header for headers in given.values() for header in headers or ()]
 
 
-def _compared(call: Call, sides: list[str | Path], by: Ruling | None) -> Report:
-    selection = Selection(options=ExtractOptions(max_bytes=call.settings.max_file_size, progress=call.progress))
+def _compared(call: Call, sides: list[str | Path], line: str | None, by: Ruling | None) -> Report:
+    target, _, profile = (line or "").partition("/")
+    options = ExtractOptions(max_bytes=call.settings.max_file_size, progress=call.progress)
+    selection = Selection(target or None, profile or None, options)
     if all(isinstance(each, Path) for each in sides):
         return compare(*sides, selection=selection, by=by)
     with call.store() as store:
