@@ -11,7 +11,6 @@ from abistore.extract.dwarf.names.base_types import spelling_of_base
 from abistore.extract.dwarf.shapes.records import arguments_in
 from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TypeReferences
 from abistore.model.cpp_names.normal import primitive
-from abistore.model.layout import primitive_alignment
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Target
 
@@ -75,4 +74,6 @@ class Footprints:
 
     def _scalar(self, spelling: str, size: int) -> int:
         """The alignment in bytes of a built-in type, enumeration or pointer inside a record."""
+        from abistore.model.layout import primitive_alignment  # C libraries mention no foreign types
+
         return primitive_alignment(primitive(spelling, size), self._target) or 1
