@@ -157,5 +157,5 @@ def test_a_damaged_unit_does_not_hide_the_others(tmp_path: Path) -> None:
     info = open_info(damaged)
     assert [reason for reason, _ in info.problems] == ["corrupt-debug-info"]
     assert {handle for _, _, handle in info.found} == {
-        handle for _, _, handle in whole.found if first.handle <= handle < first.end
+        handle for _, _, handle in whole.found if first.handle <= handle < second.handle
     }
