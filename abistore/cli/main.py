@@ -102,6 +102,9 @@ def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -
 def cli() -> None:
     """Remember the ABI of every release of a C or C++ shared library, and answer from that memory.
 
+    Start with `ingest`, which stores a release, `history`, which shows verdicts, or `compare`,
+    which judges two files without a database.
+
     A REFERENCE is a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
     libfoo@baseline:CHANNEL) or the first six or more digits of a snapshot's digest. An OPERAND
     is a reference, or a library or JSON snapshot on disk.

@@ -77,7 +77,8 @@ def open_library(file: InputFile, max_bytes: int) -> ElfFile:
         path = file.path
         if file.head.startswith(ARCHIVES):
             raise ExtractError(
-                f"{path}: is a static archive", "pass the shared library; archives have no link-time ABI"
+                f"{path}: is a static archive",
+                "pass the shared library: what is in an archive is copied into each program",
             )
         if not is_linker_script(file.head) or path in seen:
             raise UnknownFormat(f"{path}: not an ELF file", "abistore reads ELF shared libraries")

@@ -1,8 +1,7 @@
 """Keep a tiny database of the schema of today: ``python -m tests.store.schemas.build``.
 
-Run it until a release freezes the schema, whenever tables or shapes change; never afterwards: a change of shapes then
-comes with a migration. It writes ``<revision>.db``, and beside it what the database must still say
-after any later upgrade.
+Run it when a migration has made a new schema. It writes ``<revision>.db``, and beside it what the database must still
+say after any later upgrade. Those of older schemas are never written again.
 """
 
 from __future__ import annotations
