@@ -22,8 +22,8 @@ from abistore.model.judging.engine import ENGINE
 from abistore.model.snapshot import Snapshot
 from abistore.service.administration.baselines import set_baseline
 from abistore.service.history.history import history
+from abistore.service.history.verdicts import key_of
 from abistore.service.judging.judging import churn
-from abistore.service.judging.ruling import key_of
 from abistore.store.store import Store
 from tests.laws import chained, histories
 from tests.laws.test_against_laws import unlocated

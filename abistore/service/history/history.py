@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.model.cycles import with_cycle_collection
-from abistore.model.findings import Churn, RulingFile, Verdict
+from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.model.judging.engine import ENGINE
 from abistore.report.heading import evidence_gap
 from abistore.service.database import Database, using
 from abistore.service.history.consecutive import ConsecutiveJudge
-from abistore.service.history.verdicts import VerdictKeeper
-from abistore.service.judging.ruling import DEFAULT, Ruling, key_of
+from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.listing import channels_of, lines_of, releases_of
 
 if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
 Progress: TypeAlias = Callable[[str, float], None]
@@ -57,7 +57,7 @@ class History(msgspec.Struct, frozen=True):
     baseline: str | None
     rows: tuple[HistoryRow, ...]
     candidates: tuple[Release, ...] = ()
-    policy: str = DEFAULT
+    policy: str = RulingKey().policy
     policy_file: RulingFile | None = None
     suppression_files: tuple[RulingFile, ...] = ()
     damaged: bool = False
@@ -124,7 +124,7 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
 
 
 def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile, ...]]:
-    return (by.policy.name, by.policy.file, by.suppressions.files) if by else (DEFAULT, None, ())
+    return (by.policy.name, by.policy.file, by.suppressions.files) if by else (RulingKey().policy, None, ())
 
 
 class _Verdicts:

@@ -19,9 +19,9 @@ from abistore.service.database import Database, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import FailOn, churn, concluded, gated, report
-from abistore.service.judging.ruling import Ruling, key_of, with_files
 
 if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
 
@@ -87,8 +87,20 @@ def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -
     found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
     before, after = store.load_many([old, new])
     given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
-    shown = with_files(given.comparison, by)
+    shown = _with_files(given.comparison, by)
     return Judgement(report(shown, given.churn, (before, after)), given, found is not None)
+
+
+def key_of(by: Ruling | None, old: Release, new: Release) -> RulingKey:
+    """What a verdict about two releases by a ruling, or by the strict policy, is stored under."""
+    return by.between(old.version, new.version).key if by else RulingKey()
+
+
+def _with_files(comparison: Comparison, by: Ruling | None) -> Comparison:
+    """A remembered comparison with the files of this ruling; it may be stored from other files that say the same."""
+    if by is None:
+        return comparison
+    return msgspec.structs.replace(comparison, policy_file=by.policy.file, suppression_files=by.suppressions.files)
 
 
 def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn) -> StoredVerdict:

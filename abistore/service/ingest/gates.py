@@ -10,11 +10,11 @@ from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.judging.evidence import EvidenceRequirement, usual
-from abistore.service.judging.ruling import Ruling
 
 if TYPE_CHECKING:
     from abistore.report.model import Report
     from abistore.service.judging.judging import FailOn
+    from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
 

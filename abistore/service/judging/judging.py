@@ -16,12 +16,12 @@ from abistore.report.outline import outline
 from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
 from abistore.service.judging.kinship import strangers
-from abistore.service.judging.ruling import Ruling
 from abistore.service.kinds import kinds
 from abistore.service.operands import Selection, operands
 
 if TYPE_CHECKING:
     from abistore.compare.differing import Differing
+    from abistore.service.judging.ruling import Ruling
 
 FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
 """The mildest impact that makes a command fail."""

@@ -138,8 +138,7 @@ def _listed(entry: Suppression, *, expired: bool) -> ListedSuppression:
 
 def policy_card(name: str, *, today: date | None = None) -> PolicyCard:
     """What the profile or policy file called ``name`` says. Raises :class:`PolicyError`."""
-    from abistore.compare.policies.ruling import Ruling
-    from abistore.service.judging.ruling import ruling
+    from abistore.service.judging.ruling import Ruling, ruling
 
     policy = (ruling(name, today=_day(today)) or Ruling()).policy
     overrides = (
