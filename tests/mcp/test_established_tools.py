@@ -56,6 +56,15 @@ def test_binaries_snapshots_and_stored_releases_are_compared_in_any_mixture(
             ]
 
 
+def test_a_place_tells_no_folder_of_the_machine_that_built_the_library(
+    modern: Agent, libraries: dict[str, Path]
+) -> None:
+    marked = '#line 7 "/home/builder/src/geo.h"\nint fresh(int a) { return a; }\n'
+    built = build_library(OLD + marked, soname="libgeo.so.1", name="libgeo.so")
+    (change,) = modern("abi_compare", old_input="libgeo@1.0", new_input=str(built))["changes"]
+    assert change["source_location"] == "geo.h:7"
+
+
 def test_one_line_is_short_and_has_no_changes(modern: Agent) -> None:
     answered = modern.call("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True)
     assert answered.document["changes"] == []

@@ -49,7 +49,7 @@ def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None =
         impact=change.impact,
         old_value=_value(change.old_value),
         new_value=_value(change.new_value),
-        source_location=change.source_location,
+        source_location=_place(change.source_location),
         display=brief(change.display) if change.display != change.symbol else "",
         part=brief(change.part),
         suppressed_by=brief(change.suppressed_by),
@@ -68,6 +68,11 @@ def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None =
         why=card.why if card and level == "full" else "",
         fix=card.fix if card else "",
     )
+
+
+def _place(location: str | None) -> str | None:
+    """Where a declaration stands: compilers may have recorded folders of the machine that built it."""
+    return location.rpartition("/")[2] if location and location.startswith("/") else location
 
 
 def _value(value: str | None) -> str | None:
