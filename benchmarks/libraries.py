@@ -30,7 +30,7 @@ LIMIT = 3600
 FUNCTIONS = 300
 """So many functions has a library, and as many records."""
 
-INT, CODE = Primitive("int", 4), Symbol("function", "global", "default")
+INT, CODE = Primitive("int", 4), Symbol("function")
 SHARED = ("_ZNSt6vectorIiSaIiEE9push_backERKi", "_ZNSt6vectorIiSaIiEE5beginEv", "_ZStlsRSoi", "common_init")
 """What every library exports: instantiated templates, and a C function."""
 

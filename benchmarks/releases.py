@@ -45,7 +45,7 @@ def made(number: int, declarations: int, *, joined: bool = False) -> Snapshot:
             layout[name], places[name] = (shape,), place
     for name, shape, place in _shared(number) if joined else ():
         layout[name], places[name] = (shape,), place
-    code = Symbol("function", "global", "default")
+    code = Symbol("function")
     exported = {name: (code,) for name in layout if name.kind == "function"}
     file = hashlib.sha256(f"{number} {declarations} {joined}".encode()).hexdigest()
     return Snapshot(

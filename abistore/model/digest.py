@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
 FORMAT = b"abistore-1"
-"""Version of the canonical encoding, mixed into every digest. A change of any shape's fields changes it."""
+"""Mixed into every digest, of names and of the audit's rows too."""
 
 SIZE = 16
 """Digest length in bytes."""
 
 encode = msgspec.json.Encoder(order="deterministic").encode
-"""A shape's canonical bytes: UTF-8 JSON arrays without white space, all fields present, tag first."""
+"""A shape's canonical bytes: UTF-8 JSON objects without white space, tag first, fields with their default left out."""
 
 
 def digest(data: bytes) -> bytes:

@@ -7,7 +7,7 @@ All offsets and bit sizes are in bits, all other sizes and alignments in bytes.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, Union
+from typing import Final, Literal, TypeAlias, Union
 
 import msgspec
 
@@ -15,20 +15,38 @@ from abistore.model.names import Name
 
 Access: TypeAlias = Literal["public", "protected", "private"]
 
+TAG: Final = "is"
+SHORT: Final = {
+    **{"name": "n", "spelling": "s", "size": "z", "target": "to", "sort": "k", "element": "of", "count": "c"},
+    **{"qualifiers": "q", "result": "r", "parameters": "p", "owner": "in", "shape": "sh", "display": "d", "type": "t"},
+    **{"method": "m", "access": "a", "fields": "f", "offset": "o", "bit_size": "w", "bases": "b", "virtuals": "v"},
+    **{"symbol": "y", "slot": "i", "arguments": "g", "alignment": "al", "enumerators": "e", "value": "x"},
+}
+"""How frequent fields are called in canonical JSON; others have their own names. None may ever change."""
+
+
+class Encoded(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename=SHORT.get, gc=False):
+    """What shapes consist of. Canonical JSON has one object each, without the fields that have their default.
+
+    So a further field with a default changes no digest of what does not use it. Where a default is met is asked by
+    identity: it is ``None``, a truth value, a small number, an empty text or tuple, or a word of a ``Literal``.
+    """
+
+
 # --- type references ----------------------------------------------------------------------------------------------
 
 
-class Node(msgspec.Struct, frozen=True, array_like=True, tag_field="tag", cache_hash=True, gc=False):
-    """What all type references share: immutable, hashable, encoded as ``[tag, ...]``."""
+class Node(Encoded, frozen=True, tag_field=TAG, cache_hash=True):
+    """What all type references share: immutable, hashable, told apart by their tags."""
 
 
-class Named(Node, frozen=True, array_like=True, tag="n"):
+class Named(Node, frozen=True, tag="n"):
     """A record, enum or alias, by name. The only place where one declaration refers to another."""
 
     name: Name
 
 
-class Primitive(Node, frozen=True, array_like=True, tag="p"):
+class Primitive(Node, frozen=True, tag="p"):
     """A built-in type by its normal spelling (``unsigned long``), ``void`` and ``std::nullptr_t`` included.
 
     ``size`` is in bytes; 0 for ``void``.
@@ -38,14 +56,14 @@ class Primitive(Node, frozen=True, array_like=True, tag="p"):
     size: int
 
 
-class Pointer(Node, frozen=True, array_like=True, tag="*"):
+class Pointer(Node, frozen=True, tag="*"):
     """A pointer or a reference; ``sort`` is its declarator."""
 
     target: TypeRef
     sort: Literal["*", "&", "&&"] = "*"
 
 
-class Array(Node, frozen=True, array_like=True, tag="a"):
+class Array(Node, frozen=True, tag="a"):
     """An array of ``count`` elements; ``None`` is an unknown bound (``T[]``, a flexible array member).
 
     ``vector`` marks a SIMD vector (``__attribute__((vector_size))``), which is passed and aligned otherwise.
@@ -56,7 +74,7 @@ class Array(Node, frozen=True, array_like=True, tag="a"):
     vector: bool = False
 
 
-class Qualified(Node, frozen=True, array_like=True, tag="q"):
+class Qualified(Node, frozen=True, tag="q"):
     """A qualified type. ``qualifiers`` is a sorted subset of ``atomic``, ``const``, ``restrict``, ``volatile``.
 
     The type of a member function may also have ``&`` or ``&&``: the objects that it can be called on.
@@ -67,7 +85,7 @@ class Qualified(Node, frozen=True, array_like=True, tag="q"):
     qualifiers: tuple[str, ...]
 
 
-class Procedure(Node, frozen=True, array_like=True, tag="f"):
+class Procedure(Node, frozen=True, tag="f"):
     """A function type, as pointed to by a function pointer. ``variadic`` is a trailing ``...``."""
 
     result: TypeRef
@@ -75,20 +93,20 @@ class Procedure(Node, frozen=True, array_like=True, tag="f"):
     variadic: bool = False
 
 
-class MemberPointer(Node, frozen=True, array_like=True, tag="m"):
+class MemberPointer(Node, frozen=True, tag="m"):
     """A pointer to a member of ``owner``; ``target`` is a :class:`Procedure` for member functions."""
 
     owner: TypeRef
     target: TypeRef
 
 
-class Inline(Node, frozen=True, array_like=True, tag="i"):
+class Inline(Node, frozen=True, tag="i"):
     """A record or enum without a name, spelled out where it is used."""
 
     shape: Record | Enum
 
 
-class Special(Node, frozen=True, array_like=True, tag="?"):
+class Special(Node, frozen=True, tag="?"):
     """What the evidence mentions but does not describe, e.g. ``decltype(auto)`` or a type of a missing unit."""
 
     spelling: str
@@ -103,72 +121,95 @@ VOID = Primitive("void", 0)
 # --- shapes -------------------------------------------------------------------------------------------------------
 
 
-class Shape(msgspec.Struct, frozen=True, array_like=True, tag_field="tag", gc=False):
-    """What all shapes share: immutable, hashable, encoded as ``[tag, ...]``."""
+class Shape(Encoded, frozen=True, tag_field=TAG):
+    """What all shapes share: immutable, hashable, told apart by their tags."""
 
 
 # --- symbol facet: what the binary's tables say -------------------------------------------------------------------
 
 
-class Symbol(Shape, frozen=True, array_like=True, tag="Symbol"):
-    """One exported symbol, or one version of it; an entry holds one shape per symbol version.
+class ElfSymbol(Encoded, frozen=True):
+    """What only ELF tells of an export; an export of which all this is false has none.
 
-    ``size`` is the object's size in bytes, and 0 for code: a function's length is not ABI.
-    ``version`` is the symbol version it is bound to (``None``: unversioned); ``default`` tells ``name@@VER``
-    from ``name@VER``.
+    ``chosen_at_load`` is an IFUNC; ``common`` a tentative definition; ``unique`` is one in the whole process
+    (``STB_GNU_UNIQUE``); ``protected`` is not replaced for the library itself (``STV_PROTECTED``).
     """
 
-    type: Literal["function", "ifunc", "object", "tls", "common", "notype"]
-    binding: Literal["global", "weak", "unique"]
-    visibility: Literal["default", "protected"]
+    chosen_at_load: bool = False
+    common: bool = False
+    unique: bool = False
+    protected: bool = False
+
+
+class Symbol(Shape, frozen=True, tag="S"):
+    """One exported symbol, or one version of it; an entry holds one shape per symbol version.
+
+    ``type`` is ``unknown`` for what assembler code exports without one. ``size`` is the object's size in bytes, and 0
+    for code: a function's length is not ABI. ``version`` is the symbol version it is bound to (``None``: unversioned);
+    ``default`` tells ``name@@VER`` from ``name@VER``. ``ordinal`` is the number by which consumers may ask instead of
+    the name. ``forwarded_to`` is the symbol of another library that stands behind it.
+    """
+
+    type: Literal["function", "data", "thread_local", "unknown"]
+    weak: bool = False
     size: int = 0
     version: str | None = None
     default: bool = True
+    ordinal: int | None = None
+    forwarded_to: str | None = None
+    elf: ElfSymbol | None = None
 
 
-class Import(Shape, frozen=True, array_like=True, tag="Import"):
+class Import(Shape, frozen=True, tag="I"):
     """One undefined symbol: the version it must have (``None``: any) and the library that is to provide it."""
 
-    weak: bool
+    weak: bool = False
     version: str | None = None
     library: str | None = None
 
 
-class Hardening(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What protects a process that loads the file. ``branch_protection`` names IBT, SHSTK, BTI, PAC notes."""
+class ElfLibrary(Encoded, frozen=True):
+    """What only ELF tells of a file; a file that says none of it has none.
 
-    relro: Literal["none", "partial", "full"] = "none"
-    bind_now: bool = False
-    executable_stack: bool = False
-    stack_canary: bool = False
-    fortify: bool = False
-    branch_protection: tuple[str, ...] = ()
-    text_relocations: bool = False
-    writable_executable_segment: bool = False
+    ``rpath`` is ``DT_RPATH``. ``version_requirements`` pairs a needed library with a version of it, e.g.
+    ``("libc.so.6", "GLIBC_2.34")``.
+    """
+
+    rpath: tuple[str, ...] = ()
+    version_definitions: tuple[str, ...] = ()
+    version_requirements: tuple[tuple[str, str], ...] = ()
 
 
-class Library(Shape, frozen=True, array_like=True, tag="Library"):
-    """The facts of the whole file. Tuples are sorted, except ``needed`` (load order) and the two search paths.
+class Library(Shape, frozen=True, tag="L"):
+    """The facts of the whole file. Tuples are sorted, except ``needed`` (load order) and the search paths.
 
-    ``version_requirements`` pairs a needed library with a version of it, e.g. ``("libc.so.6", "GLIBC_2.34")``.
-    ``features`` are further loader requirements by name, e.g. ``DT_RELR``, ``STATIC_TLS``, ``DF_1_NODELETE``.
+    ``name`` is what consumers record to ask for the library: SONAME, install name, or name of the DLL.
+    ``search_paths`` are where it has its own dependencies looked for (``DT_RUNPATH``, ``LC_RPATH``).
+    ``compatibility_version`` is the lowest that consumers of this file ask for.
+    ``protections`` (``full RELRO``) and ``weaknesses`` (``executable stack``) are of a process
+    that loads it. ``features`` are further loader requirements, e.g. ``DT_RELR``, ``STATIC_TLS``, ``DF_1_NODELETE``.
     """
 
     file_kind: Literal["shared", "executable", "relocatable", "archive"]
-    soname: str | None = None
+    name: str | None = None
     needed: tuple[str, ...] = ()
-    rpath: tuple[str, ...] = ()
-    runpath: tuple[str, ...] = ()
-    version_definitions: tuple[str, ...] = ()
-    version_requirements: tuple[tuple[str, str], ...] = ()
-    hardening: Hardening = Hardening()
+    search_paths: tuple[str, ...] = ()
+    compatibility_version: str | None = None
+    protections: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    elf: ElfLibrary | None = None
+
+    @property
+    def on_elf(self) -> ElfLibrary:
+        """What only ELF tells of the file: nothing, of other files."""
+        return self.elf or ElfLibrary()
 
 
 # --- layout facet: what the debug information says ----------------------------------------------------------------
 
 
-class Method(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Method(Encoded, frozen=True):
     """What makes a function a member: its class, and how it is called on it.
 
     ``slot`` is the vtable index of a virtual method; ``qualifiers`` and ``reference`` are those of ``this``.
@@ -186,7 +227,7 @@ class Method(msgspec.Struct, frozen=True, array_like=True, gc=False):
     defaulted: bool = False
 
 
-class Function(Shape, frozen=True, array_like=True, tag="Function"):
+class Function(Shape, frozen=True, tag="F"):
     """A function as its callers were compiled against it; ``this`` is not among the ``parameters``.
 
     ``display`` is the qualified source name without parameters. ``calling_convention`` is ``None`` where it is the
@@ -203,7 +244,7 @@ class Function(Shape, frozen=True, array_like=True, tag="Function"):
     method: Method | None = None
 
 
-class Variable(Shape, frozen=True, array_like=True, tag="Variable"):
+class Variable(Shape, frozen=True, tag="V"):
     """A data object as its users were compiled against it; ``owner`` is the class of a static data member."""
 
     display: str
@@ -212,7 +253,7 @@ class Variable(Shape, frozen=True, array_like=True, tag="Variable"):
     access: Access = "public"
 
 
-class Field(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Field(Encoded, frozen=True):
     """One non-static data member. ``offset`` is in bits from the record's start; ``bit_size`` only for bit-fields.
 
     ``name`` is empty for an anonymous member.
@@ -226,7 +267,7 @@ class Field(msgspec.Struct, frozen=True, array_like=True, gc=False):
     mutable: bool = False
 
 
-class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Base(Encoded, frozen=True):
     """One direct base class. ``offset`` is in bits, ``None`` for a virtual base (the complete object decides)."""
 
     type: TypeRef
@@ -235,7 +276,7 @@ class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     access: Access = "public"
 
 
-class VirtualMethod(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class VirtualMethod(Encoded, frozen=True):
     """One virtual method that a class declares, new or overriding, in slot order.
 
     ``symbol`` is the mangled name where recorded, else empty. A destructor's one entry stands for its two slots.
@@ -250,7 +291,7 @@ class VirtualMethod(msgspec.Struct, frozen=True, array_like=True, gc=False):
     access: Access = "public"
 
 
-class Record(Shape, frozen=True, array_like=True, tag="Record"):
+class Record(Shape, frozen=True, tag="R"):
     """A complete struct, class or union.
 
     ``alignment`` is only what ``alignas`` (or an attribute) asks for; the natural one follows from the members: see
@@ -272,13 +313,13 @@ class Record(Shape, frozen=True, array_like=True, tag="Record"):
     has_vptr: bool = False
 
 
-class Opaque(Shape, frozen=True, array_like=True, tag="Opaque"):
+class Opaque(Shape, frozen=True, tag="O"):
     """A record or enum that is declared and never defined in the evidence: its users can only hold pointers to it."""
 
     sort: Literal["struct", "class", "union", "enum"]
 
 
-class Foreign(Shape, frozen=True, array_like=True, tag="Foreign"):
+class Foreign(Shape, frozen=True, tag="X"):
     """A type of the standard library or the compiler's runtime: not this library's own ABI.
 
     Recorded by size and alignment (bytes; ``None`` where only declared) and its template arguments.
@@ -290,14 +331,14 @@ class Foreign(Shape, frozen=True, array_like=True, tag="Foreign"):
     arguments: tuple[TypeRef, ...] = ()
 
 
-class Enumerator(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Enumerator(Encoded, frozen=True):
     """One named value; ``value`` is exact, signed or unsigned as the underlying type is, of any width."""
 
     name: str
     value: int
 
 
-class Enum(Shape, frozen=True, array_like=True, tag="Enum"):
+class Enum(Shape, frozen=True, tag="E"):
     """An enumeration; enumerators in declaration order. ``underlying`` is ``None`` where not recorded."""
 
     size: int
@@ -306,7 +347,7 @@ class Enum(Shape, frozen=True, array_like=True, tag="Enum"):
     scoped: bool = False
 
 
-class Alias(Shape, frozen=True, array_like=True, tag="Alias"):
+class Alias(Shape, frozen=True, tag="A"):
     """A ``typedef`` or ``using`` of a type that has (or needs) another name."""
 
     target: TypeRef
@@ -318,14 +359,14 @@ Trait: TypeAlias = Literal["abstract", "constant", "deprecated", "final", "inlin
 """``constant``: a macro, ``constexpr`` or ``const`` object whose value compilers put into consumers."""
 
 
-class Argument(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Argument(Encoded, frozen=True):
     """One parameter as a header writes it: its name, empty without one, and its default argument."""
 
     name: str = ""
     default: str | None = None
 
 
-class Declared(Shape, frozen=True, array_like=True, tag="Declared"):
+class Declared(Shape, frozen=True, tag="D"):
     """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
 
     ``traits`` are sorted; ``value`` is the spelling of a constant's or variable's value where the header has it.

@@ -34,7 +34,7 @@ LINUX = frozenset({"sysv", "gnu", "linux"})
 """The OS ABIs that are one platform."""
 
 
-class Target(msgspec.Struct, frozen=True):
+class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     """The platform a binary is for. Binaries of two platforms are never compared.
 
     ``machine`` is the conventional lower-case name (``x86_64 i386 aarch64 arm riscv64 ppc64le s390x``). The platform
@@ -46,7 +46,7 @@ class Target(msgspec.Struct, frozen=True):
     machine: str
     bits: Literal[32, 64]
     endianness: Literal["little", "big"]
-    os_abi: str = "sysv"
+    os_abi: str = msgspec.field(default_factory=lambda: "sysv")  # part of every digest: written always
 
     def __str__(self) -> str:
         system = "" if self.os_abi in LINUX else f"-{self.os_abi}"

@@ -17,10 +17,10 @@ from abistore.model.digest import snapshot_digest
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import Library
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot
 from abistore.report.wording import lengthened
 from abistore.service.database import Database
+from abistore.service.facts import Facts, facts_of
 from abistore.service.operands import Selection, operands
 from abistore.service.spelled import LINKED, declarations_near, displays
 
@@ -45,7 +45,7 @@ class SnapshotCard(msgspec.Struct, frozen=True):
     target: str
     exports: int
     counts: Mapping[Kind, int]
-    facts: Library | None
+    facts: Facts | None
     evidence: tuple[Evidence, ...]
     provenance: Provenance
     stored: StoredFacts | None
@@ -85,7 +85,7 @@ def card(operand: str | Path, *, database: Database = None, selection: Selection
         target=str(snapshot.target),
         exports=snapshot.exports,
         counts=dict(sorted(kinds.items())),
-        facts=snapshot.facts,
+        facts=facts_of(snapshot.facts) if snapshot.facts else None,
         evidence=snapshot.evidence,
         provenance=snapshot.provenance,
         stored=_stored(found.release) if found.release else None,

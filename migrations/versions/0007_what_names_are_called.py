@@ -1,5 +1,7 @@
 """An index of what functions and variables are called, so that one query finds them in all lines."""
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -21,6 +23,7 @@ DESCRIBED = (
     "SELECT DISTINCT kind, spelling, name.id, shape.body FROM entry JOIN name ON name.id = name_id "
     f"JOIN shape ON shape.id = shape_id WHERE facet <> 0 AND {NAMED}"
 )
+DISPLAYED = re.compile(r'\["(?:Function|Variable)",("[^"\\]*(?:\\.[^"\\]*)*")').match
 
 
 def upgrade() -> None:
@@ -65,5 +68,7 @@ def _rows(connection: sa.Connection, last: int) -> Iterator[tuple[int, int]]:
     yield from calling.of_symbols((Name(kind, spelling), identifier) for kind, spelling, identifier in named)
     described = connection.execute(sa.text(DESCRIBED), {"last": last})
     yield from calling.of_displays(
-        (Name(kind, spelling), identifier, body.encode()) for kind, spelling, identifier, body in described
+        (Name(kind, spelling), identifier, json.loads(found[1]))
+        for kind, spelling, identifier, body in described
+        if (found := DISPLAYED(body))
     )

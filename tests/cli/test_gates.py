@@ -451,8 +451,8 @@ def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
         "nothing-to-describe": {"reason": "nothing-to-describe"},
         "too many": {"state": "partial", "reason": "partial-debug-info", "described": 1},
     }[claim]
-    for entries in ({}, {"layout": []}):
-        path.write_text(json.dumps({**document, "entries": document["entries"] | entries}))
+    for facets in (["symbol"], ["symbol", "layout"]):
+        path.write_text(json.dumps({**document, "facets": facets}))
         done = based("ingest", path, "--version", "2.0", "--against", "baseline")
         assert (done.code, "its evidence says" in done.err) == (65, True)
         assert based("import", path, "--version", "2.0").code == 65

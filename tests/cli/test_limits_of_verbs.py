@@ -119,8 +119,8 @@ def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ("words", "place", "said"),
     [
         (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.declaration", "telling declarations of libgeo 1.0"),
-        (("dump", "{json}"), "abistore.model.snapshot_file.codec._entry_rows", "writing libgeo.so.1"),
-        (("export", "libgeo@1.0"), "abistore.model.snapshot_file.codec._entry_rows", "writing libgeo 1.0"),
+        (("dump", "{json}"), "abistore.model.snapshot_file.codec._rows", "writing libgeo.so.1"),
+        (("export", "libgeo@1.0"), "abistore.model.snapshot_file.codec._rows", "writing libgeo 1.0"),
         (("list", "libgeo"), "abistore.cli.commands.show.table", "writing the answer"),
         (("explain", "0123456789ab"), "abistore.store.store.Store.findings", "looking for the finding"),
         (("policy", "show", "{policy}"), f"{POLICIES}.policy_file.find_policy", RULING),

@@ -34,7 +34,7 @@ VOID, LONG_LONG, FLOAT, DOUBLE = (
     Primitive("float", 4),
     Primitive("double", 8),
 )
-CODE = Symbol("function", "global", "default")
+CODE = Symbol("function")
 LIBRARY = Library("shared")
 
 

@@ -20,12 +20,13 @@ from abistore.model.shapes import (
     Array,
     Base,
     Declared,
+    ElfLibrary,
+    ElfSymbol,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
-    Hardening,
     Import,
     Inline,
     Library,
@@ -98,22 +99,22 @@ LAYOUT: dict[Name, AnyShape] = {
 """One of each kind of declaration, with a value for all that can have one."""
 
 SYMBOLS: dict[Name, AnyShape] = {
-    FUNCTION: Symbol("function", "global", "default", 0, "V_1"),
-    METHOD: Symbol("function", "weak", "protected"),
-    VARIABLE: Symbol("object", "global", "default", 16, "V_1"),
-    Name("variable", "local"): Symbol("tls", "global", "default", 8),
-    Name("variable", "_ZTV5owner"): Symbol("object", "global", "default", 40),
+    FUNCTION: Symbol("function", version="V_1"),
+    METHOD: Symbol("function", weak=True, elf=ElfSymbol(protected=True)),
+    VARIABLE: Symbol("data", size=16, version="V_1"),
+    Name("variable", "local"): Symbol("thread_local", size=8),
+    Name("variable", "_ZTV5owner"): Symbol("data", size=40),
     Name("import", "malloc"): Import(True, "GLIBC_2.2.5", "libc.so.6"),
     SELF: Library(
         "shared",
         "libcase.so.1",
         ("libm.so.6", "libc.so.6"),
-        ("/opt/one",),
         (),
-        ("V_1",),
-        (("libc.so.6", "GLIBC_2.2.5"),),
-        Hardening("partial", True, False, True, True, ("IBT",), False, False),
+        None,
+        ("FORTIFY", "IBT", "immediate binding", "partial RELRO", "stack canary"),
+        (),
         ("DF_1_NODELETE", "STATIC_TLS"),
+        ElfLibrary(("/opt/one",), ("V_1",), (("libc.so.6", "GLIBC_2.2.5"),)),
     ),
 }
 SOURCE: dict[Name, AnyShape] = {
@@ -219,6 +220,7 @@ SAMPLES: dict[Any, Any] = {
     Enumerator: Enumerator("MORE", 9),
     Argument: Argument("more"),
     Method: Method(OWNER),
+    ElfSymbol: ElfSymbol(unique=True),
     Name: OWNER,
     tuple[str, str]: ("libc.so.6", "GLIBC_2.34"),
 }
@@ -239,7 +241,7 @@ def snapshot(facets: dict[str, dict[Name, AnyShape]]) -> Snapshot:
     entries: dict[Any, Any] = {
         facet: {name: (shape,) for name, shape in held.items()} for facet, held in facets.items()
     }
-    entries["symbol"] |= {name: (Symbol("function", "global", "default"),) for name in USERS}
+    entries["symbol"] |= {name: (Symbol("function"),) for name in USERS}
     evidence = (Evidence("symbol", "full"), Evidence("layout", "full"), Evidence("source", "full"))
     found = Snapshot("libcase", None, Target("elf", "x86_64", 64, "little"), entries, evidence)
     return from_json(to_json(found))
@@ -248,11 +250,13 @@ def snapshot(facets: dict[str, dict[Name, AnyShape]]) -> Snapshot:
 OLD = snapshot(FACETS)
 MUTANTS = {label: (facet, name, shape) for label, facet, name, shape in facts()}
 MEANINGLESS = {
-    r"symbol \S+\.type=notype": "assembler code may give no type, and the loader does not look at it",
+    r"symbol \S+\.type=unknown": "assembler code may give no type, and the loader does not look at it",
     r"symbol (act|_ZN\S+)\.size\+": "the length of code is nobody's business",
     r"symbol \S+\.(default=False|version=other)": "a consumer that asks for no version takes any",
     r"symbol malloc\.(version|library)=\S+": "the versions that the library needs are told of it as a whole",
-    r"symbol library\.hardening\.relro=full": "more is protected",
+    r"symbol \S+\.(ordinal|forwarded_to|compatibility_version)=\S+": "no reader tells it: a format that has it will",
+    r"symbol library\.(protections|weaknesses)\+one": "no protection or weakness of any format",
+    r"symbol library\.protections-swapped": "a set, which readers sort",
     r"symbol library\.features-swapped": "a set, which readers sort",
     r"layout \S+\.display=other": "the symbol tells what it is",
     r"layout .*\.passing=\S+": "one side does not record it, or the record around tells it",

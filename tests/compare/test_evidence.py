@@ -17,7 +17,7 @@ from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import Array, Field, Inline, Library, Named, Opaque, Record, Symbol
+from abistore.model.shapes import Array, ElfLibrary, Field, Inline, Library, Named, Opaque, Record, Symbol
 from abistore.model.snapshot import Snapshot
 from tests.compare.model import CHAR, INT, LONG, TARGET, function, record, snapshot, struct, to, uses
 
@@ -169,19 +169,19 @@ def test_every_version_of_a_symbol_is_compared_with_itself() -> None:
 
     def sized(old: int, new: int) -> tuple[Symbol, ...]:
         return (
-            Symbol("object", "global", "default", old, "V1", False),
-            Symbol("object", "global", "default", new, "V2", True),
+            Symbol("data", size=old, version="V1", default=False),
+            Symbol("data", size=new, version="V2", default=True),
         )
 
     def side(*variants: Symbol) -> Snapshot:
-        found = snapshot({}, library=Library("shared", version_definitions=("V1", "V2")))
+        found = snapshot({}, library=Library("shared", elf=ElfLibrary(version_definitions=("V1", "V2"))))
         return msgspec.structs.replace(
             found, entries={**found.entries, "symbol": {**found.entries["symbol"], table: variants}}
         )
 
     (finding,) = compare(side(*sized(8, 16)), side(*sized(12, 16))).findings
     assert (finding.kind, finding.part, finding.old_value) == ("symbol_size_changed", "version V1", "8")
-    first = Symbol("object", "global", "default", 8, "V1", True)
+    first = Symbol("data", size=8, version="V1", default=True)
     assert {each.kind for each in compare(side(first), side(*sized(8, 16))).findings} == {
         "symbol_version_added",
         "symbol_version_alias_changed",

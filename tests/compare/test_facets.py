@@ -42,7 +42,7 @@ def both(layout: Shapes, source: Shapes) -> Snapshot:
         for facet in (layout, source)
     ]
     use = (Function("use", VOID, (to(POINT), to(COLOR))),)
-    symbols = {USE: (Symbol("function", "global", "default"),), SELF: (Library("shared"),)}
+    symbols = {USE: (Symbol("function"),), SELF: (Library("shared"),)}
     evidence = (Evidence("symbol", "full"), Evidence("layout", "full"), Evidence("source", "full"))
     entries = {"symbol": symbols, "layout": {USE: use, **shown[0]}, "source": {USE: use, **ALIASES, **shown[1]}}
     return Snapshot("lib", None, TARGET, entries, evidence)

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, AnyShape, Enum, Enumerator, Field, Library, Named, Record, Symbol
+from abistore.model.shapes import Alias, AnyShape, ElfLibrary, Enum, Enumerator, Field, Library, Named, Record, Symbol
 from abistore.model.snapshot import Snapshot
 from tests.compare.model import DOUBLE, INT, LONG, alias, function, record, snapshot, to, uses
 from tests.effort import steps
@@ -82,8 +82,8 @@ def renamed_nodes(count: int) -> Pair:
 
 def versioned(count: int, family: str) -> Snapshot:
     nodes = {function(f"f{index}"): f"{family}_{index}" for index in range(count)}
-    symbols = {name: Symbol("function", "global", "default", version=node) for name, node in nodes.items()}
-    library = Library("shared", version_definitions=tuple(sorted(nodes.values())))
+    symbols = {name: Symbol("function", version=node) for name, node in nodes.items()}
+    library = Library("shared", elf=ElfLibrary(version_definitions=tuple(sorted(nodes.values()))))
     return snapshot({name: uses(INT) for name in nodes}, symbols=symbols, library=library)
 
 

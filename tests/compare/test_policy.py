@@ -182,7 +182,7 @@ def test_an_override_holds_through_the_day_on_which_it_expires(tmp_path: Path) -
 def test_advice_follows_the_effective_impacts_and_is_never_invented(tmp_path: Path) -> None:
     lenient = policy(tmp_path, "categories: {abi_breaking: {impact: compatible, reason: r}}")
     use = uses(to(POINT))
-    library = Library("shared", soname="lib.so.1")
+    library = Library("shared", name="lib.so.1")
     old = snapshot({USE: use, GONE: uses(), POINT: struct(INT)}, library=library)
     new = snapshot({USE: use, POINT: struct(INT)}, library=library)
     assert [advice.kind for advice in compare(old, new).advice] == ["soname_bump_recommended"]
@@ -198,8 +198,8 @@ def test_a_policy_cannot_give_advice_a_weight(tmp_path: Path) -> None:
         policy(tmp_path, "kinds: {soname_bump_recommended: {impact: risk, reason: r}}")
     with pytest.raises(PolicyError, match="is advice"):
         policy(tmp_path, "overrides: [{change_kind: soname_bump_unnecessary, impact: risk, reason: r}]")
-    library = Library("shared", soname="lib.so.1")
-    old, new = (snapshot({USE: uses()}, library=replace(library, soname=name)) for name in ("lib.so.1", "lib.so.2"))
+    library = Library("shared", name="lib.so.1")
+    old, new = (snapshot({USE: uses()}, library=replace(library, name=name)) for name in ("lib.so.1", "lib.so.2"))
     severe = policy(tmp_path, "categories: {notice: {impact: breaking, reason: r}}")
     judged = compare(old, new, Ruling(severe))
     assert [(advice.kind, advice.impact) for advice in judged.advice] == [("soname_bump_unnecessary", Impact.ADVICE)]
@@ -276,7 +276,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | 
 def test_what_has_no_weight_gets_none_from_a_namespace_and_some_from_its_category(tmp_path: Path) -> None:
     use = Name("function", "_ZN3own4workEv")
     foreign = Name("function", "_ZNSt6vectorIiSaIiEE9push_backEOi")
-    weak = msgspec.structs.replace(CODE, binding="weak")
+    weak = msgspec.structs.replace(CODE, weak=True)
     old, new = snapshot({}, symbols={use: CODE, foreign: weak}), snapshot({}, symbols={use: CODE})
     for text, verdict in (
         ("internal_namespaces: ['**']", Verdict.NO_CHANGE),

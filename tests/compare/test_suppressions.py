@@ -228,7 +228,7 @@ def test_the_digest_tells_which_entries_hold_between_two_versions(tmp_path: Path
 
 
 def test_advice_about_accepted_breaks_is_not_given(tmp_path: Path) -> None:
-    library = Library("shared", soname="lib.so.1")
+    library = Library("shared", name="lib.so.1")
     old, new = snapshot({USE: uses(), GONE: uses()}, library=library), snapshot({USE: uses()}, library=library)
     assert [advice.kind for advice in compare(old, new).advice] == ["soname_bump_recommended"]
     accepted = judged(tmp_path, "{symbol: gone, reason: r}", (old, new))
@@ -271,9 +271,7 @@ def test_thousands_of_names_are_looked_up_and_not_searched(tmp_path: Path) -> No
     path = tmp_path / "skip_symbols.txt"
     path.write_text("\n".join(names))
     held = load([str(path)], scheme="auto", today=TODAY, strict=True)
-    old = snapshot(
-        {}, symbols={Name("function", name): Symbol("function", "global", "default") for name in [*names, "z"]}
-    )
+    old = snapshot({}, symbols={Name("function", name): Symbol("function") for name in [*names, "z"]})
     comparison = compare(old, snapshot({}, symbols={Name("function", "z"): CODE}), Ruling(suppressions=held))
     assert len(comparison.suppressed) == len(names)
     assert len(held._general) == 0

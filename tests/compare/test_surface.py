@@ -59,7 +59,7 @@ def test_only_what_lies_beside_an_include_folder_can_be_hidden(points: str, walk
 
 
 def test_headers_whose_inline_functions_alone_are_exported_may_be_another_project_s() -> None:
-    assert not hidden({}, {}, msgspec.structs.replace(CODE, binding="weak"))
+    assert not hidden({}, {}, msgspec.structs.replace(CODE, weak=True))
 
 
 def test_what_a_public_type_or_function_needs_is_public_with_all_of_its_header() -> None:

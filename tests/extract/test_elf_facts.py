@@ -17,6 +17,7 @@ from abistore.extract.elf.machines import target_of
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import SELF
 from abistore.model.shapes import Library
+from abistore.service.facts import Hardening, facts_of
 from tests.build import build_library
 from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol
 from tests.extract.elf_oracles import run
@@ -72,10 +73,10 @@ def oracle(path: Path) -> dict[str, Any]:
 def test_dynamic_facts_of_system_libraries_equal_pyelftools() -> None:
     for path in system_libraries()[::2]:
         found, expected = facts(path), oracle(path)
-        assert (found.soname, found.needed) == (expected["soname"], expected["needed"]), path
-        assert (found.rpath, found.runpath) == (expected["rpath"], expected["runpath"]), path
-        assert found.version_definitions == expected["defined"], path
-        assert found.version_requirements == expected["required"], path
+        assert (found.name, found.needed) == (expected["soname"], expected["needed"]), path
+        assert (found.on_elf.rpath, found.search_paths) == (expected["rpath"], expected["runpath"]), path
+        assert found.on_elf.version_definitions == expected["defined"], path
+        assert found.on_elf.version_requirements == expected["required"], path
 
 
 @pytest.mark.skipif(not SYSTEM.is_dir(), reason="no multiarch library folder here")
@@ -103,7 +104,7 @@ def test_hardening_of_system_libraries_equals_readelf() -> None:
     blocks = readelf_blocks("-l", "-d", "-n", *paths)
     assert len(blocks) == len(paths)
     for path in paths:
-        text, found = blocks[str(path)], facts(path).hardening
+        text, found = blocks[str(path)], hardening(facts(path))
         now = "BIND_NOW" in text or re.search(r"\(FLAGS_1\).*NOW", text) is not None
         assert found.bind_now == now, path
         assert found.relro == ("none" if "GNU_RELRO" not in text else "full" if now else "partial"), path
@@ -163,8 +164,8 @@ def test_abis_that_cannot_be_mixed_are_different_targets(
 @pytest.mark.parametrize("machine", MACHINES)
 def test_library_facts_are_read_on_every_machine(machine: str) -> None:
     library = facts(every_sort_of_symbol(machine))
-    assert (library.file_kind, library.soname) == ("shared", "libsorts.so.3")
-    assert library.version_definitions == ("V1", "V2")
+    assert (library.file_kind, library.name) == ("shared", "libsorts.so.3")
+    assert library.on_elf.version_definitions == ("V1", "V2")
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -180,23 +181,27 @@ def test_every_section_equals_pyelftools(machine: str) -> None:
     assert elf.has(".debug_info")
 
 
+def hardening(library: Library) -> Hardening:
+    return facts_of(library).hardening
+
+
 def build(*flags: str, source: str = "int f(void) { return 1; }") -> Library:
     return facts(build_library(source, flags=("-O1", *flags)))
 
 
 def test_relro_and_immediate_binding() -> None:
-    lazy = build("-Wl,-z,relro,-z,lazy").hardening
+    lazy = hardening(build("-Wl,-z,relro,-z,lazy"))
     assert (lazy.relro, lazy.bind_now) == ("partial", False)
-    now = build("-Wl,-z,relro,-z,now").hardening
+    now = hardening(build("-Wl,-z,relro,-z,now"))
     assert (now.relro, now.bind_now) == ("full", True)
-    none = build("-Wl,-z,norelro,-z,lazy").hardening
+    none = hardening(build("-Wl,-z,norelro,-z,lazy"))
     assert (none.relro, none.bind_now) == ("none", False)
 
 
 def test_an_executable_stack_is_seen_where_the_linker_made_one() -> None:
-    assert not build("-Wl,-z,noexecstack").hardening.executable_stack
-    assert build("-Wl,-z,execstack").hardening.executable_stack
-    assert not build().hardening.writable_executable_segment
+    assert not hardening(build("-Wl,-z,noexecstack")).executable_stack
+    assert hardening(build("-Wl,-z,execstack")).executable_stack
+    assert not hardening(build()).writable_executable_segment
 
 
 def test_a_writable_code_segment_is_seen(tmp_path: Path) -> None:
@@ -204,7 +209,7 @@ def test_a_writable_code_segment_is_seen(tmp_path: Path) -> None:
     table = int.from_bytes(data[32:40], "little")
     data[table + 4] = 7  # p_flags of the first segment, which is loaded
     (tmp_path / "libcase.so").write_bytes(data)
-    assert facts(tmp_path / "libcase.so").hardening.writable_executable_segment
+    assert hardening(facts(tmp_path / "libcase.so")).writable_executable_segment
 
 
 def test_canary_and_fortify_show_by_what_is_called() -> None:
@@ -214,26 +219,26 @@ def test_canary_and_fortify_show_by_what_is_called() -> None:
     void g(char *);
     int f(const char *text) { char buffer[32]; strcpy(buffer, text); g(buffer); return buffer[0]; }
     """
-    plain = build("-O2", "-fno-stack-protector", "-U_FORTIFY_SOURCE", source=source).hardening
+    plain = hardening(build("-O2", "-fno-stack-protector", "-U_FORTIFY_SOURCE", source=source))
     assert not plain.stack_canary
     assert not plain.fortify
-    canary = build("-O2", "-fstack-protector-all", "-U_FORTIFY_SOURCE", source=source).hardening
+    canary = hardening(build("-O2", "-fstack-protector-all", "-U_FORTIFY_SOURCE", source=source))
     assert canary.stack_canary
     assert not canary.fortify
-    fortified = build("-O2", "-fno-stack-protector", "-D_FORTIFY_SOURCE=2", source=source).hardening
+    fortified = hardening(build("-O2", "-fno-stack-protector", "-D_FORTIFY_SOURCE=2", source=source))
     assert fortified.fortify
     assert not fortified.stack_canary
 
 
 def test_branch_protection_notes_of_two_machines() -> None:
-    assert build("-nostdlib", "-fcf-protection=full").hardening.branch_protection == ("IBT", "SHSTK")
-    assert build("-nostdlib", "-fcf-protection=none").hardening.branch_protection == ()
+    assert hardening(build("-nostdlib", "-fcf-protection=full")).branch_protection == ("IBT", "SHSTK")
+    assert hardening(build("-nostdlib", "-fcf-protection=none")).branch_protection == ()
     arm = build_library(
         "int f(void) { return 1; }",
         compiler=MACHINES["aarch64"],
         flags=("-nostdlib", "-mbranch-protection=standard", "-Wl,-z,force-bti"),
     )
-    assert facts(arm).hardening.branch_protection == ("BTI",) or facts(arm).hardening.branch_protection == (
+    assert hardening(facts(arm)).branch_protection == ("BTI",) or hardening(facts(arm)).branch_protection == (
         "BTI",
         "PAC",
     )
@@ -242,7 +247,7 @@ def test_branch_protection_notes_of_two_machines() -> None:
 def test_text_relocations_and_packed_relocations() -> None:
     source = "extern int elsewhere; int *f(void) { return &elsewhere; }"
     path = build_library(source, compiler=MACHINES["i386"], flags=("-fno-pic", "-Wl,-z,notext", "-nostdlib"))
-    assert facts(path).hardening.text_relocations
+    assert hardening(facts(path)).text_relocations
     table = "static int a, b; int *table[] = { &a, &b, &a };"
     assert "DT_RELR" in build("-nostdlib", "-Wl,-z,pack-relative-relocs", source=table).features
     assert "DT_RELR" not in build("-nostdlib", source=table).features
@@ -264,8 +269,8 @@ def test_loader_flags_are_features() -> None:
 
 
 def test_search_paths_are_split_in_their_order() -> None:
-    assert build("-Wl,--enable-new-dtags,-rpath,/b:/a").runpath == ("/b", "/a")
-    assert build("-Wl,--disable-new-dtags,-rpath,/b:/a").rpath == ("/b", "/a")
+    assert build("-Wl,--enable-new-dtags,-rpath,/b:/a").search_paths == ("/b", "/a")
+    assert build("-Wl,--disable-new-dtags,-rpath,/b:/a").on_elf.rpath == ("/b", "/a")
 
 
 def test_the_caller_may_name_library_and_version() -> None:

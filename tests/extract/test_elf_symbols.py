@@ -15,7 +15,7 @@ from abistore.extract.elf.reader import read_tables
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
-from abistore.model.shapes import Import, Symbol
+from abistore.model.shapes import ElfSymbol, Import, Symbol
 from abistore.model.snapshot_file.codec import from_json, to_json
 from examples.obtain import require
 from tests.build import build_library
@@ -60,15 +60,16 @@ def test_exports_and_imports_equal_nm_on_every_machine(machine: str) -> None:
 def test_each_sort_of_symbol_has_its_shape(machine: str) -> None:
     shapes = read(every_sort_of_symbol(machine), TABLES_ONLY).entries["symbol"]
 
-    plain = Symbol("function", "global", "default", 0, "V1")
+    plain = Symbol("function", version="V1")
+    protected = ElfSymbol(protected=True)
     assert shapes[Name("function", "plain")] == (plain,)
     assert shapes[Name("function", "twin")] == (plain,)
-    assert shapes[Name("function", "feeble")] == (replace(plain, binding="weak"),)
-    assert shapes[Name("function", "guarded")] == (replace(plain, visibility="protected"),)
+    assert shapes[Name("function", "feeble")] == (replace(plain, weak=True),)
+    assert shapes[Name("function", "guarded")] == (replace(plain, elf=protected),)
     assert set(shapes[Name("function", "shaped")]) == {replace(plain, default=False), replace(plain, version="V2")}
-    assert shapes[Name("variable", "data")] == (Symbol("object", "global", "default", 24, "V2"),)
-    assert shapes[Name("variable", "tentative")] == (Symbol("object", "global", "default", 10, "V2"),)
-    assert shapes[Name("variable", "thread_local_one")] == (Symbol("tls", "global", "default", 4, "V2"),)
+    assert shapes[Name("variable", "data")] == (Symbol("data", size=24, version="V2"),)
+    assert shapes[Name("variable", "tentative")] == (Symbol("data", size=10, version="V2"),)
+    assert shapes[Name("variable", "thread_local_one")] == (Symbol("thread_local", size=4, version="V2"),)
     assert shapes[Name("import", "elsewhere")] == (Import(weak=False),)
     assert shapes[Name("import", "maybe")] == (Import(weak=True),)
     spellings = {name.spelling for name in shapes}
@@ -111,7 +112,7 @@ def test_an_ifunc_is_exported_and_its_resolver_is_not_taken_for_it() -> None:
     """
     library = build_library(source, flags=("-O1",))
     tables = read_tables(ElfFile(library))
-    assert tables.entries[Name("function", "chosen")] == (Symbol("ifunc", "global", "default"),)
+    assert tables.entries[Name("function", "chosen")] == (Symbol("function", elf=ElfSymbol(chosen_at_load=True)),)
     assert tables.exports.kinds == {"chosen": "function"}
     assert not tables.exports.by_address
 
@@ -127,7 +128,7 @@ def test_unique_symbols_and_class_data_have_their_sizes() -> None:
     """
     library = build_library(source, language="c++", flags=("-O1",))
     shapes = read(library, TABLES_ONLY).entries["symbol"]
-    assert shapes[Name("variable", "_ZN7CounterIiE5countE")] == (Symbol("object", "unique", "default", 4),)
+    assert shapes[Name("variable", "_ZN7CounterIiE5countE")] == (Symbol("data", size=4, elf=ElfSymbol(unique=True)),)
     sizes = {
         name.spelling: shape.size
         for name, (shape, *_) in shapes.items()
@@ -144,8 +145,8 @@ def test_assembler_symbols_without_a_type_are_functions_in_code_and_variables_el
             ".data\\n.globl blob\\n.size blob,4\\nblob: .long 1\\n.text");
     """
     shapes = read(build_library(source, flags=()), TABLES_ONLY).entries["symbol"]
-    assert shapes[Name("function", "entry_point")] == (Symbol("notype", "global", "default"),)
-    assert shapes[Name("variable", "blob")] == (Symbol("notype", "global", "default", 4),)
+    assert shapes[Name("function", "entry_point")] == (Symbol("unknown"),)
+    assert shapes[Name("variable", "blob")] == (Symbol("unknown", size=4),)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

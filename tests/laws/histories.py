@@ -21,6 +21,7 @@ from abistore.model.shapes import (
     Array,
     Base,
     Declared,
+    ElfLibrary,
     Enum,
     Enumerator,
     Field,
@@ -38,12 +39,12 @@ from abistore.model.shapes import (
     Procedure,
     Qualified,
     Record,
-    Symbol,
     TypeRef,
     Variable,
     VirtualMethod,
 )
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.words.elf_symbols import SymbolType, elf_symbol
 
 TARGET = Target("elf", "x86_64", 64, "little")
 CLASSES = ("P", "Q", "lib::v1::S", "lib::v2::S", "lib::T", "run()::Own", "std::vector<P>", "ctx", "item", "pair<int>")
@@ -131,19 +132,19 @@ def _stripped(snapshot: Snapshot) -> Snapshot:
 def _library_shape(random: Random) -> Library:
     nodes = tuple(node for node in ("LIB_1", "LIB_2") if random.random() < 0.5)
     needed = tuple(each for each in ("libc.so.6", "libm.so.6") if random.random() < 0.8)
-    return Library("shared", random.choice(("lib.so.1", "lib.so.2")), needed, version_definitions=nodes)
+    elf = ElfLibrary(version_definitions=nodes) if nodes else None
+    return Library("shared", random.choice(("lib.so.1", "lib.so.2")), needed, elf=elf)
 
 
 def _symbols(random: Random, name: Name) -> Variants:
-    kinds = ("object",) if name.kind == "variable" else ("function", "function", "function", "ifunc")
+    code: tuple[SymbolType, ...] = ("function", "function", "function", "ifunc")
+    kinds: tuple[SymbolType, ...] = ("object",) if name.kind == "variable" else code
     made = [
-        Symbol(
-            random.choice(kinds),
-            random.choice(("global", "global", "weak")),
-            "default",
-            random.choice((0, 8, 24, 40)) if name.kind == "variable" else 0,
-            version,
-            number == 0,
+        msgspec.structs.replace(
+            elf_symbol(random.choice(kinds), random.choice(("global", "global", "weak")), "default"),
+            size=random.choice((0, 8, 24, 40)) if name.kind == "variable" else 0,
+            version=version,
+            default=number == 0,
         )
         for number, version in enumerate(random.choice(((None,), (None,), ("LIB_1",), ("LIB_2",), ("LIB_1", "LIB_2"))))
     ]

@@ -19,12 +19,13 @@ from abistore.model.shapes import (
     Array,
     Base,
     Declared,
+    ElfLibrary,
+    ElfSymbol,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
-    Hardening,
     Import,
     Inline,
     Library,
@@ -129,6 +130,11 @@ enums = st.builds(
 
 type_references: st.SearchStrategy[TypeRef] = st.recursive(leaves, _nested, max_leaves=6)
 
+
+def _sorted(*words: str) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.sets(st.sampled_from(words)).map(lambda found: tuple(sorted(found)))
+
+
 methods = st.builds(
     Method,
     owner=record_names,
@@ -144,21 +150,25 @@ methods = st.builds(
 )
 symbols = st.builds(
     Symbol,
-    type=st.sampled_from(["function", "ifunc", "object", "tls", "common", "notype"]),
-    binding=st.sampled_from(["global", "weak", "unique"]),
-    visibility=st.sampled_from(["default", "protected"]),
+    type=st.sampled_from(["function", "data", "thread_local", "unknown"]),
+    weak=st.booleans(),
     size=sizes,
     version=st.none() | identifiers,
     default=st.booleans(),
+    ordinal=st.none() | st.integers(0, 1 << 16),
+    forwarded_to=st.none() | identifiers,
+    elf=st.none() | st.builds(ElfSymbol, *(st.booleans() for _ in ElfSymbol.__struct_fields__)),
 )
 imports = st.builds(Import, st.booleans(), st.none() | identifiers, st.none() | identifiers)
 libraries = st.builds(
     Library,
     file_kind=st.sampled_from(["shared", "executable", "relocatable", "archive"]),
-    soname=st.none() | identifiers,
+    name=st.none() | identifiers,
     needed=st.lists(identifiers, max_size=3).map(tuple),
-    version_requirements=st.lists(st.tuples(identifiers, identifiers), max_size=2).map(tuple),
-    hardening=st.builds(Hardening, relro=st.sampled_from(["none", "partial", "full"]), bind_now=st.booleans()),
+    protections=_sorted("full RELRO", "FORTIFY", "IBT"),
+    weaknesses=_sorted("executable stack", "text relocations"),
+    elf=st.none()
+    | st.builds(ElfLibrary, version_requirements=st.lists(st.tuples(identifiers, identifiers), max_size=2).map(tuple)),
     features=st.lists(identifiers, max_size=2).map(tuple),
 )
 functions = st.builds(

@@ -45,7 +45,7 @@ from tests.laws.strategies import (
 
 SUBJECT, BYSTANDER = "subject", Name("record", "bystander")
 USE, KEEP = Name("function", "use"), Name("function", "keep")
-CODE, DATA = Symbol("function", "global", "default"), Symbol("object", "global", "default", 8)
+CODE, DATA = Symbol("function"), Symbol("data", size=8)
 INT = Primitive("int", 4)
 
 relaxed = settings(

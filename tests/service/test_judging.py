@@ -43,8 +43,8 @@ def snapshot(**symbols: Symbol | Import) -> Snapshot:
 
 
 def test_churn_counts_exports_that_came_and_went_and_names_that_differ() -> None:
-    strong = Symbol("function", "global", "default")
-    weak = Symbol("function", "weak", "default")
+    strong = Symbol("function")
+    weak = Symbol("function", weak=True)
     old = snapshot(kept=strong, weakened=strong, gone=strong, used=Import(weak=False))
     new = snapshot(kept=strong, weakened=weak, fresh=strong, other=strong, used=Import(weak=True))
     assert churn(old, new) == Churn(added=2, removed=1, changed=1)

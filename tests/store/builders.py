@@ -17,7 +17,7 @@ INT = Primitive("int", 4)
 X86 = Target("elf", "x86_64", 64, "little")
 ARM = Target("elf", "aarch64", 64, "little")
 
-EXPORTED = Symbol("function", "global", "default")
+EXPORTED = Symbol("function")
 
 
 def function(spelling: str) -> Name:

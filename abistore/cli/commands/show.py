@@ -20,9 +20,9 @@ from abistore.report.formats.text import listed
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
-    from abistore.model.shapes import Hardening
     from abistore.model.snapshot import Evidence
     from abistore.service.declarations import DeclarationText, SnapshotCard, TypeUsers
+    from abistore.service.facts import Hardening
 
 
 @click.command("show")

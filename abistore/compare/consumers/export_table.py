@@ -12,6 +12,7 @@ from abistore.model.mangling.symbols import MEMBER, is_mangled, mangled_scope
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Variants
+from abistore.model.words.elf_symbols import binding, symbol_type
 
 
 class ExportTable:
@@ -41,7 +42,7 @@ class ExportTable:
         return frozenset(
             name
             for name, shapes in self._symbols.items()
-            if any(isinstance(shape, Symbol) and shape.type == "ifunc" for shape in shapes)
+            if any(isinstance(shape, Symbol) and symbol_type(shape) == "ifunc" for shape in shapes)
         )
 
     @cached_property
@@ -82,4 +83,4 @@ class ExportTable:
 
 def is_weak(symbols: Variants) -> bool:
     """Whether every version of an export is weak or unique: code that others may have compiled too."""
-    return all(isinstance(shape, Symbol) and shape.binding in ("weak", "unique") for shape in symbols)
+    return all(isinstance(shape, Symbol) and binding(shape) in ("weak", "unique") for shape in symbols)

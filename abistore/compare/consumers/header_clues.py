@@ -19,10 +19,12 @@ from abistore.model.shapes import (
     Pointer,
     Qualified,
     Record,
+    Symbol,
     TypeRef,
     Variable,
 )
 from abistore.model.snapshot import Snapshot
+from abistore.model.words.elf_symbols import binding
 
 SMART = "std::unique_ptr<"
 """How the names of types begin that delete what they hold."""
@@ -89,7 +91,8 @@ class _Summariser:
         shapes = self.layout.get(name, ())
         owners = tuple(_owner(shape) for shape in shapes if isinstance(shape, Function | Variable))
         owner = next((each for each in owners if each is not None), None)
-        strong = any(getattr(shape, "binding", "") == "global" for shape in self._symbols.get(name, ()))
+        symbols = self._symbols.get(name, ())
+        strong = any(isinstance(shape, Symbol) and binding(shape) == "global" for shape in symbols)
         return DeclarationOwner(self._files.get(owner or name, ""), strong, owners)
 
     def parts(self, name: Name) -> tuple[ShapeClues, ...]:

@@ -264,9 +264,13 @@ def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterat
 
 
 def _imported(side: SideFacts, names: Iterable[Name]) -> dict[Name, Import]:
-    """The imports of these ``names``, each as its last variant tells."""
-    found = ((name, side.variants("symbol", name)[-1:]) for name in names)
-    return {name: shape for name, last in found for shape in last if isinstance(shape, Import)}
+    """The imports of these ``names``, each as one of its variants tells."""
+    found = ((name, [one for one in side.variants("symbol", name) if isinstance(one, Import)]) for name in names)
+    return {name: max(shapes, key=_need) for name, shapes in found if shapes}
+
+
+def _need(shape: Import) -> tuple[bool, bool, str, bool, str]:
+    return shape.weak, shape.version is None, shape.version or "", shape.library is None, shape.library or ""
 
 
 # --- the library itself -------------------------------------------------------------------------------------------
@@ -299,8 +303,8 @@ def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -
 def _nodes(
     context: Context, exported: Mapping[str, Name], exporting: Mapping[str, Name], old: Library, new: Library
 ) -> Iterator[Delta[Any]]:
-    before = set(old.version_definitions) - {old.soname}
-    after = set(new.version_definitions) - {new.soname}
+    before = set(old.on_elf.version_definitions) - {old.name}
+    after = set(new.on_elf.version_definitions) - {new.name}
     for version, symbols in _living_in(context.old, exported, before - after):
         yield Removed(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
     for version, symbols in _living_in(context.new, exporting, after - before):
@@ -320,7 +324,7 @@ def _living_in(
 
 
 def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
-    before, after = set(old.version_requirements), set(new.version_requirements)
+    before, after = set(old.on_elf.version_requirements), set(new.on_elf.version_requirements)
     both = _of_any_soname(before) & _of_any_soname(after)
     before, after = (
         {each for each in side if each in kept or (library_name(each[0]), each[1]) not in both}

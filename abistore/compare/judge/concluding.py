@@ -89,7 +89,7 @@ def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
     old, new = context.old.library, context.new.library
     if old is None or new is None:
         return []
-    delta = Changed(Subject(SELF), WorstImpact(old.soname, worst), WorstImpact(new.soname, worst))
+    delta = Changed(Subject(SELF), WorstImpact(old.name, worst), WorstImpact(new.name, worst))
     return list(findings_of(delta, "symbol", context))
 
 
@@ -99,7 +99,7 @@ def _side(snapshot: Snapshot) -> Side:
         version=snapshot.version,
         digest=snapshot_digest(snapshot).hex(),
         target=str(snapshot.target),
-        soname=snapshot.facts.soname if snapshot.facts else None,
+        soname=snapshot.facts.name if snapshot.facts else None,
         evidence=snapshot.evidence,
         exports=snapshot.exports,
     )

@@ -15,6 +15,7 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Access, Function, Primitive, Symbol, Variable
 from abistore.model.words.counting import counted
+from abistore.model.words.elf_symbols import binding, symbol_type
 
 
 def _instance(function: Function) -> bool:
@@ -398,7 +399,7 @@ def _declared(export: InternalExport | UndeclaredExport) -> str:
             return signature(export.shape)
         case Variable(display=display, type=type):
             return declare(type, display)
-        case Symbol(type=type, binding=binding, size=size):
-            return f"{binding} {type} of {counted(size, 'byte')}"
+        case Symbol():
+            return f"{binding(export.shape)} {symbol_type(export.shape)} of {counted(export.shape.size, 'byte')}"
         case _:
             return str(export.name)

@@ -8,8 +8,40 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Library
+from abistore.model.words.protections import (
+    BIND_NOW,
+    BRANCHES,
+    EXECUTABLE_STACK,
+    FORTIFY,
+    FULL_RELRO,
+    PARTIAL_RELRO,
+    STACK_CANARY,
+    TEXT_RELOCATIONS,
+    WRITABLE_CODE,
+)
 
-RELRO = ("none", "partial", "full")
+RELRO = {PARTIAL_RELRO: "partial", FULL_RELRO: "full"}
+SORTS = ("none", *RELRO.values())
+
+
+def _gained(library: Changed[Library], weakness: str) -> bool:
+    return weakness in library.new.weaknesses and weakness not in library.old.weaknesses
+
+
+def _overcome(library: Changed[Library], weakness: str) -> bool:
+    return weakness in library.old.weaknesses and weakness not in library.new.weaknesses
+
+
+def _lost(library: Changed[Library], protection: str) -> bool:
+    return protection in library.old.protections and protection not in library.new.protections
+
+
+def _relro(library: Library) -> str:
+    return next((RELRO[each] for each in library.protections if each in RELRO), "none")
+
+
+def _branches(library: Library) -> set[str]:
+    return set(library.protections) & BRANCHES
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -21,7 +53,7 @@ def executable_stack(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: mark assembler sources with ``.section .note.GNU-stack,"",@progbits``; avoid nested functions' trampolines.
     """
-    if library.new.hardening.executable_stack and not library.old.hardening.executable_stack:
+    if _gained(library, EXECUTABLE_STACK):
         yield Note("an executable stack is asked for", "no", "yes")
 
 
@@ -33,7 +65,7 @@ def executable_stack_removed(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if library.old.hardening.executable_stack and not library.new.hardening.executable_stack:
+    if _overcome(library, EXECUTABLE_STACK):
         yield Note("an executable stack is no longer asked for", "yes", "no")
 
 
@@ -45,8 +77,8 @@ def relro_weakened(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: link with ``-Wl,-z,relro,-z,now``.
     """
-    old, new = library.old.hardening.relro, library.new.hardening.relro
-    if RELRO.index(new) < RELRO.index(old):
+    old, new = _relro(library.old), _relro(library.new)
+    if SORTS.index(new) < SORTS.index(old):
         yield Note("less data is protected after relocation", old, new)
 
 
@@ -58,8 +90,7 @@ def bind_now_disabled(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: link with ``-Wl,-z,now``.
     """
-    old, new = library.old.hardening, library.new.hardening
-    if old.bind_now and not new.bind_now and old.relro == new.relro:
+    if _lost(library, BIND_NOW) and _relro(library.old) == _relro(library.new):
         yield Note("symbols are bound lazily", "now", "lazy")
 
 
@@ -71,7 +102,7 @@ def stack_canary_removed(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: build with ``-fstack-protector-strong``.
     """
-    if library.old.hardening.stack_canary and not library.new.hardening.stack_canary:
+    if _lost(library, STACK_CANARY):
         yield Note("no stack protector is used", "yes", "no")
 
 
@@ -83,7 +114,7 @@ def fortify_source_weakened(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: build with ``-O2 -D_FORTIFY_SOURCE=2`` or higher.
     """
-    if library.old.hardening.fortify and not library.new.hardening.fortify:
+    if _lost(library, FORTIFY):
         yield Note("no checking libc function is used", "yes", "no")
 
 
@@ -95,8 +126,7 @@ def branch_protection_weakened(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: build all units with ``-fcf-protection`` (x86) or ``-mbranch-protection=standard`` (AArch64), assembler too.
     """
-    lost = set(library.old.hardening.branch_protection) - set(library.new.hardening.branch_protection)
-    if lost:
+    if _branches(library.old) - _branches(library.new):
         yield Note("branch protection was lost", *_protections(library))
 
 
@@ -108,13 +138,13 @@ def branch_protection_improved(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    old, new = set(library.old.hardening.branch_protection), set(library.new.hardening.branch_protection)
+    old, new = _branches(library.old), _branches(library.new)
     if new - old and not old - new:
         yield Note("branch protection was won", *_protections(library))
 
 
 def _protections(library: Changed[Library]) -> tuple[str | None, str | None]:
-    old, new = (" ".join(side.hardening.branch_protection) or None for side in (library.old, library.new))
+    old, new = (" ".join(sorted(_branches(side))) or None for side in (library.old, library.new))
     return old, new
 
 
@@ -126,7 +156,7 @@ def text_relocation_introduced(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: build all code with ``-fPIC``; link with ``-Wl,-z,text`` to find what is not.
     """
-    if library.new.hardening.text_relocations and not library.old.hardening.text_relocations:
+    if _gained(library, TEXT_RELOCATIONS):
         yield Note("the loader must change code", "no", "yes")
 
 
@@ -138,7 +168,7 @@ def text_relocation_removed(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if library.old.hardening.text_relocations and not library.new.hardening.text_relocations:
+    if _overcome(library, TEXT_RELOCATIONS):
         yield Note("the loader no longer changes code", "yes", "no")
 
 
@@ -150,6 +180,5 @@ def writable_executable_segment(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: link without ``-Wl,-N`` and linker scripts that merge segments.
     """
-    old, new = library.old.hardening, library.new.hardening
-    if new.writable_executable_segment and not old.writable_executable_segment:
+    if _gained(library, WRITABLE_CODE):
         yield Note("a segment is writable and executable", "no", "yes")

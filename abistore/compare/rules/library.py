@@ -30,8 +30,8 @@ def soname_changed(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: ship both releases side by side, and rebuild consumers.
     """
-    if library.old.soname and library.new.soname and library.old.soname != library.new.soname:
-        yield Note("the SONAME differs", library.old.soname, library.new.soname)
+    if library.old.name and library.new.name and library.old.name != library.new.name:
+        yield Note("the SONAME differs", library.old.name, library.new.name)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -43,8 +43,8 @@ def soname_missing(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: link with ``-Wl,-soname,libname.so.N``.
     """
-    if library.old.soname and not library.new.soname:
-        yield Note("the library has no SONAME any more", library.old.soname)
+    if library.old.name and not library.new.name:
+        yield Note("the library has no SONAME any more", library.old.name)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -55,8 +55,8 @@ def soname_added(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: keep that file name as a symbolic link.
     """
-    if not library.old.soname and library.new.soname:
-        yield Note("the library has a SONAME now", None, library.new.soname)
+    if not library.old.name and library.new.name:
+        yield Note("the library has a SONAME now", None, library.new.name)
 
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
@@ -169,7 +169,7 @@ def _path(parts: tuple[str, ...]) -> str | None:
 
 
 def _path_sort(library: Library) -> str | None:
-    return "RPATH" if library.rpath else "RUNPATH" if library.runpath else None
+    return "RPATH" if library.on_elf.rpath else "RUNPATH" if library.search_paths else None
 
 
 def _same_path_sort(library: Changed[Library]) -> bool:
@@ -185,8 +185,9 @@ def rpath_changed(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: nothing, where the dependencies are installed in system folders.
     """
-    if library.old.rpath != library.new.rpath and _same_path_sort(library):
-        yield Note("the search path differs", _path(library.old.rpath), _path(library.new.rpath))
+    old, new = library.old.on_elf.rpath, library.new.on_elf.rpath
+    if old != new and _same_path_sort(library):
+        yield Note("the search path differs", _path(old), _path(new))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -197,8 +198,9 @@ def runpath_changed(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: nothing, where the dependencies are installed in system folders.
     """
-    if library.old.runpath != library.new.runpath and _same_path_sort(library):
-        yield Note("the search path differs", _path(library.old.runpath), _path(library.new.runpath))
+    old, new = library.old.search_paths, library.new.search_paths
+    if old != new and _same_path_sort(library):
+        yield Note("the search path differs", _path(old), _path(new))
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")

@@ -16,6 +16,7 @@ from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS, THUNKS, primary
 from abistore.model.names import Name
 from abistore.model.shapes import Record, Symbol
+from abistore.model.words.elf_symbols import binding, symbol_type, visibility
 
 CODE = ("function", "ifunc", "notype")
 DATA = ("object", "common", "notype")
@@ -184,7 +185,7 @@ def symbol_type_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: give the new function or variable a new name.
     """
-    old, new = symbol.old.type, symbol.new.type
+    old, new = symbol_type(symbol.old), symbol_type(symbol.new)
     if "notype" not in (old, new) and _sort(old) != _sort(new):
         yield Note("the symbol is of another type", old, new)
 
@@ -203,7 +204,7 @@ def symbol_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     Fix: export an accessor function or a pointer; never change the size of an exported variable under one SONAME.
     """
     old, new = symbol.old, symbol.new
-    if {old.type, new.type} <= {"object", "common"} and sized(old, new) and _plain(symbol):
+    if old.type == new.type == "data" and sized(old, new) and _plain(symbol):
         yield Note("the variable has another size (bytes)", str(old.size), str(new.size))
 
 
@@ -215,7 +216,7 @@ def tls_var_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: export a function that returns the address, and never change the type of an exported variable.
     """
-    if symbol.old.type == symbol.new.type == "tls" and sized(symbol.old, symbol.new):
+    if symbol.old.type == symbol.new.type == "thread_local" and sized(symbol.old, symbol.new):
         yield Note("the thread-local variable has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
 
 
@@ -231,7 +232,7 @@ def symbol_binding_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: nothing, if it is meant.
     """
-    if _plain(symbol) and (symbol.old.binding, symbol.new.binding) == ("global", "weak"):
+    if _plain(symbol) and (binding(symbol.old), binding(symbol.new)) == ("global", "weak"):
         yield Note("the symbol is bound differently", "global", "weak")
 
 
@@ -243,7 +244,7 @@ def symbol_binding_strengthened(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: nothing, if it is meant.
     """
-    if _plain(symbol) and (symbol.old.binding, symbol.new.binding) == ("weak", "global"):
+    if _plain(symbol) and (binding(symbol.old), binding(symbol.new)) == ("weak", "global"):
         yield Note("the symbol is bound differently", "weak", "global")
 
 
@@ -256,8 +257,8 @@ def symbol_binding_became_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: build with ``-fno-gnu-unique`` where plugins are to be unloaded.
     """
-    if _plain(symbol) and symbol.old.binding != "unique" == symbol.new.binding:
-        yield Note("the symbol is bound differently", symbol.old.binding, "unique")
+    if _plain(symbol) and binding(symbol.old) != "unique" == binding(symbol.new):
+        yield Note("the symbol is bound differently", binding(symbol.old), "unique")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -269,8 +270,8 @@ def symbol_binding_lost_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: keep ``-fgnu-unique`` (gcc's default) where such state must be one.
     """
-    if _plain(symbol) and symbol.old.binding == "unique" != symbol.new.binding:
-        yield Note("the symbol is bound differently", "unique", symbol.new.binding)
+    if _plain(symbol) and binding(symbol.old) == "unique" != binding(symbol.new):
+        yield Note("the symbol is bound differently", "unique", binding(symbol.new))
 
 
 @rule(
@@ -288,8 +289,8 @@ def func_visibility_protected_changed(symbol: Changed[Symbol]) -> Iterator[Note]
 
     Fix: tell those who interpose the function; nothing else depends on it.
     """
-    if symbol.subject.name.kind == "function" and symbol.old.visibility != symbol.new.visibility:
-        yield Note("the function's visibility differs", symbol.old.visibility, symbol.new.visibility)
+    if symbol.subject.name.kind == "function" and visibility(symbol.old) != visibility(symbol.new):
+        yield Note("the function's visibility differs", visibility(symbol.old), visibility(symbol.new))
 
 
 @rule(Impact.RISK, evidence="symbol", element="variables", action="changed")
@@ -302,8 +303,8 @@ def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     Fix: keep exported data at default visibility, or export accessor functions only.
     """
     data = symbol.subject.name.kind == "variable" and _plain(symbol)
-    if data and symbol.old.visibility != symbol.new.visibility:
-        yield Note("the variable's visibility differs", symbol.old.visibility, symbol.new.visibility)
+    if data and visibility(symbol.old) != visibility(symbol.new):
+        yield Note("the variable's visibility differs", visibility(symbol.old), visibility(symbol.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
@@ -315,7 +316,7 @@ def ifunc_introduced(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: nothing, on platforms whose loader knows IFUNC.
     """
-    if (symbol.old.type, symbol.new.type) == ("function", "ifunc"):
+    if (symbol_type(symbol.old), symbol_type(symbol.new)) == ("function", "ifunc"):
         yield Note("the function is chosen at load time", "function", "ifunc")
 
 
@@ -327,7 +328,7 @@ def ifunc_removed(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if (symbol.old.type, symbol.new.type) == ("ifunc", "function"):
+    if (symbol_type(symbol.old), symbol_type(symbol.new)) == ("ifunc", "function"):
         yield Note("the function is no longer chosen at load time", "ifunc", "function")
 
 
@@ -340,8 +341,8 @@ def common_symbol_risk(symbol: Changed[Symbol]) -> Iterator[Note]:
 
     Fix: build with ``-fno-common`` (the default since gcc 10) and define the variable once.
     """
-    if symbol.old.type != "common" == symbol.new.type:
-        yield Note("the variable is now a common symbol", symbol.old.type, "common")
+    if symbol_type(symbol.old) != "common" == symbol_type(symbol.new):
+        yield Note("the variable is now a common symbol", symbol_type(symbol.old), "common")
 
 
 # --- one symbol gone, its counterpart come ------------------------------------------------------------------------

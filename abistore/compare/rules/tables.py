@@ -14,6 +14,7 @@ from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLE, VTT
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
+from abistore.model.words.elf_symbols import binding, visibility
 
 
 def sized(old: Symbol, new: Symbol) -> bool:
@@ -26,7 +27,7 @@ def _title(name: Name) -> str:
 
 
 def _bound(symbol: Symbol) -> tuple[str, str]:
-    return symbol.binding, symbol.visibility
+    return binding(symbol), visibility(symbol)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="removed", aliases=("type_visibility_changed",))

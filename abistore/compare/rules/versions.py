@@ -21,7 +21,7 @@ from abistore.model.shapes import Library
 
 
 def _defines(library: Library | None) -> bool:
-    return library is not None and bool(set(library.version_definitions) - {library.soname})
+    return library is not None and bool(set(library.on_elf.version_definitions) - {library.name})
 
 
 def _left(context: Context) -> bool:
@@ -82,7 +82,7 @@ def symbol_versioning_removed(library: Changed[Library]) -> Iterator[Note]:
     Fix: link with the version script again.
     """
     if _defines(library.old) and not _defines(library.new):
-        yield Note("no version node is left", ", ".join(library.old.version_definitions))
+        yield Note("no version node is left", ", ".join(library.old.on_elf.version_definitions))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -94,7 +94,7 @@ def symbol_versioning_added(library: Changed[Library]) -> Iterator[Note]:
     Fix: nothing.
     """
     if not _defines(library.old) and _defines(library.new):
-        yield Note("the library has version nodes now", None, ", ".join(library.new.version_definitions))
+        yield Note("the library has version nodes now", None, ", ".join(library.new.on_elf.version_definitions))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")

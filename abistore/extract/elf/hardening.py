@@ -1,15 +1,24 @@
-"""Hardening: what protects a process that loads the file."""
+"""Protections and weaknesses: what protects a process that loads the file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from abistore.extract.elf.container import PT_LOAD, ElfFile
 from abistore.extract.elf.dynamic import DynamicSection
 from abistore.extract.elf.machines import EM_AARCH64, EM_LOONGARCH, EM_PPC64, EM_RISCV, EM_X86_64
 from abistore.extract.elf.notes import properties
-from abistore.model.shapes import Hardening
+from abistore.model.words.protections import (
+    BIND_NOW,
+    EXECUTABLE_STACK,
+    FORTIFY,
+    FULL_RELRO,
+    PARTIAL_RELRO,
+    STACK_CANARY,
+    TEXT_RELOCATIONS,
+    WRITABLE_CODE,
+)
 
 PT_GNU_STACK, PT_GNU_RELRO = 0x6474E551, 0x6474E552
 PF_X, PF_W = 1, 2
@@ -29,20 +38,28 @@ _CANARY = frozenset({"__stack_chk_fail", "__stack_chk_fail_local", "__stack_chk_
 _FORTIFIED = re.compile(r"__(?!stack_)\w+_chk")
 
 
-def read_hardening(dynamic: DynamicSection, imports: Collection[str]) -> Hardening:
-    """The hardening facts of a file; canary and fortify show as imports of the functions that they call."""
+def protections(dynamic: DynamicSection, imports: Collection[str]) -> Iterator[str]:
+    """What protects a process; canary and FORTIFY show as imports of the functions that they call."""
+    if any(segment.type == PT_GNU_RELRO for segment in dynamic.elf.segments):
+        yield FULL_RELRO if dynamic.bind_now else PARTIAL_RELRO
+    if dynamic.bind_now:
+        yield BIND_NOW
+    if not _CANARY.isdisjoint(imports):
+        yield STACK_CANARY
+    if any(_FORTIFIED.fullmatch(name) for name in imports):
+        yield FORTIFY
+    yield from _branch_protection(dynamic.elf)
+
+
+def weaknesses(dynamic: DynamicSection) -> Iterator[str]:
+    """What makes a process easier to attack, or lets policies refuse the file."""
     elf = dynamic.elf
-    relro = any(segment.type == PT_GNU_RELRO for segment in elf.segments)
-    return Hardening(
-        relro="none" if not relro else "full" if dynamic.bind_now else "partial",
-        bind_now=dynamic.bind_now,
-        executable_stack=_executable_stack(elf),
-        stack_canary=not _CANARY.isdisjoint(imports),
-        fortify=any(_FORTIFIED.fullmatch(name) for name in imports),
-        branch_protection=_branch_protection(elf),
-        text_relocations=dynamic.text_relocations,
-        writable_executable_segment=any(s.type == PT_LOAD and s.flags & 3 == PF_X | PF_W for s in elf.segments),
-    )
+    if _executable_stack(elf):
+        yield EXECUTABLE_STACK
+    if dynamic.text_relocations:
+        yield TEXT_RELOCATIONS
+    if any(segment.type == PT_LOAD and segment.flags & 3 == PF_X | PF_W for segment in elf.segments):
+        yield WRITABLE_CODE
 
 
 def _executable_stack(elf: ElfFile) -> bool:

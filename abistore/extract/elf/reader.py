@@ -21,7 +21,7 @@ from abistore.extract.elf.dynamic import (
     DynamicSection,
     features,
 )
-from abistore.extract.elf.hardening import needed_processor, read_hardening
+from abistore.extract.elf.hardening import needed_processor, protections, weaknesses
 from abistore.extract.elf.linker_script import MOST_BYTES, find_library, is_linker_script
 from abistore.extract.elf.machines import target_of
 from abistore.extract.elf.symbols import exported, imported, index_exports, read_rows
@@ -34,7 +34,7 @@ from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name, by_name
-from abistore.model.shapes import AnyShape, Library
+from abistore.model.shapes import AnyShape, ElfLibrary, Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
 
 ARCHIVES = (b"!<arch>\n", b"!<thin>\n")
@@ -143,16 +143,20 @@ def _file_kind(elf: ElfFile, dynamic: DynamicSection, exports: bool) -> Literal[
 def _library(
     dynamic: DynamicSection, versions: SymbolVersions, file_kind: Literal["shared", "executable"], imports: set[str]
 ) -> Library:
-    return Library(
-        file_kind=file_kind,
-        soname=dynamic.text(DT_SONAME),
-        needed=dynamic.texts(DT_NEEDED),
+    elf = ElfLibrary(
         rpath=_search_path(dynamic.text(DT_RPATH)),
-        runpath=_search_path(dynamic.text(DT_RUNPATH)),
         version_definitions=tuple(sorted(set(versions.defined.values()))),
         version_requirements=tuple(sorted({(library, version) for library, version in versions.required.values()})),
-        hardening=read_hardening(dynamic, imports),
+    )
+    return Library(
+        file_kind=file_kind,
+        name=dynamic.text(DT_SONAME),
+        needed=dynamic.texts(DT_NEEDED),
+        search_paths=_search_path(dynamic.text(DT_RUNPATH)),
+        protections=tuple(sorted(protections(dynamic, imports))),
+        weaknesses=tuple(sorted(weaknesses(dynamic))),
         features=tuple(sorted((*features(dynamic), *needed_processor(dynamic.elf)))),
+        elf=elf if elf != ElfLibrary() else None,
     )
 
 

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
 from abistore.extract.elf.descriptors import FunctionDescriptors
@@ -23,6 +25,7 @@ from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
+from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, elf_symbol
 
 SHT_DYNSYM = 11
 SHN_UNDEF, SHN_ABS = 0, 0xFFF1
@@ -32,12 +35,10 @@ PF_X = 1
 NOTYPE, FUNCTION, TLS, IFUNC, ARM_THUMB = 0, 2, 6, 10, 13
 
 Kind = Literal["function", "variable"]
-SymbolType = Literal["function", "ifunc", "object", "tls", "common", "notype"]
-Binding = Literal["global", "weak", "unique"]
 
 _TYPES: dict[int, SymbolType] = {1: "object", FUNCTION: "function", 5: "common", TLS: "tls", IFUNC: "ifunc"}
 _BINDINGS: dict[int, Binding] = {1: "global", 2: "weak", 10: "unique"}
-_VISIBILITIES: dict[int, Literal["default", "protected"]] = {0: "default", 3: "protected"}
+_VISIBILITIES: dict[int, Visibility] = {0: "default", 3: "protected"}
 
 
 class DynamicSymbol(NamedTuple):
@@ -149,7 +150,7 @@ def exported(
         version = versions.defined.get(row.version & 0x7FFF)
         default = version is None or not row.version & 0x8000
         size = row.size if kind == "variable" else 0
-        symbol = Symbol(sort, binding, visibility, size, version, default)
+        symbol = replace(elf_symbol(sort, binding, visibility), size=size, version=version, default=default)
         yield row, Name(kind, row.name), known.setdefault(symbol, symbol)
 
 

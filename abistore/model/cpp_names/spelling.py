@@ -43,6 +43,7 @@ from abistore.model.shapes import (
 from abistore.model.snapshot import Snapshot
 from abistore.model.virtuals import inherited, override_key, traits
 from abistore.model.words.counting import counted
+from abistore.model.words.elf_symbols import binding, symbol_type, visibility
 
 INDENT = "    "
 COMMENT_COLUMN = 48
@@ -271,19 +272,19 @@ def _enum(name: str, shape: Enum) -> str:
 
 def _symbol(name: Name, shape: Symbol) -> str:
     version = f"{'@@' if shape.default else '@'}{shape.version}" if shape.version else ""
-    visibility = " protected" if shape.visibility == "protected" else ""
+    protected = " protected" if visibility(shape) == "protected" else ""
     size = f", {_bytes(shape.size)}" if shape.size else ""
-    return f"{shape.binding}{visibility} {shape.type} {name.spelling}{version}{size}"
+    return f"{binding(shape)}{protected} {symbol_type(shape)} {name.spelling}{version}{size}"
 
 
 def _library(shape: Library) -> Iterator[str]:
-    yield f"{shape.file_kind} {shape.soname or '(no SONAME)'}"
+    yield f"{shape.file_kind} {shape.name or '(no SONAME)'}"
     for label, values in (
         ("needs", shape.needed),
-        ("rpath", shape.rpath),
-        ("runpath", shape.runpath),
-        ("defines", shape.version_definitions),
-        ("requires", tuple(f"{version} of {library}" for library, version in shape.version_requirements)),
+        ("rpath", shape.on_elf.rpath),
+        ("runpath", shape.search_paths),
+        ("defines", shape.on_elf.version_definitions),
+        ("requires", tuple(f"{version} of {library}" for library, version in shape.on_elf.version_requirements)),
         ("features", shape.features),
     ):
         if values:

@@ -5,9 +5,6 @@ Asked of what comes from outside, so that whatever was let in can be spelled, dr
 
 from __future__ import annotations
 
-import types
-import typing
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -17,6 +14,7 @@ from abistore.errors import SnapshotError
 from abistore.model import shapes
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Location, Provenance
+from abistore.model.snapshot_file.fields import held, is_struct
 
 LARGEST: Final = 1 << 63
 """What counts, sizes and lines stay below: databases hold no more."""
@@ -31,21 +29,45 @@ SIGNED: Final = frozenset({(shapes.Enumerator, "value")})
 """Numbers of any sign and width."""
 
 
-def check(struct: msgspec.Struct, place: str) -> None:
-    """Raise :class:`SnapshotError` where ``struct``, which stands at ``place``, says what nothing can say.
+class Sound:
+    """Asks about structs and all that they hold; about types of the same content once."""
 
-    What it mentions as a row of its own was asked about before; what it holds is asked about with it.
-    """
-    for field, form in _asked(type(struct)):
-        value = getattr(struct, field)
-        if value is None:
-            continue
-        each = value if isinstance(value, tuple) and form != "qualifiers" else (value,)
-        for one in each:
-            if why := _why_not(struct, form, one):
-                raise SnapshotError(f"malformed snapshot: {place}: {field} {why}")
-            if form == "part":
-                check(one, f"{place}: {field}")
+    def __init__(self) -> None:
+        self._known: set[shapes.Node] = set()
+
+    def check(self, struct: msgspec.Struct, place: str) -> None:
+        """Raise :class:`SnapshotError` where ``struct``, which stands at ``place``, says what nothing can say."""
+        try:
+            self._check(struct)
+        except _Unsound as error:
+            raise SnapshotError(f"malformed snapshot: {place}: {error}") from error
+
+    def _check(self, struct: msgspec.Struct) -> None:
+        if isinstance(struct, shapes.Node):
+            if struct in self._known:
+                return
+            self._known.add(struct)
+        for field, form in _asked(type(struct)):
+            value = getattr(struct, field)
+            if value is None or value == ():
+                if form == "qualifiers" and isinstance(struct, shapes.Qualified):
+                    raise _Unsound(f"{field} has 'nothing' among its words, which is no qualifier")
+                continue
+            for one in value if isinstance(value, tuple) else (value,):
+                if form == "part":
+                    self._part(one, field)
+                elif why := _why_not(struct, form, one):
+                    raise _Unsound(f"{field} {why}")
+
+    def _part(self, struct: msgspec.Struct, field: str) -> None:
+        try:
+            self._check(struct)
+        except _Unsound as error:
+            raise _Unsound(f"{field}: {error}") from None
+
+
+class _Unsound(Exception):
+    """What is wrong, and in which field."""
 
 
 def _why_not(struct: msgspec.Struct, form: str, value: Any) -> str:
@@ -55,9 +77,7 @@ def _why_not(struct: msgspec.Struct, form: str, value: Any) -> str:
             most = LARGEST if isinstance(struct, Evidence | Location | Provenance) else WIDEST
             return "" if 0 <= value < most else f"is not a number from 0 to {most - 1}: {str(value)[:60]}"
         case "qualifiers":
-            odd = next((word for word in value if word not in QUALIFIERS), None)
-            if odd is not None or (isinstance(struct, shapes.Qualified) and not value):
-                return f"has {str(odd or 'nothing')[:60]!r} among its words, which is no qualifier"
+            return "" if value in QUALIFIERS else f"has {value[:60]!r} among its words, which is no qualifier"
         case "type name":
             return "" if value.kind in TYPES and value.spelling else f"is {str(value)[:60]!r}, which is no type"
     return ""
@@ -66,29 +86,15 @@ def _why_not(struct: msgspec.Struct, form: str, value: Any) -> str:
 @cache
 def _asked(struct: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
     """The fields of a class that are asked about, and what each is."""
-    names = {"Facet": typing.Literal["symbol", "layout", "source"], **vars(shapes)}
-    hints = typing.get_type_hints(struct, names)
-    found = ((field, _form(struct, field, hints[field])) for field in struct.__struct_fields__)
+    found = ((field, _form(struct, field, classes)) for field, classes in held(struct).items())
     return tuple((field, form) for field, form in found if form)
 
 
-def _form(struct: type[msgspec.Struct], field: str, hint: Any) -> str:
+def _form(struct: type[msgspec.Struct], field: str, classes: tuple[Any, ...]) -> str:
     if field == "qualifiers":
         return "qualifiers"
-    for plain in _plain(hint):
-        if plain is int and (struct, field) not in SIGNED:
-            return "number"
-        if plain is Name:
-            return "type name"
-        if isinstance(plain, type) and issubclass(plain, msgspec.Struct) and not issubclass(plain, shapes.Node):
-            return "part"
-    return ""
-
-
-def _plain(hint: Any) -> Iterator[Any]:
-    """The classes that a field may hold: those of a union, those of the items of a tuple."""
-    if typing.get_origin(hint) in (typing.Union, types.UnionType, tuple):
-        for each in typing.get_args(hint):
-            yield from _plain(each)
-    else:
-        yield hint
+    if int in classes:
+        return "" if (struct, field) in SIGNED else "number"
+    if Name in classes:
+        return "type name"
+    return "part" if any(map(is_struct, classes)) else ""

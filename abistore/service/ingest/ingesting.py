@@ -313,5 +313,5 @@ def _version_of_path(path: Path, source: VersionFrom | None) -> str | None:
 
 
 def _version_of_soname(snapshot: Snapshot) -> str | None:
-    match = IN_FILE_NAME[0].search((snapshot.facts and snapshot.facts.soname) or "")
+    match = IN_FILE_NAME[0].search((snapshot.facts and snapshot.facts.name) or "")
     return match[1] if match else None

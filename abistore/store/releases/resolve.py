@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import ColumnElement, and_, case, func, select
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
@@ -120,14 +120,7 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
         names = {line.library for line in lines(database)}
         hint = f"say {reference}@latest or {reference}@VERSION" if reference in names else "say LIBRARY@VERSION"
         raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
-    low, high = bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
-    digest = cards.SNAPSHOT.digest
-    found = cards.find(database, and_(digest >= low, digest <= high))
-    # once more without the index, which may be damaged
-    within = case((and_(digest >= low, digest <= high), 1), else_=0)
-    ((count,),) = database.rows(select(func.coalesce(func.sum(within), 0)))
-    if len(found) != count:
-        raise damaged(database.where, "the index of the digests")
+    found = _beginning(database, cards.SNAPSHOT.digest, prefix) or _beginning(database, cards.SNAPSHOT.former, prefix)
     if not found:
         raise SnapshotNotFound(f"{reference}: no snapshot has this digest", "`abistore list` shows the digests")
     digests = sorted({release.digest for release in found})
@@ -143,6 +136,18 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
     if not selected:
         raise SnapshotNotFound(f"{reference}: not stored for {target or profile}", f"stored for {found[-1].line}")
     return _newest(database, selected)
+
+
+def _beginning(database: Database, digest: ColumnElement[bytes], prefix: str) -> list[Release]:
+    """The snapshots whose ``digest``, that of today or the former one, begins so."""
+    low, high = bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
+    found = cards.find(database, and_(digest >= low, digest <= high))
+    # once more without the index, which may be damaged
+    within = case((and_(digest >= low, digest <= high), 1), else_=0)
+    ((count,),) = database.rows(select(func.coalesce(func.sum(within), 0)))
+    if len(found) != count:
+        raise damaged(database.where, "the index of the digests")
+    return found
 
 
 def _newest(database: Database, found: Sequence[Release]) -> Release:

@@ -32,8 +32,8 @@ CHAIN = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
 _STEP = re.compile(r"L?([1-9]\d*)").match
 """The length of the next name, which may have internal linkage."""
 
-_DISPLAYED = re.compile(rb'\["(?:Function|Variable)",("[^"\\]*(?:\\.[^"\\]*)*")').match
-"""How the body of a shape begins that has a qualified source name."""
+_DISPLAYED = re.compile(rb'\{"is":"[FV]","d":("[^"\\]*(?:\\.[^"\\]*)*")').match
+"""How the body of a function or variable begins: with its qualified source name."""
 
 
 _SHIFT = 22
@@ -112,7 +112,7 @@ def write(database: Database, new: Mapping[Name, int], described: Iterable[tuple
     begin = cache(beginning)
     rows = {
         *of_symbols(((name, identifier) for name, identifier in new.items()), begin),
-        *of_displays(described, begin),
+        *of_displays(_displays(described), begin),
     }
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
     inserted = database.returned(_NEW, [{"word": word, "name_id": name} for word, name in sorted(rows)])
@@ -159,18 +159,24 @@ def of_symbols(names: Iterable[tuple[Name, int]], begin: Begin = beginning) -> I
             yield crc32(word.encode()), identifier
 
 
-def of_displays(described: Iterable[tuple[Name, int, bytes]], begin: Begin = beginning) -> Iterator[tuple[int, int]]:
-    """The rows by which names are found that their symbol does not lead to."""
-    for name, identifier, body in described:
-        if (display := displayed(body)) is not None and not _leads_to(name.spelling, display, begin):
+def of_displays(displays: Iterable[tuple[Name, int, str]], begin: Begin = beginning) -> Iterator[tuple[int, int]]:
+    """The rows by which names are found that their symbol does not lead to, by their source names."""
+    for name, identifier, display in displays:
+        if not _leads_to(name.spelling, display, begin):
             yield crc32(display.encode()), identifier
 
 
 def display_prefixes(words: Iterable[str]) -> Iterator[str]:
     """How the bodies of shapes begin that have one of ``words`` for their qualified source name."""
     for word in words:
-        for tag in ("Function", "Variable"):
-            yield msgspec.json.encode([tag, word]).decode().removesuffix("]") + ","
+        for tag in ("F", "V"):
+            yield msgspec.json.encode({"is": tag, "d": word}).decode().removesuffix("}") + ","
+
+
+def _displays(described: Iterable[tuple[Name, int, bytes]]) -> Iterator[tuple[Name, int, str]]:
+    for name, identifier, body in described:
+        if (display := displayed(body)) is not None:
+            yield name, identifier, display
 
 
 def displayed(body: bytes) -> str | None:

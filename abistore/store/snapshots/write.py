@@ -190,7 +190,7 @@ def _card(line: int, sequence: int, arrival: _Arrival, places: bytes | None) -> 
         "size": snapshot.provenance.size,
         "read_here": int(request.read_here),
         "build_id": snapshot.provenance.build_id,
-        "soname": snapshot.facts.soname if snapshot.facts else None,
+        "soname": snapshot.facts.name if snapshot.facts else None,
         "exports": snapshot.exports,
         "declarations": cards.declarations(snapshot),
         "facets": cards.encode(content.counts).decode(),

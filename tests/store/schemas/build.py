@@ -17,6 +17,8 @@ from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import IngestRequest, StoredVerdict
 from abistore.store.database.schema import HEAD
 from abistore.store.store import Store
+from tests.compare.test_every_fact import FACETS
+from tests.compare.test_every_fact import snapshot as every_fact
 from tests.store.builders import EXPORTED, function, large, snapshot
 
 FOLDER = Path(__file__).parent
@@ -37,6 +39,13 @@ def fill(store: Store) -> None:
     finding = Finding("func_removed", function("f"), "", "gone", Impact.BREAKING, "symbol", "f", gone=True)
     comparison = Comparison(old.side, new.side, Verdict.BREAKING, (finding,), engine="e")
     store.save_verdicts([StoredVerdict(old, new, comparison, Churn(1, 2, 3), datetime(2026, 5, 1, tzinfo=UTC))])
+
+
+def fill_with_every_fact(store: Store) -> None:
+    """Two releases of a library that has every class of shape, and each fact of it."""
+    source = {**FACETS["source"], **dict(list(FACETS["layout"].items())[:3])}
+    for version, held in (("1.0", FACETS), ("1.1", {**FACETS, "source": source}), ("1.2", FACETS)):
+        store.ingest(every_fact(held), IngestRequest(version))
 
 
 def summary(store: Store) -> dict[str, object]:
@@ -67,6 +76,7 @@ def main() -> None:
         path = Path(folder) / "store.db"
         with Store.open(path, write=True) as store:
             fill(store)
+            fill_with_every_fact(store)
             (FOLDER / f"{HEAD}.json").write_text(json.dumps(summary(store), indent=1) + "\n")
         with closing(sqlite3.connect(path)) as connection:
             for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM"):

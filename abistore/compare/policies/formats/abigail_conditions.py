@@ -101,7 +101,7 @@ class BinaryIs:
             names = [side.snapshot.provenance.file for side in sides]
         else:
             shapes = [shape for side in sides for shape in side.variants("symbol", SELF)]
-            names = [shape.soname or "" for shape in shapes if isinstance(shape, Library)]
+            names = [shape.name or "" for shape in shapes if isinstance(shape, Library)]
         return any(name and self.expression.matches(name) for name in names)
 
 

@@ -11,8 +11,8 @@ import msgspec
 
 from abistore.model.cpp_names.normal import qualified
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, AnyShape, Named, Qualified, TypeRef
-from abistore.model.snapshot_file.wire import plan
+from abistore.model.shapes import Alias, AnyShape, Named, Node, Qualified, TypeRef
+from abistore.model.snapshot_file.fields import held, is_struct
 
 
 class AliasMeaning(NamedTuple):
@@ -73,12 +73,11 @@ def distinct(shapes: Iterable[AnyShape]) -> list[AnyShape]:
 @cache
 def mentioning(struct: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of a struct class that hold types, or structs that do."""
-    fields = struct.__struct_fields__
-    return tuple(
-        fields[slot.index]
-        for slot in plan(struct).slots
-        if slot.form in ("type", "tagged row") or (slot.struct is not None and mentioning(slot.struct))
-    )
+    return tuple(field for field, classes in held(struct).items() if any(map(_mentions, classes)))
+
+
+def _mentions(held: Any) -> bool:
+    return is_struct(held) and held is not Name and (issubclass(held, Node) or bool(mentioning(held)))
 
 
 class _Resolved:
