@@ -12,13 +12,20 @@ from abistore.compare.comparison import compare
 from abistore.compare.rules import CASES
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import without_parameters
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.findings import Comparison, Finding
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json
 from tests.build import build_library
 
 RULES = CASES
 """Where the cases of the rules are: a file a kind, beside the rules."""
+
+SNAPSHOTS = RULES / "snapshots"
+"""What no compiler here writes. Such a side is shown in its case as C, and read from a file here."""
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 SILENT = "## Stays silent"
@@ -31,6 +38,7 @@ class Fence:
     language: str
     side: str
     options: Mapping[str, str]
+    is_snapshot: bool
     body: str
     span: tuple[int, int]
 
@@ -75,7 +83,7 @@ def _fence(match: re.Match[str]) -> Fence:
     words = shlex.split(match["info"])
     side = next((word for word in words[1:2] if word in ("old", "new")), "")
     options = dict(word.split("=", 1) for word in words[1:] if "=" in word)
-    return Fence(words[0] if words else "", side, options, match["body"], match.span("body"))
+    return Fence(words[0] if words else "", side, options, "snapshot" in words, match["body"], match.span("body"))
 
 
 def judged(case: Case) -> Comparison:
@@ -84,11 +92,10 @@ def judged(case: Case) -> Comparison:
 
 
 def snapshot_of(case: Case, side: str) -> Snapshot:
-    """One side of a case: its source compiled and read, or its JSON snapshot."""
+    """One side of a case: its source compiled and read, or its snapshot."""
     own = [fence for fence in case.fences if fence.side in (side, "")]
-    for fence in own:
-        if fence.language == "json":
-            return from_json(fence.body.encode())
+    if any(fence.is_snapshot for fence in own):
+        return from_json(snapshot_file(case, side).read_bytes())
     main = next(fence for fence in own if fence.language in ("c", "cpp") and "file" not in fence.options)
     path = build_library(
         main.body,
@@ -100,6 +107,34 @@ def snapshot_of(case: Case, side: str) -> Snapshot:
     )
     options = ExtractOptions(library="libcase", layout=main.options.get("layout", "yes") == "yes")
     return read_file(path, options)
+
+
+def snapshot_file(case: Case, side: str) -> Path:
+    """Where the snapshot of one side of a case is."""
+    return SNAPSHOTS / f"{case.path.stem}-{case.number}-{side}.json"
+
+
+def shown(snapshot: Snapshot) -> str:
+    """A snapshot as C: its declarations, and in comments what its tables of symbols tell and what was not seen."""
+    lines = [f"// {snapshot.label}"] if snapshot.version else []
+    seen = ((evidence.facet, evidence) for evidence in snapshot.evidence if evidence.facet in snapshot.entries)
+    lines += [f"// {facet} facet: {each.state}, {each.reason}" for facet, each in seen if each.state != "full"]
+    for facet, held in snapshot.entries.items():
+        for name, shapes in sorted(held.items()):
+            for shape in shapes:
+                text = declaration(name, shape, snapshot)
+                if facet == "symbol":
+                    text = "\n".join(f"// {line}" for line in text.splitlines())
+                elif is_mangled(name.spelling):
+                    text = _demangled(text, name.spelling)
+                lines += text.splitlines()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _demangled(text: str, symbol: str) -> str:
+    """A declaration by the name that the source has for a symbol; its parameters may be there already."""
+    readable = demangle(symbol)
+    return text.replace(f"{symbol}(", f"{without_parameters(readable)}(").replace(symbol, readable)
 
 
 def _file(fence: Fence) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.rule import load
-from tests.cases import RULES, Case, cases, judged, kinds, rendered, snapshot_of
+from tests.cases import RULES, SNAPSHOTS, Case, cases, judged, kinds, rendered, shown, snapshot_file, snapshot_of
 
 KINDS = load()
 FILES = sorted(RULES.glob("*.md"))
@@ -37,6 +37,27 @@ def _rewrite(case: Case, actual: str) -> None:
 def test_a_release_compared_with_itself_has_no_findings(case: Case, side: str) -> None:
     snapshot = snapshot_of(case, side)
     assert compare(snapshot, snapshot).findings == ()
+
+
+DRAWN = [case for case in CASES if any(fence.is_snapshot for fence in case.fences)]
+
+
+@pytest.mark.parametrize("case", DRAWN, ids=lambda case: case.label)
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_a_case_shows_its_snapshot_as_c(case: Case, side: str, request: pytest.FixtureRequest) -> None:
+    drawn = shown(snapshot_of(case, side))
+    number = next(place for place, fence in enumerate(case.fences) if fence.is_snapshot and fence.side == side)
+    if request.config.getoption("--update-cases"):
+        start, end = cases(case.path)[case.number - 1].fences[number].span
+        text = case.path.read_text()
+        case.path.write_text(text[:start] + drawn + text[end:])
+    else:
+        assert case.fences[number].body == drawn
+
+
+def test_no_case_shows_json_and_no_snapshot_is_left_over() -> None:
+    assert not [path.name for path in FILES if "```json" in path.read_text()]
+    assert {snapshot_file(case, side) for case in DRAWN for side in ("old", "new")} == set(SNAPSHOTS.glob("*"))
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -14,7 +14,7 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]+)$", re.MULTILINE)
 FINDINGS = re.compile(r"^```findings\n.*?^```$", re.MULTILINE | re.DOTALL)
 SIDES = {"old": "Before", "new": "After"}
 LANGUAGES = {"findings": "text", "header": "c", "map": "text"}
-FILES = {"header": "the header `case.h`", "map": "the version script", "json": "the snapshot"}
+FILES = {"header": "the header `case.h`", "map": "the version script"}
 
 
 def labelled(markdown: str, width: int | None = None) -> str:
@@ -46,7 +46,7 @@ def _labelled(match: re.Match[str]) -> str:
         return "What abistore finds:\n\n```text"
     side = next((SIDES[word] for word in words if word in SIDES), "Before and after")
     named = re.search(r"\bfile=\"?([^\s\"]+)", match["info"])
-    what = f"`{named[1]}`" if named else FILES.get(language, "")
+    what = f"`{named[1]}`" if named else "a snapshot" if "snapshot" in words else FILES.get(language, "")
     compiled = " ".join(quoted or bare for quoted, bare in OPTIONS.findall(match["info"]))
     notes = ", ".join(filter(None, (what, f"`{compiled}`" if compiled else "")))
     return f"{side}{f' ({notes})' if notes else ''}:\n\n```{LANGUAGES.get(language, language)}"
