@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -152,11 +152,11 @@ def build(recipe: Recipe, version: str) -> Path:
     if not built.exists():
         compiler = require(recipe.compiler, recipe.compiler.replace("clang++", "clang"))
         root = _root(recipe, version)
-        partial = built.with_name(f"{built.name}.{os.getpid()}")
+        partial = built.with_name(f"{built.name}.{os.getpid()}.{threading.get_ident()}")
         partial.parent.mkdir(parents=True, exist_ok=True)
         link = ["-shared", f"-Wl,-soname,{recipe.soname}", "-o", partial]
         run([compiler, "-fPIC", "-g", "-O2", "-w", *recipe.flags, *_files(recipe, root), *link], root)
-        shutil.move(partial, built)
+        partial.replace(built)
     return built
 
 

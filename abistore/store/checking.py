@@ -85,20 +85,21 @@ def _sums(database: Database) -> Problems:
     """The rows of libraries, lines, releases and baselines: each by its checksum, all by the sums over them."""
     for library in sorted({line.key.library for line in lines.every(database)}):
         for condition in (cards.RELEASES, cards.CANDIDATES):
-            yield from _told(partial(cards.of_library, database, condition, (library, None, None)))
-    yield from _told(lambda: cards.find(database, cards.SNAPSHOT.superseded == 1))
-    yield from _told(lambda: baselines.standing(database, None))
+            yield from _told(database, partial(cards.of_library, database, condition, (library, None, None)))
+    yield from _told(database, lambda: cards.find(database, cards.SNAPSHOT.superseded == 1))
+    yield from _told(database, lambda: baselines.standing(database, None))
 
 
-def _told(read: Callable[[], object]) -> Problems:
+def _told(database: Database, read: Callable[[], object]) -> Problems:
     try:
         read()
     except StoreError as error:
+        database.go_on(error)
         yield error.message
 
 
 def _audit(database: Database) -> Problems:
-    yield from _told(lambda: audit.verify(database))
+    yield from _told(database, lambda: audit.verify(database))
 
 
 def _names(database: Database) -> Problems:

@@ -125,6 +125,16 @@ class Database(ABC):
         finally:
             self._roll_back()
 
+    def go_on(self, error: StoreError) -> None:
+        """Raises ``error`` where the transaction takes no further statement after it."""
+        if self.aborted:
+            raise error
+
+    @property
+    @abstractmethod
+    def aborted(self) -> bool:
+        """Whether a statement failed, and all others of its transaction are refused until it ends."""
+
     def close(self) -> None:
         """Release the connection."""
         self.connection.close()

@@ -28,6 +28,9 @@ SELECT index.indexrelid\\:\\:regclass\\:\\:text, of.relname, pg_get_expr(index.i
 FROM pg_index AS index JOIN pg_class AS of ON of.oid = index.indrelid
 WHERE of.relnamespace = current_schema()\\:\\:regnamespace ORDER BY 1
 """
+_IDLE, _IN_ERROR = 0, 3
+"""What the driver says of a transaction: there is none, or a statement of it failed."""
+
 _THROUGH_INDEXES = ("enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashagg")
 _WITHOUT_INDEXES = ("enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan")
 
@@ -37,9 +40,18 @@ class PostgreSQL(Database):
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction has begun and not ended; the driver knows."""
+        """Whether a transaction has begun and not ended."""
+        return self._status != _IDLE
+
+    @property
+    def aborted(self) -> bool:
+        """Whether the server refuses all statements until the transaction ends."""
+        return self._status == _IN_ERROR
+
+    @property
+    def _status(self) -> int:
         driver = self.connection.connection.driver_connection
-        return bool(driver and driver.info.transaction_status)  # IDLE is 0
+        return int(driver.info.transaction_status) if driver else _IDLE
 
     def _begin_writing(self) -> None:
         self.command("BEGIN")
@@ -87,14 +99,13 @@ class PostgreSQL(Database):
                 yield f"index {index}: it does not say what its table {table} does"
 
     def _under(self, off: tuple[str, ...], statement: str) -> Row:
-        """The one row of a statement, planned without what is ``off``."""
-        try:
-            for setting in off:
-                self.command(f"SET {setting} = off")
-            return tuple(self.command(statement)[0])
-        finally:
-            for setting in off:
-                self.command(f"RESET {setting}")
+        """The one row of a statement, planned without what is ``off``, which an error ends with the transaction."""
+        for setting in off:
+            self.command(f"SET LOCAL {setting} = off")
+        row = tuple(self.command(statement)[0])
+        for setting in off:
+            self.command(f"SET LOCAL {setting} TO DEFAULT")
+        return row
 
 
 def connect(url: URL, *, write: bool, busy_seconds: float) -> PostgreSQL:

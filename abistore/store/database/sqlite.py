@@ -42,6 +42,11 @@ class SQLite(Database):
         """Whether a transaction has begun and not ended; the driver knows."""
         return self._driver.in_transaction
 
+    @property
+    def aborted(self) -> bool:
+        """Never: a statement that failed leaves the others of its transaction alone."""
+        return False
+
     def _begin_writing(self) -> None:
         """Wait for SQLite's write lock as long as the busy timeout says, and heed an interrupt after each turn.
 

@@ -140,6 +140,7 @@ def problems(database: Database) -> Iterator[str]:
             try:
                 (finding,) = read(database, [row]).values()
             except StoreError as error:
+                database.go_on(error)
                 yield error.message
                 continue
             nested = {(identity(each), row) for each in _every(finding.consequences)}

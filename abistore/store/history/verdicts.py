@@ -205,6 +205,7 @@ def problems(database: Database) -> Iterator[str]:
             if "remarks" in parts:
                 _read_remarks(parts["remarks"])
         except StoreError as error:
+            database.go_on(error)
             yield error.message
 
 

@@ -136,6 +136,7 @@ def check(database: Database) -> Iterator[str]:
         try:
             _rows(database, bucket)
         except StoreError as error:
+            database.go_on(error)
             yield error.message
 
 
