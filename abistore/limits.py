@@ -90,6 +90,9 @@ class _Limits:
 
 _innermost: _Limits | None = None
 
+_UNMAPPED = "failed to map segment"
+"""What the loader says of an extension module that is imported for the first time when memory has run out."""
+
 
 @contextmanager
 def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]:
@@ -113,7 +116,9 @@ def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]
         if not own.ends_first:
             raise
         raise LimitExceeded(f"{doing} took more than {own.seconds:,.0f} seconds of processor time") from None
-    except MemoryError:
+    except (MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and _UNMAPPED not in str(error):
+            raise
         raise LimitExceeded(f"{doing} took more than {own.allowed >> 20:,} MiB of memory") from None
     except RecursionError:
         raise LimitExceeded(f"{doing} met what is nested too deeply") from None
