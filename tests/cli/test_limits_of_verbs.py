@@ -6,12 +6,13 @@ import sqlite3
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
 
 import pytest
 
 from abistore import limits
-from abistore.compare.comparison import compare as compare_snapshots
+from abistore.compare.comparison import compared
+from abistore.compare.context import Context
+from abistore.compare.policies.ruling import Ruling
 from abistore.errors import LimitExceeded
 from abistore.model.findings import Comparison
 from abistore.model.history import IngestRequest
@@ -70,12 +71,12 @@ def test_judging_stored_releases_ends_and_names_them(stored: Path, monkeypatch: 
 def test_one_pair_that_cannot_be_judged_leaves_a_history_the_others(
     stored: Path, monkeypatch: pytest.MonkeyPatch, abistore: Call
 ) -> None:
-    real = compare_snapshots
+    real = compared
 
-    def sometimes(old: Snapshot, new: Snapshot, **by: Any) -> Comparison:
-        return endless() if new.version == "1.2" else real(old, new, **by)
+    def sometimes(context: Context, by: Ruling | None) -> Comparison:
+        return endless() if context.new.snapshot.version == "1.2" else real(context, by)
 
-    monkeypatch.setattr(import_module("abistore.compare.comparison"), "compare", sometimes)
+    monkeypatch.setattr(import_module("abistore.compare.comparison"), "compared", sometimes)
     (line,) = history("libgeo", database=stored)
     assert [row.verdict is not None for row in line.rows] == [False, True, False, True]
     assert "judging libgeo 1.2 against libgeo 1.1 took more than" in line.rows[2].unjudged
