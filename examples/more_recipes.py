@@ -55,9 +55,10 @@ UV = Recipe(
         for each in (
             *("aix*", "android*", "bsd*", "cygwin", "darwin*", "epoll", "freebsd*", "fsevents", "haiku", "hurd"),
             *("ibmi", "kqueue", "netbsd", "no-*", "openbsd", "os390*", "posix-*", "pthread-*", "qnx"),
-            *("random-getentropy", "sunos", "sysinfo-loadavg", "sysinfo-memory"),
+            *("random-getentropy", "sunos", "sysinfo-*"),
         )
     ),
+    also=tuple((version, "src/unix/sysinfo-*.c") for version in ("1.17.0", "1.22.0", "1.23.0")),
     flags=("-Iinclude", "-Isrc", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-fvisibility=hidden", "-pthread"),
     remark="What the package's versions carry of libuv.",
 )

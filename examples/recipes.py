@@ -14,8 +14,9 @@ from examples.obtain import CACHE, require, run, source
 class Recipe:
     """One library. ``releases`` are (the library's version, the version of the package that carries its sources).
 
-    ``sources`` and ``unwanted`` are globs below the folder ``root`` of the unpacked package; ``flags`` are what the
-    library's own build files add to ``-shared -fPIC -g -O2``. ``remark`` is what a reader must know about the versions.
+    ``sources`` and ``unwanted`` are globs below the folder ``root`` of the unpacked package; ``also`` are pairs of a
+    version and a further glob of sources that it needs. ``flags`` are what the library's own build files add to
+    ``-shared -fPIC -g -O2``. ``remark`` is what a reader must know about the versions.
     """
 
     library: str
@@ -27,6 +28,7 @@ class Recipe:
     sources: tuple[str, ...]
     root: str = "."
     unwanted: tuple[str, ...] = ()
+    also: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
     remark: str = ""
 
@@ -155,7 +157,7 @@ def build(recipe: Recipe, version: str) -> Path:
         partial = built.with_name(f"{built.name}.{os.getpid()}.{threading.get_ident()}")
         partial.parent.mkdir(parents=True, exist_ok=True)
         link = ["-shared", f"-Wl,-soname,{recipe.soname}", "-o", partial]
-        run([compiler, "-fPIC", "-g", "-O2", "-w", *recipe.flags, *_files(recipe, root), *link], root)
+        run([compiler, "-fPIC", "-g", "-O2", "-w", *recipe.flags, *_files(recipe, version, root), *link], root)
         partial.replace(built)
     return built
 
@@ -165,8 +167,9 @@ def _root(recipe: Recipe, version: str) -> Path:
     return folder if recipe.root == "." else next(folder.glob(recipe.root))
 
 
-def _files(recipe: Recipe, root: Path) -> list[Path]:
+def _files(recipe: Recipe, version: str, root: Path) -> list[Path]:
     """The sources relative to ``root``, so that no folder of this machine goes into the debug information's names."""
     unwanted = {path for pattern in recipe.unwanted for path in root.glob(pattern)}
     found = {path for pattern in recipe.sources for path in root.glob(pattern)} - unwanted
+    found |= {path for release, pattern in recipe.also if release == version for path in root.glob(pattern)}
     return sorted(path.relative_to(root) for path in found)
