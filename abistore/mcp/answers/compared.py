@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
 
 import msgspec
 
 from abistore.interface import Evidence, Report, Side, Summary
 from abistore.mcp.answers.answer import asking, brief
 
-VerdictName: TypeAlias = Literal["NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING"]
 MOST_GAPS = 4
 
 

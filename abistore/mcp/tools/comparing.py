@@ -27,7 +27,6 @@ from abistore.mcp.answers.compared import (
     HEADERS_UNREAD,
     ComparedSide,
     Gap,
-    VerdictName,
     gaps,
     headline,
     next_calls,
@@ -52,6 +51,7 @@ from abistore.mcp.tools.parameters import (
     SuppressionFile,
     described,
 )
+from abistore.report.model import VerdictName
 
 BUDGET = 1_200
 

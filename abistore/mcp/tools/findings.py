@@ -20,19 +20,20 @@ from abistore.interface import (
 from abistore.interface import findings as stored_findings
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import Gap, VerdictName, gaps
+from abistore.mcp.answers.compared import Gap, gaps
 from abistore.mcp.call import Call
 from abistore.mcp.handles import SHOWN, identity_of, report_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import ComparisonId, Cursor, DetailLevel, Limit, described
+from abistore.model.findings import Element
+from abistore.report.model import ImpactLabel, VerdictName
 
 BUDGET = 1_500
 LONG = 1_200
 """How many characters of a declaration are told."""
 
 State: TypeAlias = Literal["active", "suppressed", "advice"]
-ImpactName: TypeAlias = Literal["breaking", "api_break", "risk", "compatible", "notice", "advice"]
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -73,10 +74,8 @@ def abi_findings(
     call: Call,
     *,
     comparison_id: ComparisonId,
-    impact: Annotated[ImpactName | None, described("Only these")] = None,
-    element: Annotated[
-        Literal["functions", "variables", "types", "enums", "library"] | None, described("Only about these")
-    ] = None,
+    impact: Annotated[ImpactLabel | None, described("Only these")] = None,
+    element: Annotated[Element | None, described("Only about these")] = None,
     action: Annotated[Literal["added", "removed", "changed"] | None, described("Only these")] = None,
     kind: Annotated[str | None, described("Only this kind")] = None,
     symbol: Annotated[str | None, described("Part of a name")] = None,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from abistore.interface import EvidenceRequirement, Report, Ruling, gated, requirement
 from abistore.mcp.answers.answer import Answer, asking, brief
-from abistore.mcp.answers.compared import Gap, VerdictName, counts, gaps
+from abistore.mcp.answers.compared import Gap, counts, gaps
 from abistore.mcp.call import Call
 from abistore.mcp.handles import SHOWN, keep, report_of
 from abistore.mcp.lines import line_of
@@ -14,6 +14,7 @@ from abistore.mcp.operands import ruling_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import FailOn, Line, Policy, described
+from abistore.report.model import VerdictName
 
 
 class GateAnswer(Answer, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -13,15 +13,13 @@ from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import Cursor, DetailLevel, Limit, described
-from abistore.model.findings import VERDICT_OF
+from abistore.model.findings import VERDICT_OF, Element
 from abistore.model.words.counting import counted
+from abistore.report.model import ImpactLabel
 
 BUDGET = 1_300
 MOST_KINDS = 10
 WORST_FIRST = tuple(impact.label for impact in reversed(Impact))
-
-ImpactName: TypeAlias = Literal["breaking", "api_break", "risk", "compatible", "notice", "advice"]
-Category: TypeAlias = Literal["functions", "variables", "types", "enums", "library"]
 
 
 class KindItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,8 +69,8 @@ class KindAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def abi_list_changes(
     call: Call,
     *,
-    impact: Annotated[ImpactName | None, described("Default impact")] = None,
-    category: Annotated[Category | None, described("About these")] = None,
+    impact: Annotated[ImpactLabel | None, described("Default impact")] = None,
+    category: Annotated[Element | None, described("About these")] = None,
     detail_level: DetailLevel = "summary",
     cursor: Cursor = None,
     limit: Limit = 50,

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 from abistore.interface import Report, Style, render
 from abistore.mcp.answers.answer import Answer, asking
 from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import VerdictName, gaps, headline
+from abistore.mcp.answers.compared import gaps, headline
 from abistore.mcp.answers.units import BYTES, encoded, fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import SHOWN, identity_of, report_of
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import ComparisonId, described
+from abistore.report.model import VerdictName
 
 BUDGET = 400
 CUT = "\n\n(shortened: abi_findings has the rest)"

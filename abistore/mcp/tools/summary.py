@@ -10,13 +10,14 @@ import msgspec
 from abistore.interface import Judgement, OpenStore, Release, Summary, requirement
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import ComparedSide, Gap, VerdictName, gaps, headline, next_calls, side
+from abistore.mcp.answers.compared import ComparedSide, Gap, gaps, headline, next_calls, side
 from abistore.mcp.answers.units import fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
 from abistore.mcp.lines import ChosenLine, line_of
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import Library, Line, described
+from abistore.report.model import VerdictName
 
 TOP, BUDGET = 5, 250
 
