@@ -115,7 +115,7 @@ def test_a_room_imports_only_from_the_rooms_below_it(layer_name: str) -> None:
 @pytest.mark.parametrize("layer_name", sorted(ROOMS))
 def test_every_room_has_its_place_in_the_order(layer_name: str) -> None:
     folder = PACKAGE / layer_name
-    rooms = {path.stem for path in folder.iterdir() if path.name != "__pycache__" and path.suffix in ("", ".py")}
+    rooms = {path.stem for path in folder.iterdir() if path.suffix == ".py" or any(path.glob("*.py"))}
     assert rooms - {"__init__"} == {room for rooms in ROOMS[layer_name] for room in rooms}
 
 
