@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import threading
 from collections.abc import Iterator
@@ -94,6 +95,13 @@ _UNMAPPED = "failed to map segment"
 """What the loader says of an extension module that is imported for the first time when memory has run out."""
 
 
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether memory ran out: the system and the loader of modules say so in their own ways."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or _UNMAPPED in str(error)
+
+
 @contextmanager
 def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]:
     """Limit the body to ``seconds`` of processor time and to ``bytes`` of further address space.
@@ -116,8 +124,8 @@ def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]
         if not own.ends_first:
             raise
         raise LimitExceeded(f"{doing} took more than {own.seconds:,.0f} seconds of processor time") from None
-    except (MemoryError, ImportError) as error:
-        if isinstance(error, ImportError) and _UNMAPPED not in str(error):
+    except (MemoryError, ImportError, OSError) as error:
+        if not _is_out_of_memory(error):
             raise
         raise LimitExceeded(f"{doing} took more than {own.allowed >> 20:,} MiB of memory") from None
     except RecursionError:

@@ -21,7 +21,7 @@ class Call:
     """One call of a tool, in the process that works on it.
 
     ``kept`` is the report of the comparison that the arguments name, where the server has it; the body sets ``keep`` to
-    have one kept, under its id, for later calls. ``verdict`` is for the audit.
+    have one kept, under its id, for later calls.
     """
 
     def __init__(
@@ -39,7 +39,6 @@ class Call:
         self.kept = kept
         self.progress = progress
         self.keep: tuple[str, bytes] | None = None
-        self.verdict = ""
 
     @contextmanager
     def store(self) -> Iterator[OpenStore]:

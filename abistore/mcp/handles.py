@@ -34,7 +34,6 @@ def keep(call: Call, report: Report) -> str:
     """The short id of a comparison, whose report is kept for later calls."""
     identity = identity_of(report)
     call.keep = identity, _encode(_ungated(report))
-    call.verdict = report.verdict
     return identity[:SHOWN]
 
 

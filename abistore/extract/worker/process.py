@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import resource
 import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
+from abistore.child import resident
 from abistore.errors import AbistoreError
 from abistore.extract.capture import read_all
 from abistore.extract.input_file import InputFile
@@ -49,8 +48,8 @@ def _answer(request: ReadRequest, descriptor: int, say: Callable[[Answer], None]
         with InputFile(request.path, descriptor) as file, _limits(request, file):
             snapshots = tuple(map(_written, read_all(file, options)))
     except AbistoreError as error:
-        return ReadFailure(type(error).__name__, error.message, error.hint, _resident())
-    return ReadResult(snapshots, _resident())
+        return ReadFailure(type(error).__name__, error.message, error.hint, resident())
+    return ReadResult(snapshots, resident())
 
 
 def _limits(request: ReadRequest, file: InputFile) -> AbstractContextManager[None]:
@@ -65,11 +64,3 @@ def _written(snapshot: Snapshot) -> bytes:
 
     with limits_for(snapshot.weight, f"writing {snapshot.label}"):
         return to_json(snapshot)
-
-
-def _resident() -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    return pages * resource.getpagesize()

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from abistore.model.words.characters import json_text
+
 BYTES = 4
 T = TypeVar("T")
 
@@ -24,6 +26,11 @@ def fitting(items: Iterable[T], budget: int) -> Iterator[T]:
         if number and used > budget * BYTES:
             return
         yield item
+
+
+def as_text(value: Any) -> str:
+    """A value as compact JSON for clients. What is not seen is escaped: names and labels are made by others."""
+    return json_text(encoded(value).decode())
 
 
 def encoded(value: Any) -> bytes:

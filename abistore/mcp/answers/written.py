@@ -13,7 +13,7 @@ FORMATS = {"html": "html", "json": "json", "markdown": "md", "sarif": "sarif"}
 """How a report may be written, and how its address ends then."""
 
 MOST_UNITS, BESIDE = 4_000, 2_000
-"""The longest report that is sent with an answer, and what is left for the rest of that answer."""
+"""The longest report or snapshot that is sent with an answer, and what is left for the rest of that answer."""
 
 
 class WrittenReport(NamedTuple):

@@ -30,10 +30,9 @@ class Progress(msgspec.Struct, frozen=True, tag=True):
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """The answer as JSON, a verdict for the audit, and a report that is to be kept under an id."""
+    """The answer as JSON, and a report that is to be kept under an id."""
 
     answer: str
-    verdict: str
     keep: tuple[str, bytes] | None
     resident: int
 

@@ -74,7 +74,7 @@ class Jobs:
             self._all.discard(child)
             message = f"{request.tool}: the process that worked on it ended ({how})"
             raise Refusal("LIMIT" if how == "killed" else "INTERNAL", message, "call again, or ask for less") from None
-        except BaseException:
+        except BaseException:  # a call that is cancelled too ends its process
             child.kill()
             self._all.discard(child)
             raise

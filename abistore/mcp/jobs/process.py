@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-import resource
 import socket
 import sys
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 
-import msgspec
-
-from abistore.child import receive, send
+from abistore.child import receive, resident, send
 from abistore.interface import AbistoreError
 from abistore.limits import limits
-from abistore.mcp.answers.units import encoded, units
+from abistore.mcp.answers.units import as_text, encoded, units
 from abistore.mcp.call import Call
 from abistore.mcp.completions import COMPLETE, candidates
 from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, decode_request, encode
 from abistore.mcp.refusals import Refusal, refusal_of
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.tools.all import TOOLS
-from abistore.model.words.characters import json_text
 
 Say = Callable[[Reply], None]
 
@@ -47,7 +42,7 @@ def reply(request: Request, say: Say) -> Done | Failed:
         return _failed(refusal)
     except AbistoreError as error:
         return _failed(refusal_of(error))
-    except Exception as error:
+    except Exception as error:  # a defect of one tool ends its call, and not the server's work
         traceback.print_exc(file=sys.stderr)
         message = f"internal error: {type(error).__name__}"
         return _failed(Refusal("INTERNAL", message, "this is a defect of abistore; the server's log has the traceback"))
@@ -64,22 +59,17 @@ def _done(request: Request, say: Say) -> Done:
     )
     with limits(settings.timeout, settings.max_memory, request.tool):
         answer = _answer(request, call)
-    return Done(answer, call.verdict, call.keep, _resident())
+    return Done(answer, call.keep, resident())
 
 
 def _answer(request: Request, call: Call) -> str:
     if request.tool in TOOLS:
-        answer = _text(TOOLS[request.tool](call, **request.arguments))
+        answer = as_text(TOOLS[request.tool](call, **request.arguments))
         _check_length(answer, request.settings.max_response_units)
         return answer
     if request.tool == COMPLETE:
         return encoded(candidates(call, **request.arguments)).decode()
     return RESOURCES[request.tool](call, **request.arguments)
-
-
-def _text(answer: msgspec.Struct) -> str:
-    """What is not seen is escaped: names and labels are made by others."""
-    return json_text(encoded(answer).decode())
 
 
 def _check_length(answer: str, most: int) -> None:
@@ -90,12 +80,4 @@ def _check_length(answer: str, most: int) -> None:
 
 
 def _failed(refusal: Refusal) -> Failed:
-    return Failed(refusal.code, refusal.message, refusal.hint, _resident())
-
-
-def _resident() -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    return pages * resource.getpagesize()
+    return Failed(refusal.code, refusal.message, refusal.hint, resident())

@@ -5,13 +5,12 @@ from __future__ import annotations
 from abistore.interface import Report, Style, render
 from abistore.mcp.answers.changes import change_item
 from abistore.mcp.answers.compared import gaps, headline
-from abistore.mcp.answers.units import encoded
+from abistore.mcp.answers.units import as_text
 from abistore.mcp.call import Call
 from abistore.mcp.handles import report_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import MARKDOWN, resource
 from abistore.mcp.resources.text import short
-from abistore.model.words.characters import json_text
 
 
 @resource("abistore://comparisons/{comparison_id}/summary")
@@ -26,7 +25,7 @@ def comparison_summary(call: Call, *, comparison_id: str) -> str:
         "summary": report.summary,
         "not_checked": gaps(report),
     }
-    return json_text(encoded(told).decode())
+    return as_text(told)
 
 
 @resource("abistore://comparisons/{comparison_id}/report.json")
@@ -61,7 +60,7 @@ def comparison_finding(call: Call, *, comparison_id: str, finding_id: str) -> st
     for change in (*report.changes, *report.suppressed, *report.advice):
         if change.id.startswith(finding_id):
             told = {"status": "ok", "finding": change_item(change, "full", cards.get(change.kind))}
-            return json_text(encoded(told).decode())
+            return as_text(told)
     raise Refusal("NOT_FOUND", f"the comparison has no finding {finding_id[:40]}", "abi_findings lists them")
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abistore.interface import History, HistoryRow, Judgement, Style, baseline_history, remembered, render
 from abistore.mcp.answers.compared import headline
-from abistore.mcp.answers.units import encoded
+from abistore.mcp.answers.units import as_text
 from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import MARKDOWN, resource
 from abistore.mcp.resources.text import document, short
-from abistore.model.words.characters import in_line, json_text
+from abistore.model.words.characters import in_line
 
 HEAD = "| version | date | against previous | against baseline | not checked |\n|---|---|---|---|---|"
 
@@ -116,7 +116,7 @@ def _summary(judged: Judgement) -> str:
         "judged": judged.given.judged,
         "evidence_gap": report.evidence_gap,
     }
-    return json_text(encoded(told).decode())
+    return as_text(told)
 
 
 def _timeline(history: History) -> str:

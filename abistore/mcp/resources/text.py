@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from abistore.mcp.answers.units import encoded
+from abistore.mcp.answers.units import as_text
 from abistore.mcp.refusals import Refusal
-from abistore.model.words.characters import json_text
 from abistore.report.plain import plain
 
 MOST_BYTES = 1 << 20
@@ -15,7 +14,7 @@ MOST_BYTES = 1 << 20
 
 def document(value: Mapping[str, Any]) -> str:
     """What the command prints with ``--json``, in one line."""
-    return short(json_text(encoded({"status": "ok", **plain(value)}).decode()))
+    return short(as_text({"status": "ok", **plain(value)}))
 
 
 def short(text: str) -> str:

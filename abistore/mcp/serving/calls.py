@@ -64,8 +64,6 @@ class Server(ReadingServer):
     ) -> tuple[CallToolResult | InputRequiredResult, Status]:
         try:
             return await super().call_tool(name, arguments, context), "ok"
-        except MCPError:
-            raise
         except ToolError as error:
             refusal = await self._refusal(name, error.__cause__)
         return failed(
@@ -89,14 +87,12 @@ class Server(ReadingServer):
 
     async def run_tool(self, tool: str, arguments: dict[str, Any], context: Asked) -> CallToolResult:
         """The answer of a tool to arguments that fit. Raises :class:`Refusal`."""
-        digits = arguments.get("comparison_id")
-        kept = self.comparisons.find(digits) if digits is not None else None
 
         async def advance(what: str, done: float) -> None:
             await context.report_progress(done, 1.0, what)
 
         given = {name: value for name, value in arguments.items() if value is not None}
-        done = await self.jobs.run(Request(tool, given, self.bounds, kept), advance)
+        done = await self.jobs.run(Request(tool, given, self.bounds, self.kept_for(arguments)), advance)
         if done.keep is not None:
             self.comparisons.keep(*done.keep)
         return CallToolResult(

@@ -9,9 +9,8 @@ from typing import Any
 from mcp.types import CallToolResult, TextContent
 from pydantic import ValidationError
 
-from abistore.mcp.answers.units import encoded
+from abistore.mcp.answers.units import as_text
 from abistore.mcp.refusals import Refusal
-from abistore.model.words.characters import json_text
 from abistore.model.words.nearness import did_you_mean, near
 
 LONGEST = 1_000
@@ -32,8 +31,7 @@ def failed(refusal: Refusal, paths: Sequence[str]) -> CallToolResult:
         "code": refusal.code,
         "hint": _shown(refusal.hint, paths),
     }
-    text = json_text(encoded(document).decode())
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=as_text(document))], is_error=True)
 
 
 def _shown(text: str, paths: Sequence[str]) -> str:

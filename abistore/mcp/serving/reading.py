@@ -79,14 +79,17 @@ class ReadingServer(MCPServer[Any]):
             raise ResourceNotFoundError(f"Unknown resource: {str(uri)[:LONGEST]}")
         resource, arguments = found
         try:
-            digits = arguments.get("comparison_id")
-            kept = self.comparisons.find(digits) if digits is not None else None
-            done = await self.jobs.run(Request(resource.name, arguments, self.bounds, kept))
+            done = await self.jobs.run(Request(resource.name, arguments, self.bounds, self.kept_for(arguments)))
         except Refusal as refusal:
             kind = ResourceNotFoundError if refusal.code in {"NOT_FOUND", "INVALID_ARGUMENT"} else ResourceError
             said = f"{refusal.message}: {refusal.hint}" if refusal.hint else refusal.message
             raise kind(without_folders(said, paths([self.bounds.database]))) from refusal
         return [ReadResourceContents(content=done.answer, mime_type=resource.mime)]
+
+    def kept_for(self, arguments: Mapping[str, Any]) -> bytes | None:
+        """The report of the comparison that arguments name, where it is kept. Raises :class:`Refusal`."""
+        digits = arguments.get("comparison_id")
+        return None if digits is None else self.comparisons.find(digits)
 
     async def list_prompts(self) -> list[Prompt]:
         """All of them."""
@@ -94,9 +97,7 @@ class ReadingServer(MCPServer[Any]):
             Prompt(
                 name=task.name,
                 description=task.description,
-                arguments=[
-                    PromptArgument(name=each, description=ARGUMENTS[each], required=True) for each in task.arguments
-                ],
+                arguments=list(map(_argument, task.arguments)),
             )
             for task in TASKS.values()
         ]

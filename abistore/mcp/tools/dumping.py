@@ -12,15 +12,13 @@ from abistore.interface import Dump, ExtractOptions, dump
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.compared import HEADERS_UNREAD, UNREAD, Gap, extent
 from abistore.mcp.answers.units import units
+from abistore.mcp.answers.written import MOST_UNITS
 from abistore.mcp.call import Call
 from abistore.mcp.operands import check_headers, check_language, file
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import Language, Paths, described
 from abistore.model.digest import snapshot_digest
 from abistore.model.words.counting import counted
-
-MOST_UNITS = 4_000
-"""The longest snapshot that is sent with the answer."""
 
 
 class DumpSummary(msgspec.Struct, frozen=True, kw_only=True):

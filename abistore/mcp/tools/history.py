@@ -80,7 +80,6 @@ def abi_history(
     items = [_item(row, before if delta else None) for before, row in zip((None, *rows), rows, strict=False)]
     page = call.page(items, budget=BUDGET)
     broken = next((row for row in rows if row.verdict in BREAKS), None)
-    call.verdict = broken.verdict.name if broken and broken.verdict else ""
     return HistoryAnswer(
         headline=_headline(library, rows, broken),
         library=library,
