@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import errno
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from time import process_time
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from abistore.errors import LimitExceeded
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 SECONDS, SECONDS_PER_MEGABYTE = 30.0, 4.0
 BYTES, BYTES_PER_BYTE = 2 << 30, 16
@@ -68,7 +73,7 @@ class _Limits:
 
     def set_timer(self) -> None:
         """Ask for a signal when the first limit ends."""
-        # The second figure repeats the signal: one that lands in a finaliser is swallowed by the interpreter.
+        # The second figure repeats the signal: one that lands where its exception is swallowed must come again.
         signal.setitimer(signal.ITIMER_PROF, max(self.soonest - process_time(), 0.001), 1.0)
 
     def extend(self, seconds: float, bytes: int) -> None:
@@ -116,6 +121,7 @@ def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]
         yield
         return
     handler = signal.signal(signal.SIGPROF, _expire)
+    hook, sys.unraisablehook = sys.unraisablehook, _hook_around(sys.unraisablehook)
     own = _innermost = _Limits(seconds, bytes, _innermost)
     try:
         own.enforce()
@@ -133,6 +139,7 @@ def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]
     finally:
         _innermost = own.outer
         own.lift()
+        sys.unraisablehook = hook
         signal.signal(signal.SIGPROF, handler)
 
 
@@ -153,6 +160,18 @@ def allow_more(size: int) -> None:
 def _expire(_signal: int, _frame: FrameType | None) -> None:
     if _innermost is not None and process_time() >= _innermost.soonest - _EARLY:
         raise _Expired
+
+
+def _hook_around(hook: Callable[[UnraisableHookArgs], object]) -> Callable[[UnraisableHookArgs], object]:
+    """``hook`` for all but an expiry that lands in a finaliser: the interpreter swallows it, so it is repeated."""
+
+    def told(unraisable: UnraisableHookArgs) -> None:
+        if unraisable.exc_type is not _Expired:
+            hook(unraisable)
+        elif _innermost is not None:
+            _innermost.set_timer()
+
+    return told
 
 
 def _used_bytes() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import signal
+import sys
 import threading
 
 import pytest
@@ -25,6 +26,25 @@ def test_a_loop_that_survives_errors_ends_all_the_same() -> None:
                 raise ValueError
             except Exception:
                 continue
+
+
+class _Finalised:
+    def __del__(self) -> None:
+        while signal.getitimer(signal.ITIMER_PROF)[1] == 1.0:  # the product's own period
+            pass
+
+
+def test_a_time_that_ends_in_a_finaliser_ends_the_body_after_it() -> None:
+    # The interpreter swallows what a finaliser raises, and tells sys.unraisablehook, which pytest makes an error.
+    before = sys.unraisablehook
+    finished = False
+    with pytest.raises(LimitExceeded), limits(0.05, 1 << 30):
+        _Finalised()
+        finished = True
+        while True:
+            pass
+    assert finished
+    assert sys.unraisablehook is before
 
 
 def test_an_allocation_ends_at_its_memory() -> None:
