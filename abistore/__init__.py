@@ -17,17 +17,23 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
+def _names() -> dict[str, Any]:
+    """What the names of the interface stand for."""
+    named = vars(import_module("abistore.interface"))
+    return {name: named[name] for name in sorted(named) if not name.startswith("_") and name != "annotations"}
+
+
 def _named(name: str) -> Any:
     """A name of the interface, which is imported when one of its names is first asked for."""
-    if name == "__all__" or not name.startswith("__"):
-        interface = import_module("abistore.interface")
-        if name in {"__all__", *interface.__all__}:
-            return getattr(interface, name)
+    if name == "__all__":
+        return list(_names())
+    if not name.startswith("__") and name in (names := _names()):
+        return names[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(("__all__", "__version__", *_named("__all__")))
+    return sorted(("__all__", "__version__", *_names()))
 
 
 if not TYPE_CHECKING:

@@ -3,202 +3,102 @@
 from __future__ import annotations
 
 from abistore.errors import (
-    AbistoreError,
-    DamagedStore,
-    EvidenceMissing,
-    ExtractError,
-    Incomparable,
-    InputError,
-    LimitExceeded,
-    OutputError,
-    PolicyError,
-    SchemaMismatch,
-    SnapshotError,
-    SnapshotNotFound,
-    StoreBusy,
-    StoreError,
-    UnknownFormat,
-    UsageError,
-    VersionTaken,
+    AbistoreError as AbistoreError,
+    DamagedStore as DamagedStore,
+    EvidenceMissing as EvidenceMissing,
+    ExtractError as ExtractError,
+    Incomparable as Incomparable,
+    InputError as InputError,
+    LimitExceeded as LimitExceeded,
+    OutputError as OutputError,
+    PolicyError as PolicyError,
+    SchemaMismatch as SchemaMismatch,
+    SnapshotError as SnapshotError,
+    SnapshotNotFound as SnapshotNotFound,
+    StoreBusy as StoreBusy,
+    StoreError as StoreError,
+    UnknownFormat as UnknownFormat,
+    UsageError as UsageError,
+    VersionTaken as VersionTaken,
 )
-from abistore.model.findings import Churn, Impact, Side, Verdict
+from abistore.model.findings import Churn as Churn, Impact as Impact, Side as Side, Verdict as Verdict
 from abistore.model.history import (
-    Amendment,
-    AuditRecord,
-    BaselineMove,
-    LineKey,
-    LineOrder,
-    Release,
-    ReleaseFacts,
-    StoreStats,
-    StoreUpgrade,
+    Amendment as Amendment,
+    AuditRecord as AuditRecord,
+    BaselineMove as BaselineMove,
+    LineKey as LineKey,
+    LineOrder as LineOrder,
+    Release as Release,
+    ReleaseFacts as ReleaseFacts,
+    StoreStats as StoreStats,
+    StoreUpgrade as StoreUpgrade,
 )
-from abistore.model.names import Name
-from abistore.model.snapshot import Evidence, Location, Snapshot, Target
-from abistore.report import render
-from abistore.report.model import ChangeKind, ComparedDeclaration, Report, ReportedFinding, Summary
-from abistore.report.style import Style
+from abistore.model.names import Name as Name
+from abistore.model.snapshot import Evidence as Evidence, Location as Location, Snapshot as Snapshot, Target as Target
+from abistore.report import render as render
+from abistore.report.model import (
+    ChangeKind as ChangeKind,
+    ComparedDeclaration as ComparedDeclaration,
+    Report as Report,
+    ReportedFinding as ReportedFinding,
+    Summary as Summary,
+)
+from abistore.report.style import Style as Style
 from abistore.service.administration.administration import (
-    InitialisedStore,
-    VacuumedStore,
-    db_audit,
-    db_backup,
-    db_check,
-    db_forget,
-    db_init,
-    db_stats,
-    db_upgrade,
-    db_vacuum,
+    InitialisedStore as InitialisedStore,
+    VacuumedStore as VacuumedStore,
+    db_audit as db_audit,
+    db_backup as db_backup,
+    db_check as db_check,
+    db_forget as db_forget,
+    db_init as db_init,
+    db_stats as db_stats,
+    db_upgrade as db_upgrade,
+    db_vacuum as db_vacuum,
 )
-from abistore.service.administration.amending import EditPlan, release_edit
+from abistore.service.administration.amending import EditPlan as EditPlan, release_edit as release_edit
 from abistore.service.administration.baselines import (
-    BaselinePlan,
-    baseline_history,
-    baselines,
-    clear_baseline,
-    set_baseline,
+    BaselinePlan as BaselinePlan,
+    baseline_history as baseline_history,
+    baselines as baselines,
+    clear_baseline as clear_baseline,
+    set_baseline as set_baseline,
 )
-from abistore.service.administration.ordering import SchemeCard, db_scheme
-from abistore.service.catalogue import ExplainedKind, changes, explain
-from abistore.service.completing import libraries, policies, references
-from abistore.service.declarations import DeclarationText, SnapshotCard, StoredFacts, TypeUsers, card, declarations
-from abistore.service.history.findings import StoredFinding, StoredFindings, findings
-from abistore.service.history.history import History, HistoryRow, history
-from abistore.service.history.log import LogEntry, log
-from abistore.service.history.verdicts import Judgement, remembered, verdict
-from abistore.service.ingest.gates import Gate
-from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
-from abistore.service.ingest.transfer import ExportedRelease, export, import_
-from abistore.service.judging.evidence import EvidenceRequirement, requirement
-from abistore.service.judging.filtering import show_only
-from abistore.service.judging.judging import compare, gated
-from abistore.service.judging.ruling import Ruling, ruling
+from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
+from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
+from abistore.service.completing import libraries as libraries, policies as policies, references as references
+from abistore.service.declarations import (
+    DeclarationText as DeclarationText,
+    SnapshotCard as SnapshotCard,
+    StoredFacts as StoredFacts,
+    TypeUsers as TypeUsers,
+    card as card,
+    declarations as declarations,
+)
+from abistore.service.history.findings import (
+    StoredFinding as StoredFinding,
+    StoredFindings as StoredFindings,
+    findings as findings,
+)
+from abistore.service.history.history import History as History, HistoryRow as HistoryRow, history as history
+from abistore.service.history.log import LogEntry as LogEntry, log as log
+from abistore.service.history.verdicts import Judgement as Judgement, remembered as remembered, verdict as verdict
+from abistore.service.ingest.gates import Gate as Gate
+from abistore.service.ingest.ingesting import Ingested as Ingested, IngestPlan as IngestPlan, ingest as ingest
+from abistore.service.ingest.transfer import ExportedRelease as ExportedRelease, export as export, import_ as import_
+from abistore.service.judging.evidence import EvidenceRequirement as EvidenceRequirement, requirement as requirement
+from abistore.service.judging.filtering import show_only as show_only
+from abistore.service.judging.judging import compare as compare, gated as gated
+from abistore.service.judging.ruling import Ruling as Ruling, ruling as ruling
 from abistore.service.judging.suppressing import (
-    ListedSuppression,
-    PolicyCard,
-    Suggestion,
-    policy_card,
-    suggest,
-    suppressions,
+    ListedSuppression as ListedSuppression,
+    PolicyCard as PolicyCard,
+    Suggestion as Suggestion,
+    policy_card as policy_card,
+    suggest as suggest,
+    suppressions as suppressions,
 )
-from abistore.service.listing import ListedLine, lines, releases
-from abistore.service.open_store import OpenStore, open_store
-from abistore.service.operands import Selection
-from abistore.service.snapshots import Dump, ExtractOptions, capture, dump
-
-__all__ = [
-    "AbistoreError",
-    "Amendment",
-    "AuditRecord",
-    "BaselineMove",
-    "BaselinePlan",
-    "ChangeKind",
-    "Churn",
-    "ComparedDeclaration",
-    "DamagedStore",
-    "DeclarationText",
-    "Dump",
-    "EditPlan",
-    "Evidence",
-    "EvidenceMissing",
-    "EvidenceRequirement",
-    "ExplainedKind",
-    "ExportedRelease",
-    "ExtractError",
-    "ExtractOptions",
-    "Gate",
-    "History",
-    "HistoryRow",
-    "Impact",
-    "Incomparable",
-    "IngestPlan",
-    "Ingested",
-    "InitialisedStore",
-    "InputError",
-    "Judgement",
-    "LimitExceeded",
-    "LineKey",
-    "LineOrder",
-    "ListedLine",
-    "ListedSuppression",
-    "Location",
-    "LogEntry",
-    "Name",
-    "OpenStore",
-    "OutputError",
-    "PolicyCard",
-    "PolicyError",
-    "Release",
-    "ReleaseFacts",
-    "Report",
-    "ReportedFinding",
-    "Ruling",
-    "SchemaMismatch",
-    "SchemeCard",
-    "Selection",
-    "Side",
-    "Snapshot",
-    "SnapshotCard",
-    "SnapshotError",
-    "SnapshotNotFound",
-    "StoreBusy",
-    "StoreError",
-    "StoreStats",
-    "StoreUpgrade",
-    "StoredFacts",
-    "StoredFinding",
-    "StoredFindings",
-    "Style",
-    "Suggestion",
-    "Summary",
-    "Target",
-    "TypeUsers",
-    "UnknownFormat",
-    "UsageError",
-    "VacuumedStore",
-    "Verdict",
-    "VersionTaken",
-    "baseline_history",
-    "baselines",
-    "capture",
-    "card",
-    "changes",
-    "clear_baseline",
-    "compare",
-    "db_audit",
-    "db_backup",
-    "db_check",
-    "db_forget",
-    "db_init",
-    "db_scheme",
-    "db_stats",
-    "db_upgrade",
-    "db_vacuum",
-    "declarations",
-    "dump",
-    "explain",
-    "export",
-    "findings",
-    "gated",
-    "history",
-    "import_",
-    "ingest",
-    "libraries",
-    "lines",
-    "log",
-    "open_store",
-    "policies",
-    "policy_card",
-    "references",
-    "release_edit",
-    "releases",
-    "remembered",
-    "render",
-    "requirement",
-    "ruling",
-    "set_baseline",
-    "show_only",
-    "suggest",
-    "suppressions",
-    "verdict",
-]
+from abistore.service.listing import ListedLine as ListedLine, lines as lines, releases as releases
+from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
+from abistore.service.operands import Selection as Selection
+from abistore.service.snapshots import Dump as Dump, ExtractOptions as ExtractOptions, capture as capture, dump as dump

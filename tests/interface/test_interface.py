@@ -15,7 +15,6 @@ import msgspec
 import pytest
 
 import abistore
-from abistore import interface
 from abistore.errors import AbistoreError
 from abistore.store.store import Store
 from tests.build import build_library
@@ -42,18 +41,18 @@ def called_by_commands() -> Iterator[str]:
 
 
 def test_the_interface_offers_every_verb_of_the_command_line() -> None:
-    assert set(called_by_commands()) - FOR_TEXT <= set(interface.__all__)
+    assert set(called_by_commands()) - FOR_TEXT <= set(abistore.__all__)
 
 
 def test_results_are_records_of_one_kind() -> None:
-    classes = [found for name in interface.__all__ if isclass(found := getattr(abistore, name))]
+    classes = [found for name in abistore.__all__ if isclass(found := getattr(abistore, name))]
     others = {found.__name__ for found in classes if not issubclass(found, msgspec.Struct | Enum | AbistoreError)}
     assert others == NO_RECORDS
     assert all(found.__struct_config__.frozen for found in classes if issubclass(found, msgspec.Struct))
 
 
 def test_every_name_says_what_it_is() -> None:
-    for name in interface.__all__:
+    for name in abistore.__all__:
         found = getattr(abistore, name)
         assert isclass(found) or isfunction(found), name
         assert found.__doc__ and not found.__doc__.startswith(f"{name}("), name
@@ -66,7 +65,7 @@ def test_every_error_is_offered() -> None:
             yield from kinds(kind)
 
     own = {name for name in kinds(AbistoreError) if hasattr(sys.modules["abistore.errors"], name)}
-    assert own <= set(interface.__all__)
+    assert own <= set(abistore.__all__)
 
 
 def test_importing_the_package_imports_no_verb() -> None:
@@ -93,7 +92,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'abistore' has no attribute 'nothing'"):
         getattr(abistore, unknown)
     assert not hasattr(abistore, "__wrapped__")
-    assert set(interface.__all__) < set(dir(abistore))
+    assert set(abistore.__all__) < set(dir(abistore))
 
 
 @pytest.fixture
