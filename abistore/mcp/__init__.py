@@ -10,7 +10,9 @@ A call goes through these rooms, each of which knows those above it::
     completions, prompts/        words for arguments; what people start
     jobs/                        the processes in which bodies run, killed when a call takes too long
     serving/                     the SDK's server: every call, reading, error and line of the log
-    server, setup/               all of it as one server; what helps people to set it up
+    server                       all of it as one server
+    transports/                  standard input and output, or HTTP with tokens
+    setup/                       what helps people to set it up
 
-Only ``serving/``, ``server`` and ``setup/`` import the SDK: bodies run without it.
+Only ``serving/``, ``server``, ``transports/`` and ``setup/`` import the SDK: bodies run without it.
 """

@@ -14,6 +14,8 @@ from abistore.mcp.settings import Settings
 LANGUAGES = ("c++", "c")
 REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baseline) or an absolute path"
 
+STORED_ONLY = "name a stored release, or have the server started with --read-root"
+
 
 def operand(settings: Settings, text: str, argument: str) -> str | Path:
     """A side of a comparison: a file that may be read, or a reference. Raises :class:`Refusal`."""
@@ -29,6 +31,8 @@ def file(settings: Settings, text: str, argument: str) -> Path:
     path = Path(text)
     if not path.is_absolute():
         raise Refusal("INVALID_ARGUMENT", f"{argument} is a relative path", "give an absolute path")
+    if settings.read_roots is not None:
+        raise Refusal("PATH_DENIED", f"{argument} is not below a folder that is read", STORED_ONLY)
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -11,6 +11,10 @@ import msgspec
 from abistore.errors import UsageError
 
 LogFormat: TypeAlias = Literal["text", "json"]
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+READ, WRITE = SCOPES = ("abistore:read", "abistore:write")
+"""What a token may be for."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ``timeout`` is in seconds and ends the work of a call, ``max_file_size`` in bytes for each file read, ``max_memory``
     in bytes for each process that works on a call. ``max_concurrency`` calls are worked on at once, others wait.
     ``max_response_units`` bounds every answer, in units of 4 bytes. ``history_limit`` comparisons of files are kept.
+    Files are read below ``read_roots`` only; ``None`` leaves that to the permissions of whoever started the server.
     """
 
     database: str | None = None
@@ -29,6 +34,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_response_units: int = 8_000
     history_limit: int = 16
     log_format: LogFormat = "text"
+    log_level: LogLevel = "warning"
+    read_roots: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """No bound is switched off by a zero."""

@@ -36,6 +36,7 @@ def test_the_json_line_has_who_asked_and_how_much_was_sent(capsys: pytest.Captur
         "client": "probe",
         "request_id": "7",
         "bytes_out": 9,
+        "subject": None,
     }
 
 

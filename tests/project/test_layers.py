@@ -79,6 +79,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("jobs",),
         ("serving",),
         ("server",),
+        ("transports",),
         ("setup",),
     ),
     "store": (

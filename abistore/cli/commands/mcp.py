@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import SharedSettings, store_command
+from abistore.cli.options import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, error_document, note, say_error, write_json
+from abistore.cli.serving import OPTIONS, serve, transport_options
 from abistore.cli.tables import table
 from abistore.errors import InputError, UsageError
 from abistore.mcp.settings import Settings, variable
@@ -59,29 +62,59 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @mcp_command.command("serve")
 @click.option("--check", is_flag=True, help="Check the settings and the database, and exit.")
+@transport_options
+@click.option(
+    "--log-level",
+    type=click.Choice(("debug", "info", "warning", "error")),
+    default="warning",
+    show_default=True,
+    envvar=variable("log_level"),
+    show_envvar=True,
+    help="What is said on standard error beside the lines about calls.",
+)
 @bound_options
 @store_command
 @click.pass_context
-def serve_command(context: click.Context, settings: SharedSettings, /, *, check: bool, **bounds: Any) -> None:
-    """Serve MCP on standard input and output, until the client closes them.
+def serve_command(
+    context: click.Context, settings: SharedSettings, /, *, check: bool, transport: str, **given: Any
+) -> int:
+    """Serve MCP on standard input and output, until the client closes them, or over HTTP.
 
     A client starts this by itself: `abistore mcp config` prints what to write into its configuration. Nothing is
     written to the database. Each call is logged on standard error.
+
+    HTTP is served to those who have a token, on this machine only unless --allow-remote is said.
     """
     _require_sdk(context, settings)
-    started = Settings(database=settings.database, **bounds)
+    options = {name: given.pop(name) for name in OPTIONS if name in given}
+    started = Settings(database=settings.database, **given)
     if check:
         from abistore.mcp.setup.readiness import readiness
 
         answer(settings, {"ready": readiness(started)}, lambda: readiness(started).line)
-        return
+        return 0
     import gc
 
-    from abistore.mcp.server import build_server
-
     gc.enable()  # other commands end soon, and need none
-    note(settings, "abistore mcp: serving on standard input and output")
-    build_server(started).run("stdio")
+    return serve(transport, started, options, partial(note, settings))
+
+
+@mcp_command.command("token")
+@click.argument("file", type=FILE)
+@click.option("--subject", default="token", show_default=True, help="Whoever gets it; the log of calls names them.")
+@click.option("--write", is_flag=True, help="Allow the tools that write too, where the server has any.")
+@store_command
+def token_command(settings: SharedSettings, /, *, file: Path, subject: str, write: bool) -> None:
+    """Add a new token to FILE, for `mcp serve --transport streamable-http --token-file FILE`.
+
+    The file is made for you alone. Each of its lines is a token, its subject and its scope. It is not printed: a client
+    gets the first word of the line.
+    """
+    from abistore.mcp.transports.tokens import add
+
+    scope = add(file, subject, write=write)
+    told = {"file": str(file), "subject": subject, "scope": scope}
+    answer(settings, told, lambda: f"{file}: a token for {subject}, with {scope}")
 
 
 @mcp_command.command("tools")

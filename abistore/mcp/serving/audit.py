@@ -33,6 +33,7 @@ class AuditedCall(NamedTuple):
     bytes_out: int = 0
     client: str = ""
     request: str = ""
+    subject: str = ""
 
 
 class Audit:
@@ -61,8 +62,9 @@ class Audit:
 def _as_text(call: AuditedCall) -> str:
     inputs = "".join(f" {name}={_word(value)}" for name, value in _inputs(call.arguments).items())
     verdict = f" verdict={call.verdict}" if call.verdict else ""
+    subject = f" subject={_word(call.subject)}" if call.subject else ""
     head = f"INFO: abistore.mcp: tool={in_line(call.tool, LONGEST)}"
-    return f"{head}{inputs} duration={call.seconds:.3f}s status={call.status}{verdict}"
+    return f"{head}{inputs} duration={call.seconds:.3f}s status={call.status}{verdict}{subject}"
 
 
 def _as_json(call: AuditedCall) -> str:
@@ -74,6 +76,7 @@ def _as_json(call: AuditedCall) -> str:
         "verdict": call.verdict or None,
         "client": call.client or None,
         "request_id": call.request or None,
+        "subject": call.subject or None,
         "bytes_out": call.bytes_out,
     }
     return json.dumps(document)

@@ -18,9 +18,11 @@ from abistore import __version__
 from abistore.mcp.jobs.messages import Request
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.refusals import Refusal
+from abistore.mcp.serving.asker import asker
 from abistore.mcp.serving.audit import Audit, AuditedCall, Status
 from abistore.mcp.serving.comparisons import Comparisons
 from abistore.mcp.serving.envelope import failed, invalid, paths
+from abistore.mcp.serving.logs import configure
 from abistore.mcp.serving.reading import ReadingServer
 from abistore.mcp.serving.schemas import served
 from abistore.mcp.settings import Settings, absolute
@@ -38,8 +40,9 @@ class Server(ReadingServer):
         self.jobs = jobs or Jobs(settings.max_concurrency)
         self.comparisons = Comparisons(settings.history_limit)
         self.audit = Audit(settings.log_format)
+        configure(settings.log_level)
         served_tools = [served(tool, self._runner(name)) for name, tool in tools.items()]
-        super().__init__("abistore", version=__version__, tools=served_tools, log_level="WARNING", **described)
+        super().__init__("abistore", version=__version__, tools=served_tools, **described)
         self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
 
     async def call_tool(
@@ -57,7 +60,8 @@ class Server(ReadingServer):
             return result
         finally:
             seconds = monotonic() - began
-            self.audit.write(AuditedCall(name, arguments, seconds, status, *_sent(result), *_asker(context)))
+            told = AuditedCall(name, arguments, seconds, status, *_sent(result), *_client(context), asker().subject)
+            self.audit.write(told)
 
     async def _answered(
         self, name: str, arguments: dict[str, Any], context: Asked | None
@@ -116,7 +120,7 @@ def _sent(result: CallToolResult | InputRequiredResult | None) -> tuple[str, int
     return str((result.structured_content or {}).get("verdict") or ""), size
 
 
-def _asker(context: Asked | None) -> tuple[str, str]:
+def _client(context: Asked | None) -> tuple[str, str]:
     """The client's name and the request's id; nothing where the server itself asks."""
     try:
         request = context.request_context if context else None

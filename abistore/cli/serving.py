@@ -1,0 +1,100 @@
+"""The options of ``mcp serve`` beside the bounds of calls: the transport, and who may use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from abistore.cli.options import FILE
+from abistore.mcp.settings import Settings, variable
+from abistore.mcp.transports.listening import Listening
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+HTTP = "streamable-http"
+DEFAULTS = Listening()
+
+
+def transport_options(command: Decorated) -> Decorated:
+    """Add ``--transport``, and where and for whom HTTP is served. A flag wins over its environment variable."""
+    for name, parameters in reversed(list(OPTIONS.items())):
+        command = click.option(
+            f"--{name.replace('_', '-')}",
+            name,
+            envvar=variable(name),
+            show_envvar=True,
+            show_default="default" in parameters,
+            **parameters,
+        )(command)
+    return command
+
+
+OPTIONS: Mapping[str, dict[str, Any]] = {
+    "transport": {
+        "type": click.Choice(("stdio", HTTP)),
+        "default": "stdio",
+        "help": "How clients reach the server.",
+    },
+    "host": {"default": DEFAULTS.host, "help": "HTTP: the address to listen on."},
+    "port": {"type": click.IntRange(0, 65535), "default": DEFAULTS.port, "help": "HTTP: the port; 0 takes a free one."},
+    "allow_remote": {"is_flag": True, "help": "HTTP: listen on an address that other machines reach."},
+    "allowed_host": {
+        "multiple": True,
+        "metavar": "HOST",
+        "help": "HTTP: a name by which clients call the server; repeatable.",
+    },
+    "allowed_origin": {
+        "multiple": True,
+        "metavar": "ORIGIN",
+        "help": "HTTP: a web site whose pages may call the server; repeatable.",
+    },
+    "token_file": {
+        "type": FILE,
+        "help": "HTTP: the file of tokens, which `abistore mcp token` makes; else ABISTORE_MCP_TOKEN holds one.",
+    },
+    "session_timeout": {
+        "type": float,
+        "default": DEFAULTS.session_timeout,
+        "help": "HTTP: the seconds without a request after which a session ends.",
+    },
+    "max_sessions": {"type": int, "default": DEFAULTS.max_sessions, "help": "HTTP: how many sessions may be open."},
+    "max_body_size": {"type": int, "default": DEFAULTS.max_body_size, "help": "HTTP: the largest request, in bytes."},
+}
+
+
+def listening(given: Mapping[str, Any]) -> Listening:
+    """Where HTTP is served. Raises :class:`UsageError`."""
+    return Listening(
+        host=given["host"],
+        port=given["port"],
+        allow_remote=given["allow_remote"],
+        allowed_hosts=given["allowed_host"],
+        allowed_origins=given["allowed_origin"],
+        session_timeout=given["session_timeout"],
+        max_sessions=given["max_sessions"],
+        max_body_size=given["max_body_size"],
+    )
+
+
+def serve(transport: str, settings: Settings, options: Mapping[str, Any], say: Callable[[str], None]) -> int:
+    """Serve until there is nobody left to serve; the exit code."""
+    if transport == HTTP:
+        return _serve_http(settings, options, say)
+    from abistore.mcp.server import build_server
+
+    say("abistore mcp: serving on standard input and output")
+    build_server(settings).run("stdio")
+    return 0
+
+
+def _serve_http(settings: Settings, options: Mapping[str, Any], say: Callable[[str], None]) -> int:
+    from abistore.mcp.transports.tokens import tokens
+
+    where, known = listening(options), tokens(options["token_file"])
+    from abistore.mcp.transports.http import serve_http
+
+    confined = msgspec.structs.replace(settings, read_roots=())
+    return serve_http(confined, where, known, lambda url: say(f"abistore mcp: serving on {url}"))

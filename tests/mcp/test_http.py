@@ -1,0 +1,182 @@
+"""Streamable HTTP: both eras from one server, for those who have a token and call it by its name."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+
+from abistore.cli.main import run
+from abistore.mcp.transports.tokens import tokens
+from tests.mcp.conftest import ERAS, Era
+from tests.mcp.over_http import INITIALIZE, Served, served
+
+
+@pytest.fixture(scope="module")
+def server(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("http")
+    with served(folder, stored, "--log-format", "json", "--log-level", "debug") as found:
+        yield found
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_both_eras_are_answered_by_one_server(era: Era, server: Served) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total, message))
+
+    async def asked(client: Client) -> Any:
+        await client.list_tools()
+        given = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}
+        return await client.call_tool("abi_compare", given, progress_callback=progress)
+
+    answer = anyio.run(server.ask, asked, era)
+    assert answer.structured_content["verdict"] == "BREAKING"
+
+
+def test_without_a_token_nobody_is_answered_and_the_way_to_one_is_told(server: Served) -> None:
+    for headers in ({}, {"Authorization": "Bearer " + "x" * 43}, {"Authorization": server.tokens["reader"]}):
+        refused = server.post(INITIALIZE, "", **headers)
+        assert refused.status_code == 401
+        said = refused.headers["www-authenticate"]
+        assert said.startswith('Bearer error="invalid_token"')
+        metadata = re.search(r'resource_metadata="([^"]+)"', said)
+        assert metadata
+        told = httpx2.get(metadata[1]).json()
+        assert told["resource"] == server.url
+        assert told["bearer_methods_supported"] == ["header"]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "10.0.0.1"])
+def test_a_name_that_is_not_of_this_machine_is_refused_before_the_token(host: str, server: Served) -> None:
+    for subject in ("reader", ""):
+        assert server.post(INITIALIZE, subject, Host=host).status_code in {400, 421}
+    metadata = server.url.replace("/mcp", "/.well-known/oauth-protected-resource/mcp")
+    assert httpx2.get(metadata, headers={"Host": host}).status_code in {400, 421}
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1.evil.example", "file://"])
+def test_a_page_of_another_site_is_refused(origin: str, server: Served) -> None:
+    assert server.post(INITIALIZE, Origin=origin).status_code == 403
+    assert server.post(INITIALIZE, Origin="http://localhost:3000").status_code == 200
+
+
+def test_who_asked_is_in_the_log_and_no_token_is(server: Served) -> None:
+    async def asked(client: Client) -> None:
+        await client.call_tool("abi_list", {"library": "libgeo"})
+
+    for era in ERAS:
+        for subject in ("reader", "writer"):
+            anyio.run(server.ask, asked, era, subject)
+    log = server.log.read_text()
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith('{"tool"')]
+    assert {line["subject"] for line in lines if line["tool"] == "abi_list"} == {"reader", "writer"}
+    command = Path(f"/proc/{server.process.pid}/cmdline").read_text()
+    for token in server.tokens.values():
+        assert token not in log
+        assert token not in command
+
+
+def test_the_environment_can_hold_the_token_and_processes_do_not_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ABISTORE_MCP_TOKEN", "t" * 40 + " ci")
+    (known,) = tokens(None)
+    assert (known.subject, known.scopes) == ("ci", ("abistore:read",))
+    assert "ABISTORE_MCP_TOKEN" not in os.environ
+
+
+def test_a_session_is_of_whoever_opened_it(server: Served) -> None:
+    session = server.session("reader")
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    assert server.post(ping, "reader", Mcp_Session_Id=session).status_code == 200
+    assert server.post(ping, "writer", Mcp_Session_Id=session).status_code == 404
+
+
+def test_a_request_that_is_too_large_is_refused(server: Served) -> None:
+    assert server.post("x" * (4 << 20)).status_code == 400
+    assert server.post("x" * ((4 << 20) + 1)).status_code == 413
+
+
+def test_without_a_token_the_server_does_not_start(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["mcp", "serve", "--transport", "streamable-http"]) == 64
+    said = capsys.readouterr().err
+    assert "abistore mcp token FILE" in said
+
+
+def test_a_file_of_tokens_is_made_for_its_owner_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    assert run(["mcp", "token", str(file), "--subject", "ci"]) == 0
+    assert run(["mcp", "token", str(file), "--subject", "bot", "--write"]) == 0
+    first, second = (line.split() for line in file.read_text().splitlines())
+    assert (first[1:], second[1:]) == (["ci", "abistore:read"], ["bot", "abistore:write"])
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    printed = capsys.readouterr()
+    assert first[0] not in printed.out + printed.err
+
+
+def refused(capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    capsys.readouterr()
+    assert run(["mcp", "serve", "--transport", "streamable-http", *options]) == 64
+    return capsys.readouterr().err
+
+
+def test_a_file_of_tokens_that_others_can_read_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    assert run(["mcp", "token", str(file)]) == 0
+    for mode in (0o640, 0o604, 0o660):
+        file.chmod(mode)
+        assert "others can read it" in refused(capsys, "--token-file", str(file))
+        assert run(["mcp", "token", str(file)]) == 64
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "# nothing\n", "short ci\n", "s" * 40 + " ci abistore:all\n", "s" * 40 + " a/b\n", ("s" * 40 + " a\n") * 2],
+)
+def test_what_is_no_token_is_refused_and_not_quoted(
+    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "tokens"
+    file.touch(0o600)
+    file.write_text(text)
+    said = refused(capsys, "--token-file", str(file))
+    assert "sss" not in said and "short" not in said
+
+
+def test_another_machine_is_served_only_where_that_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    assert run(["mcp", "token", str(file)]) == 0
+    with_file = ("--token-file", str(file), "--port", "0")
+    assert "--allow-remote" in refused(capsys, *with_file, "--host", "0.0.0.0")
+    assert "--allowed-host" in refused(capsys, *with_file, "--host", "0.0.0.0", "--allow-remote")
+    assert "--allowed-host *: is not one" in refused(capsys, *with_file, "--allowed-host", "*")
+    assert "--allowed-origin *: is not one" in refused(capsys, *with_file, "--allowed-origin", "*")
+
+
+def test_a_port_that_is_taken_is_told(server: Served, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    assert run(["mcp", "token", str(file)]) == 0
+    port = server.url.split(":")[2].partition("/")[0]
+    assert "address already in use" in refused(capsys, "--token-file", str(file), "--port", port)
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_the_server_with_its_sessions_and_processes(
+    how: signal.Signals, code: int, stored: Path, tmp_path: Path
+) -> None:
+    with served(tmp_path, stored) as server:
+        server.session()
+        children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
+        assert children
+        assert server.end(how) == code
+        assert not [child for child in children if Path(f"/proc/{child}").exists()]
