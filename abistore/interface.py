@@ -67,6 +67,7 @@ from abistore.service.administration.baselines import (
 from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.completing import libraries as libraries, policies as policies, references as references
+from abistore.service.database import locate as locate
 from abistore.service.declarations import (
     DeclarationText as DeclarationText,
     SnapshotCard as SnapshotCard,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, TypeVar
 
-from abistore.interface import OpenStore, open_store
+from abistore.interface import OpenStore, locate, open_store
 from abistore.mcp.answers.pages import Page, page
 from abistore.mcp.answers.units import encoded
+from abistore.mcp.refusals import write_disabled
 from abistore.mcp.settings import Settings
 
 T = TypeVar("T")
@@ -21,7 +23,7 @@ class Call:
     """One call of a tool, in the process that works on it.
 
     ``kept`` is the report of the comparison that the arguments name, where the server has it; the body sets ``keep`` to
-    have one kept, under its id, for later calls.
+    have one kept, under its id, for later calls. ``actor`` is who asks, for the audit of what is written.
     """
 
     def __init__(
@@ -31,12 +33,14 @@ class Call:
         settings: Settings,
         *,
         kept: bytes | None = None,
+        actor: str = "",
         progress: Callable[[str, float], None] | None = None,
     ) -> None:
         self.tool = tool
         self.arguments = arguments
         self.settings = settings
         self.kept = kept
+        self.actor = actor
         self.progress = progress
         self.keep: tuple[str, bytes] | None = None
 
@@ -45,6 +49,19 @@ class Call:
         """The store, to which nothing is written. Raises :class:`StoreError`."""
         with open_store(self.settings.database, read_only=True) as store:
             yield store
+
+    @contextmanager
+    def writing(self, *, create: bool = False) -> Iterator[OpenStore]:
+        """The store, to be written to. It is never upgraded. Raises :class:`StoreError`, :class:`Refusal`."""
+        if not self.settings.allow_write:
+            raise write_disabled(self.tool)
+        with open_store(self.settings.database, create=create and self._is_new()) as store:
+            yield store
+
+    def _is_new(self) -> bool:
+        """Whether the database is a file that does not exist yet."""
+        where = locate(self.settings.database)
+        return "://" not in where and not Path(where).exists()
 
     def page(self, items: Sequence[T], *, budget: int) -> Page[T]:
         """The page that the arguments ``cursor`` and ``limit`` ask for, of at most ``budget`` units."""

@@ -32,6 +32,8 @@ Code: TypeAlias = Literal[
 
 FORMATS = "Expected: ELF (.so), PE (.dll), Mach-O (.dylib), JSON snapshot, or ABICC Perl dump."
 
+WRITE = "start the server with --allow-write (ABISTORE_MCP_ALLOW_WRITE=1)"
+
 CODES: dict[str, Code] = {
     "usage": "INVALID_ARGUMENT",
     "input": "INVALID_ARGUMENT",
@@ -65,6 +67,16 @@ class Refusal(Exception):
 
 def refusal_of(error: AbistoreError) -> Refusal:
     """An error of a verb as the refusal of a call."""
-    if isinstance(error, UnknownFormat):
-        return Refusal("UNSUPPORTED_FORMAT", f"Cannot detect input format. {FORMATS}", error.hint)
-    return Refusal(CODES.get(error.code, "INTERNAL"), error.message, error.hint)
+    return refusal_for(error.code, error.message, error.hint)
+
+
+def refusal_for(code: str, message: str, hint: str) -> Refusal:
+    """The refusal for an error that is told by its stable code."""
+    if code == UnknownFormat.code:
+        message = f"Cannot detect input format. {FORMATS}"
+    return Refusal(CODES.get(code, "INTERNAL"), message, hint)
+
+
+def write_disabled(what: str) -> Refusal:
+    """The refusal of a server that only reads."""
+    return Refusal("WRITE_DISABLED", f"{what}: this server only reads", WRITE)

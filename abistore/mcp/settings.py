@@ -12,6 +12,7 @@ from abistore.errors import UsageError
 
 LogFormat: TypeAlias = Literal["text", "json"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+Approvals: TypeAlias = Literal["human", "auto"]
 
 READ, WRITE = SCOPES = ("abistore:read", "abistore:write")
 """What a token may be for."""
@@ -24,6 +25,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     in bytes for each process that works on a call. ``max_concurrency`` calls are worked on at once, others wait.
     ``max_response_units`` bounds every answer, in units of 4 bytes. ``history_limit`` comparisons of files are kept.
     Files are read below ``read_roots`` only; ``None`` leaves that to the permissions of whoever started the server.
+
+    ``allow_write`` adds the tools that write. ``approvals`` is who decides what is hard to take back: a ``human``, who
+    is asked through the client, or nobody (``auto``, for pipelines). Dumps are written below ``export_root`` only.
     """
 
     database: str | None = None
@@ -36,6 +40,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_format: LogFormat = "text"
     log_level: LogLevel = "warning"
     read_roots: tuple[str, ...] | None = None
+    allow_write: bool = False
+    approvals: Approvals = "human"
+    export_root: str | None = None
 
     def __post_init__(self) -> None:
         """No bound is switched off by a zero."""

@@ -157,3 +157,9 @@ def agent(request: pytest.FixtureRequest, stored: Path, jobs: Jobs) -> Agent:
 def modern(stored: Path, jobs: Jobs) -> Agent:
     """An agent of the stateless era, where the era has no part in what is tested."""
     return Agent(Settings(database=str(stored)), jobs, "2026-07-28")
+
+
+@pytest.fixture
+def writer(stored: Path, jobs: Jobs) -> Agent:
+    """An agent of a server that writes, and leaves decisions to nobody."""
+    return Agent(Settings(database=str(stored), allow_write=True, approvals="auto"), jobs, "2026-07-28")

@@ -30,6 +30,6 @@ def test_every_test_that_is_named_is_there() -> None:
 
 
 def test_every_tool_is_described() -> None:
-    from abistore.mcp.tools.all import TOOLS
+    from abistore.mcp.tools.all import TOOLS, WRITING
 
-    assert all(f"`{name}`" in PAGE.read_text() for name in TOOLS)
+    assert all(f"`{name}`" in PAGE.read_text() for name in (*TOOLS, *WRITING))

@@ -12,11 +12,13 @@ import pytest
 from mcp import Client
 
 from abistore import __version__
-from abistore.mcp.server import INSTRUCTIONS
+from abistore.mcp.server import INSTRUCTIONS, WRITING_TOO
+from abistore.mcp.tools.all import WRITING
 from tests.mcp.conftest import Agent, Era
 
 MOST_BYTES = 16 << 10
 SNAPSHOT = Path(__file__).parent / "surface.json"
+DESTRUCTIVE: set[str] = set()
 
 
 def wire(agent: Agent) -> list[dict[str, Any]]:
@@ -40,14 +42,14 @@ def test_all_tools_together_are_short(agent: Agent) -> None:
     assert len(json.dumps(wire(agent), separators=(",", ":")).encode()) <= MOST_BYTES
 
 
-def test_no_client_cuts_a_description(agent: Agent) -> None:
-    assert len(INSTRUCTIONS.encode()) < 2048
-    for tool in wire(agent):
+def test_no_client_cuts_a_description(agent: Agent, writer: Agent) -> None:
+    assert len((INSTRUCTIONS + WRITING_TOO).encode()) < 2048
+    for tool in (*wire(agent), *wire(writer)):
         assert 40 < len(tool["description"].encode()) < 2048, tool["name"]
 
 
-def test_names_fit_every_client(agent: Agent) -> None:
-    for tool in wire(agent):
+def test_names_fit_every_client(writer: Agent) -> None:
+    for tool in wire(writer):
         assert re.fullmatch(r"abi_[a-z_]{2,40}", tool["name"])
         assert len("abistore") + len(tool["name"]) < 60
 
@@ -62,8 +64,16 @@ def test_all_four_hints_are_said(agent: Agent) -> None:
         }, tool["name"]
 
 
-def test_schemas_are_what_every_vendor_takes(agent: Agent) -> None:
-    for tool in wire(agent):
+def test_the_hints_of_what_writes_are_true(writer: Agent) -> None:
+    """Destructive is what moves or takes away; all else adds. What is called twice changes nothing the second time."""
+    writing = {tool["name"]: tool["annotations"] for tool in wire(writer) if tool["name"] in WRITING}
+    assert {name for name, hints in writing.items() if hints["destructiveHint"]} == DESTRUCTIVE
+    for name, hints in writing.items():
+        assert (hints["readOnlyHint"], hints["idempotentHint"], hints["openWorldHint"]) == (False, True, False), name
+
+
+def test_schemas_are_what_every_vendor_takes(agent: Agent, writer: Agent) -> None:
+    for tool in (*wire(agent), *wire(writer)):
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             assert schema["type"] == "object", tool["name"]
             assert not schema.keys() & {"anyOf", "oneOf", "allOf", "$ref", "$defs"}, tool["name"]
@@ -96,9 +106,11 @@ def test_the_server_says_its_own_version(era: Era, modern: Agent) -> None:
     assert instructions == INSTRUCTIONS
 
 
-def test_the_surface_is_what_was_promised(modern: Agent, request: pytest.FixtureRequest) -> None:
+def test_the_surface_is_what_was_promised(modern: Agent, writer: Agent, request: pytest.FixtureRequest) -> None:
     """A difference is a change of the contract: run with ``--update-cases``, read it, and tell it in the changelog."""
-    found = json.dumps({"tools": wire(modern), **addresses(modern)}, indent=1) + "\n"
+    tools = wire(modern)
+    surface = {"tools": tools, "writing": [tool for tool in wire(writer) if tool not in tools], **addresses(modern)}
+    found = json.dumps(surface, indent=1) + "\n"
     if request.config.getoption("--update-cases"):
         SNAPSHOT.write_text(found)
     assert found == SNAPSHOT.read_text()

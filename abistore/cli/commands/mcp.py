@@ -60,6 +60,37 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of servers that write."""
+    for option in (
+        click.option(
+            "--export-root",
+            type=click.Path(file_okay=False),
+            envvar=variable("export_root"),
+            show_envvar=True,
+            help="With --allow-write: the folder below which abi_dump may write files.",
+        ),
+        click.option(
+            "--approvals",
+            type=click.Choice(("human", "auto")),
+            default="human",
+            show_default=True,
+            envvar=variable("approvals"),
+            show_envvar=True,
+            help="Who decides what is hard to take back: a person, whom the client asks, or nobody.",
+        ),
+        click.option(
+            "--allow-write",
+            is_flag=True,
+            envvar=variable("allow_write"),
+            show_envvar=True,
+            help="Serve the tools that write to the database, too.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 @mcp_command.command("serve")
 @click.option("--check", is_flag=True, help="Check the settings and the database, and exit.")
 @transport_options
@@ -73,6 +104,7 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="What is said on standard error beside the lines about calls.",
 )
 @bound_options
+@writing_options
 @store_command
 @click.pass_context
 def serve_command(
@@ -81,7 +113,7 @@ def serve_command(
     """Serve MCP on standard input and output, until the client closes them, or over HTTP.
 
     A client starts this by itself: `abistore mcp config` prints what to write into its configuration. Nothing is
-    written to the database. Each call is logged on standard error.
+    written to the database without --allow-write. Each call is logged on standard error.
 
     HTTP is served to those who have a token, on this machine only unless --allow-remote is said.
     """
@@ -119,14 +151,15 @@ def token_command(settings: SharedSettings, /, *, file: Path, subject: str, writ
 
 @mcp_command.command("tools")
 @click.option("--schema", is_flag=True, help="Show the schemas of arguments and answers too.")
+@writing_options
 @store_command
 @click.pass_context
-def tools_command(context: click.Context, settings: SharedSettings, /, *, schema: bool) -> None:
+def tools_command(context: click.Context, settings: SharedSettings, /, *, schema: bool, **writing: Any) -> None:
     """List the tools that are served."""
     _require_sdk(context, settings)
     from abistore.mcp.setup.local import tools
 
-    listed = tools(Settings(database=settings.database))
+    listed = tools(Settings(database=settings.database, **writing))
     shown = listed if schema else [{name: each[name] for name in ("name", "description")} for each in listed]
 
     def text() -> str:
@@ -174,6 +207,7 @@ def prompts_command(context: click.Context, settings: SharedSettings, /) -> None
 @click.argument("tool")
 @click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
 @bound_options
+@writing_options
 @store_command
 @click.pass_context
 def call_command(

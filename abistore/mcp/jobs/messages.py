@@ -13,13 +13,14 @@ from abistore.mcp.settings import Settings
 class Request(msgspec.Struct, frozen=True):
     """Asks for the answer of a tool, the text of a resource, or completions.
 
-    ``kept`` is the report of the comparison that the arguments name.
+    ``kept`` is the report of the comparison that the arguments name; ``actor`` is who asks, for the store's audit.
     """
 
     tool: str
     arguments: dict[str, Any]
     settings: Settings
     kept: bytes | None = None
+    actor: str = ""
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):

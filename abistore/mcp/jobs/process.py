@@ -17,13 +17,17 @@ from abistore.mcp.completions import COMPLETE, candidates
 from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, decode_request, encode
 from abistore.mcp.refusals import Refusal, refusal_of
 from abistore.mcp.resources.all import RESOURCES
-from abistore.mcp.tools.all import TOOLS
+from abistore.mcp.tools.all import tools_of
 
 Say = Callable[[Reply], None]
+
+BUSY_SECONDS = "10"
+"""How long a call waits for a locked database, unless the environment says otherwise: an agent can ask again."""
 
 
 def serve(descriptor: int) -> None:
     """Answers the requests that come over the socket ``descriptor``."""
+    os.environ.setdefault("ABISTORE_BUSY_SECONDS", BUSY_SECONDS)
     os.chdir("/")  # a file in the folder of whoever started the server is nobody's operand
     with socket.socket(fileno=descriptor) as channel:
         while True:
@@ -55,6 +59,7 @@ def _done(request: Request, say: Say) -> Done:
         request.arguments,
         settings,
         kept=request.kept,
+        actor=request.actor,
         progress=lambda what, done: say(Progress(what, done)),
     )
     with limits(settings.timeout, settings.max_memory, request.tool):
@@ -63,8 +68,8 @@ def _done(request: Request, say: Say) -> Done:
 
 
 def _answer(request: Request, call: Call) -> str:
-    if request.tool in TOOLS:
-        answer = as_text(TOOLS[request.tool](call, **request.arguments))
+    if tool := tools_of(request.settings).get(request.tool):
+        answer = as_text(tool(call, **request.arguments))
         _check_length(answer, request.settings.max_response_units)
         return answer
     if request.tool == COMPLETE:

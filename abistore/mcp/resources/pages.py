@@ -10,7 +10,7 @@ from abistore.mcp.answers.units import encoded
 from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import MARKDOWN, resource
-from abistore.mcp.tools.all import TOOLS
+from abistore.mcp.tools.all import tools_of
 from abistore.mcp.tools.store import SURFACE
 
 PAGES = {
@@ -36,7 +36,7 @@ def folder() -> Path:
 @resource("abistore://schema")
 def schema(call: Call) -> str:
     """The version of this surface, and the whole schema of each tool's answers."""
-    answers = {name: output_schema(tool.answer_type()) for name, tool in TOOLS.items()}
+    answers = {name: output_schema(tool.answer_type()) for name, tool in tools_of(call.settings).items()}
     return encoded({"status": "ok", "surface_version": SURFACE, "answers": answers}).decode()
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 from mcp import MCPError
-from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
 from pydantic import ValidationError
@@ -17,19 +16,18 @@ from pydantic import ValidationError
 from abistore import __version__
 from abistore.mcp.jobs.messages import Request
 from abistore.mcp.jobs.pool import Jobs
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.serving.asker import asker
+from abistore.mcp.refusals import Refusal, write_disabled
+from abistore.mcp.serving.asker import Asked, actor, asker, client
 from abistore.mcp.serving.audit import Audit, AuditedCall, Status
 from abistore.mcp.serving.comparisons import Comparisons
 from abistore.mcp.serving.envelope import failed, invalid, paths
 from abistore.mcp.serving.logs import configure
 from abistore.mcp.serving.reading import ReadingServer
 from abistore.mcp.serving.schemas import served
-from abistore.mcp.settings import Settings, absolute
+from abistore.mcp.settings import WRITE, Settings, absolute
+from abistore.mcp.tools.all import WRITING
 from abistore.mcp.tools.declaration import Tool
 from abistore.model.words.nearness import did_you_mean, near
-
-Asked = Context[Any, Any]
 
 
 class Server(ReadingServer):
@@ -41,6 +39,7 @@ class Server(ReadingServer):
         self.comparisons = Comparisons(settings.history_limit)
         self.audit = Audit(settings.log_format)
         configure(settings.log_level)
+        self.writing = {name for name, tool in tools.items() if tool.writes}
         served_tools = [served(tool, self._runner(name)) for name, tool in tools.items()]
         super().__init__("abistore", version=__version__, tools=served_tools, **described)
         self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
@@ -50,7 +49,7 @@ class Server(ReadingServer):
     ) -> CallToolResult | InputRequiredResult:
         """The answer of a tool, or an error that says what to do. Raises :class:`MCPError` for an unknown tool."""
         known = [tool.name for tool in await self.list_tools()]
-        if name not in known:
+        if name not in known and name not in WRITING:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:80]}. {did_you_mean(near(name, known), '')}".strip())
         began = monotonic()
         status: Status = "cancelled"
@@ -60,19 +59,30 @@ class Server(ReadingServer):
             return result
         finally:
             seconds = monotonic() - began
-            told = AuditedCall(name, arguments, seconds, status, *_sent(result), *_client(context), asker().subject)
+            told = AuditedCall(name, arguments, seconds, status, *_sent(result), *client(context), asker().subject)
             self.audit.write(told)
 
     async def _answered(
         self, name: str, arguments: dict[str, Any], context: Asked | None
     ) -> tuple[CallToolResult | InputRequiredResult, Status]:
         try:
+            self._check_may_write(name)
             return await super().call_tool(name, arguments, context), "ok"
+        except Refusal as error:
+            refusal = error
         except ToolError as error:
             refusal = await self._refusal(name, error.__cause__)
         return failed(
             refusal, paths([arguments, self.bounds.database])
         ), "timeout" if refusal.code == "TIMEOUT" else "error"
+
+    def _check_may_write(self, name: str) -> None:
+        """Raises :class:`Refusal` for a tool that writes where the server only reads, or the token is for reading."""
+        if name in WRITING and not self.bounds.allow_write:
+            raise write_disabled(name)
+        if name in self.writing and not asker().may_write:
+            hint = f"ask with a token of the scope {WRITE}: `abistore mcp token --write`"
+            raise Refusal("WRITE_DISABLED", f"{name}: this token is for reading", hint)
 
     async def _refusal(self, name: str, cause: BaseException | None) -> Refusal:
         if isinstance(cause, Refusal):
@@ -96,7 +106,8 @@ class Server(ReadingServer):
             await context.report_progress(done, 1.0, what)
 
         given = {name: value for name, value in arguments.items() if value is not None}
-        done = await self.jobs.run(Request(tool, given, self.bounds, self.kept_for(arguments)), advance)
+        request = Request(tool, given, self.bounds, self.kept_for(arguments), actor(context))
+        done = await self.jobs.run(request, advance)
         if done.keep is not None:
             self.comparisons.keep(*done.keep)
         return CallToolResult(
@@ -118,15 +129,3 @@ def _sent(result: CallToolResult | InputRequiredResult | None) -> tuple[str, int
         return "", 0
     size = sum(len(block.text.encode()) for block in result.content if isinstance(block, TextContent))
     return str((result.structured_content or {}).get("verdict") or ""), size
-
-
-def _client(context: Asked | None) -> tuple[str, str]:
-    """The client's name and the request's id; nothing where the server itself asks."""
-    try:
-        request = context.request_context if context else None
-    except ValueError:
-        request = None
-    if request is None or context is None:
-        return "", ""
-    parameters = request.session.client_params
-    return parameters.client_info.name if parameters else "", str(request.request_id)

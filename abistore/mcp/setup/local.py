@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from abistore.errors import UsageError
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
+from abistore.mcp.tools.all import WRITING
 from abistore.model.words.nearness import did_you_mean, near
 
 
@@ -75,9 +76,9 @@ async def _call(settings: Settings, tool: str, words: Mapping[str, str]) -> Prin
     try:
         async with Client(server) as client:
             listed = {each.name: each.input_schema.get("properties", {}) for each in (await client.list_tools()).tools}
-            if tool not in listed:
+            if tool not in listed and tool not in WRITING:
                 return list(listed)
-            known = listed[tool]
+            known = listed.get(tool, {})
             given = {name: _value(value, known.get(name, {})) for name, value in words.items()}
             result = await client.call_tool(tool, given)
     finally:

@@ -1,9 +1,10 @@
-"""Every tool by its name, in the order in which clients are told of them."""
+"""Every tool by its name, in the order in which clients are told of them: those that read, and those that write."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from abistore.mcp.settings import Settings
 from abistore.mcp.tools.comparing import abi_compare
 from abistore.mcp.tools.declaration import Tool
 from abistore.mcp.tools.dumping import abi_dump
@@ -17,6 +18,7 @@ from abistore.mcp.tools.pull_requests import abi_pr_summary
 from abistore.mcp.tools.store import abi_store_stats
 from abistore.mcp.tools.summary import abi_summary
 from abistore.mcp.tools.symbols import abi_symbol_history
+from abistore.mcp.tools.writing.ingesting import abi_ingest
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
@@ -37,3 +39,12 @@ TOOLS: Mapping[str, Tool] = {
         abi_store_stats,
     )
 }
+"""The tools that every server has: they only read."""
+
+WRITING: Mapping[str, Tool] = {tool.name: tool for tool in (abi_ingest,)}
+"""The tools that write; a server has them with ``--allow-write``."""
+
+
+def tools_of(settings: Settings) -> Mapping[str, Tool]:
+    """The tools of a server that is started with these settings."""
+    return {**TOOLS, **WRITING} if settings.allow_write else TOOLS

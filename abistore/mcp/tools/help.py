@@ -10,7 +10,9 @@ from abistore.mcp.call import Call
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import described
 
-Topic: TypeAlias = Literal["workflow", "refs", "baseline", "evidence", "policy", "suppressions", "gates", "limits"]
+Topic: TypeAlias = Literal[
+    "workflow", "refs", "baseline", "evidence", "policy", "suppressions", "gates", "limits", "writes"
+]
 
 PAGES: Mapping[Topic, str] = {
     "workflow": """\
@@ -27,9 +29,8 @@ digits of a snapshot's digest, or the absolute path of a shared library or JSON 
 "2.10", because as a number it becomes 2.1. Relative paths are refused: the server's folder is not yours.""",
     "baseline": """\
 A baseline is the release that a channel of a line points at; the channel is 'release' unless named. Releases are judged
-against it. abi_list shows where channels point. Nothing here moves a baseline: a person does, with
-`abistore baseline set libfoo@1.2.0 --reason TEXT`. Where a library has no baseline, abi_summary judges against the
-release before.""",
+against it. abi_list shows where channels point. Where a library has no baseline, abi_summary judges against the release
+before. A baseline moves by `abistore baseline set libfoo@1.2.0 --reason TEXT`, or as topic 'writes' says.""",
     "evidence": """\
 Three facets show facts: 'symbol' (the binary's tables), 'layout' (debug information: sizes, fields, parameters), and
 'source' (public headers, which are not read yet). Each is full, partial or missing on each side. What one side could
@@ -51,8 +52,16 @@ side.""",
     "limits": """\
 Every call has a timeout, every file a largest size, every answer a largest number of units of 4 bytes;
 abi_store_stats tells them. Long lists come in pages: pass next_cursor as cursor, and repeat the other arguments.
-The server writes nothing. Errors have a stable code, and a hint that says what to do.""",
+Errors have a stable code, and a hint that says what to do.""",
+    "writes": """\
+This server only reads. The tools that write (abi_ingest) are served where it is started with --allow-write.""",
 }
+WRITES = """\
+abi_ingest(library, version, library_path) stores a build: the same build again gives created=false, another one under
+a taken version VERSION_CONFLICT. With against='baseline' it is judged first, and not stored where it fails. A call that
+fails or is cancelled has written nothing. What is written stays on record, with who asked."""
+"""The page on writing, of a server that does."""
+
 RELATED: Mapping[Topic, tuple[Topic, ...]] = {
     "workflow": ("refs", "evidence"),
     "refs": ("baseline",),
@@ -62,6 +71,7 @@ RELATED: Mapping[Topic, tuple[Topic, ...]] = {
     "suppressions": ("policy",),
     "gates": ("evidence", "baseline"),
     "limits": ("workflow",),
+    "writes": ("baseline", "gates"),
 }
 
 
@@ -76,12 +86,13 @@ class HelpAnswer(Answer, frozen=True, kw_only=True):
 
 @tool()
 def abi_help(call: Call, *, topic: Annotated[Topic, described("What to explain")] = "workflow") -> HelpAnswer:
-    """Explain one topic in a few lines: workflow, references, baselines, evidence, policies, gates, limits."""
+    """Explain one topic in a few lines: workflow, references, baselines, evidence, policies, gates, limits, writes."""
     related = RELATED[topic]
+    text = WRITES if topic == "writes" and call.settings.allow_write else PAGES[topic]
     return HelpAnswer(
         headline=f"help on {topic}; topics: {', '.join(get_args(Topic))}",
         topic=topic,
-        text=" ".join(PAGES[topic].split()),
+        text=" ".join(text.split()),
         related=related,
         next=tuple(asking("abi_help", topic=other) for other in related),
     )

@@ -44,7 +44,7 @@ def abi_store_stats(call: Call) -> StatsAnswer:
     return StatsAnswer(
         headline=f"{counted(stats.releases, 'release')} of {counted(stats.libraries, 'library', 'libraries')} stored",
         surface_version=SURFACE,
-        allow_write=False,
+        allow_write=settings.allow_write,
         store=stats,
         limits=BoundsInForce(**{name: getattr(settings, name) for name in BoundsInForce.__struct_fields__}),
         next=(asking("abi_list"),),

@@ -79,16 +79,18 @@ class Ingested(msgspec.Struct, frozen=True):
     """What became of one file.
 
     ``status``: ``stored``, ``replaced``, ``known`` (stored already: nothing was read), ``candidate`` (it failed its
-    gate and was kept), ``refused`` (it failed its gate and was not stored), or ``failed``. ``code``, ``error`` and
-    ``hint`` describe a failure, or missing evidence. ``verdict`` is the worst verdict; a replacement may have an
-    ``other_verdict``, as it is judged against the release that it replaces too. ``unjudged`` says why a first release
-    has no verdict. ``mended`` names the facts of a known release that were empty and are filled now. ``notes`` say what
-    is unusual about the file, and which facts of a known release stay as they are.
+    gate and was kept), ``refused`` (it failed its gate and was not stored), or ``failed``. ``created`` tells that the
+    store did not hold it before. ``code``, ``error`` and ``hint`` describe a failure, or missing evidence. ``verdict``
+    is the worst verdict; a replacement may have an ``other_verdict``, as it is judged against the release that it
+    replaces too. ``unjudged`` says why a first release has no verdict. ``mended`` names the facts of a known release
+    that were empty and are filled now. ``notes`` say what is unusual about the file, and which facts of a known release
+    stay as they are.
     """
 
     path: str
     status: Status
     exit_code: int = 0
+    created: bool = False
     release: Release | None = None
     verdict: Report | None = None
     other_verdict: Report | None = None
@@ -189,6 +191,7 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
         path=str(path),
         status=_status(stored),
         exit_code=outcome.exit_code,
+        created=stored is not None and not stored.known,
         release=stored.release if stored else None,
         verdict=verdict,
         other_verdict=other,

@@ -1,0 +1,1 @@
+"""The tools that write, which a server has with ``--allow-write``."""
