@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,13 +83,15 @@ def result(response: httpx2.Response) -> dict[str, Any]:
 
 
 @contextmanager
-def served(folder: Path, database: Path, *options: str, **environment: str) -> Iterator[Served]:
+def served(
+    folder: Path, database: Path, *options: str, launch: Sequence[str] = LAUNCH, **environment: str
+) -> Iterator[Served]:
     """A server with a token that may read and one that may write; ``options`` are those of ``mcp serve``."""
     file, log = folder / "tokens", folder / "log"
     if not file.exists():
         add(file, "reader", write=False)
         add(file, "writer", write=True)
-    command = [sys.executable, *LAUNCH, "--db", str(database), "--transport", "streamable-http", "--port", "0"]
+    command = [sys.executable, *launch, "--db", str(database), "--transport", "streamable-http", "--port", "0"]
     with log.open("wb") as errors:
         process = subprocess.Popen(
             [*command, "--token-file", str(file), *options],

@@ -23,7 +23,7 @@ def test_every_row_is_there_once() -> None:
 
 def test_every_test_that_is_named_is_there() -> None:
     for ids, held in rows():
-        if match := re.fullmatch(r"`(test_\w+\.py)::(test_\w+)`", held):
+        if match := re.fullmatch(r"`((?:\w+/)?test_\w+\.py)::(test_\w+)`", held):
             assert re.search(rf"^def {match[2]}\(", (FOLDER / match[1]).read_text(), re.MULTILINE), ids
         else:
             assert held.startswith(("waits: ", "not wanted: ")), ids

@@ -1,0 +1,66 @@
+"""The MCP Inspector: its check of schemas, its load, and what it is told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abistore.mcp.tools.all import TOOLS
+from tests.mcp.clients.installed import node
+
+IS_ERROR = 5
+
+
+class Inspector:
+    """The Inspector of one server, with no memory of others."""
+
+    def __init__(self, way: dict[str, Any], folder: Path) -> None:
+        self._way = way
+        self._folder = folder
+        program, packages = node()
+        self._start = [program, str(packages / ".bin" / "mcp-inspector"), "--cli"]
+
+    def __call__(self, method: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """What one method gives."""
+        asked = [*self._start, *self._target(), "--format", "json", "--method", method, *words]
+        own = {"HOME": str(self._folder), "MCP_CATALOG_PATH": str(self._folder / "catalog.json")}
+        return subprocess.run(asked, capture_output=True, text=True, timeout=300, env=own)
+
+    def _target(self) -> list[str]:
+        if "url" not in self._way:
+            return list(self._way["command"])
+        headers = [word for name, value in self._way["headers"].items() for word in ("--header", f"{name}: {value}")]
+        return ["--server-url", self._way["url"], "--transport", "http", *headers]
+
+
+@pytest.fixture
+def inspector(way: dict[str, Any], tmp_path: Path) -> Inspector:
+    return Inspector(way, tmp_path)
+
+
+def result(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["result"]
+
+
+def test_no_vendor_refuses_a_schema(inspector: Inspector) -> None:
+    done = inspector("tools/list", "--strict")
+    assert [tool["name"] for tool in result(done)["tools"]] == list(TOOLS)
+    assert "Error: " not in done.stderr
+
+
+def test_many_calls_at_once_are_all_answered(inspector: Inspector) -> None:
+    load = ("--load", "--load-requests", "40", "--load-concurrency", "4")
+    told = result(inspector("tools/call", "--tool-name", "abi_list", *load))
+    assert (told["ok"], told["toolErrors"], told["errors"]) == (40, 0, 0), told
+
+
+def test_a_call_that_is_refused_is_an_error_of_the_tool(inspector: Inspector) -> None:
+    done = inspector("tools/call", "--tool-name", "abi_list", "--tool-args-json", '{"library":"libgoe"}')
+    assert done.returncode == IS_ERROR
+    (content,) = json.loads(done.stdout)["result"]["content"]
+    assert json.loads(content["text"])["hint"] == "did you mean libgeo?"

@@ -1,0 +1,60 @@
+"""The session of the tests, by the client of fastmcp: what it was told, as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from mcp import MCPError
+from mcp.types import PromptReference
+
+
+def transport(way: dict[str, Any]) -> Any:
+    """Where the server is."""
+    if "url" in way:
+        return StreamableHttpTransport(way["url"], headers=way["headers"])
+    command, *words = way["command"]
+    return StdioTransport(command, words, env=way["env"])
+
+
+async def talk(way: dict[str, Any]) -> dict[str, Any]:
+    """Everything that was told."""
+    progress: list[str] = []
+
+    async def advance(done: float, total: float | None, message: str | None) -> None:
+        progress.append(message or "")
+
+    async with Client(transport(way), progress_handler=advance) as client:
+        tools = await client.list_tools()
+        listed = await client.call_tool("abi_list", {"library": "libgeo"})
+        compared = await client.call_tool("abi_compare", way["compared"])
+        resource = (await client.read_resource("abistore://libraries"))[0]
+        prompt = await client.get_prompt("review_release", {"library": "libgeo", "version": "2.0"})
+        reference = PromptReference(type="ref/prompt", name="review_release")
+        words = await client.complete(reference, {"name": "library", "value": "lib"})
+        refused = await client.call_tool("abi_list", {"library": "libgoe"}, raise_on_error=False)
+        try:
+            await client.call_tool("abi_lst", {})
+            unknown = 0
+        except MCPError as error:
+            unknown = error.code
+        return {
+            "server": [client.server_info.name, client.server_info.version],
+            "era": client.protocol_version,
+            "tools": [tool.name for tool in tools],
+            "listed": listed.structured_content,
+            "compared": compared.structured_content,
+            "progress": progress,
+            "resource": [resource.mime_type, resource.text],
+            "prompt": prompt.messages[0].content.text,
+            "completed": words.values,
+            "refused": [refused.is_error, refused.content[0].text],
+            "unknown": unknown,
+        }
+
+
+print(json.dumps(asyncio.run(talk(json.loads(sys.argv[1])))))
