@@ -13,6 +13,7 @@
     ├── StoreError           the database refuses (74)
     │   ├── SnapshotNotFound nothing is stored under this reference (67)
     │   ├── VersionTaken     another binary is stored under this version (68)
+    │   ├── StaleBaseline    a baseline, or a release, is not what the caller saw (69)
     │   ├── DamagedStore     the stored data are damaged
     │   ├── SchemaMismatch   the database has another schema, or is not one of ours
     │   └── StoreBusy        locked for longer than the busy timeout
@@ -133,6 +134,14 @@ class VersionTaken(StoreError):
     code = "version-taken"
     exit_code = 68
     usual_hint = "pass --replace, or another --version or --profile"
+
+
+class StaleBaseline(StoreError):
+    """A baseline stands elsewhere, or a release has other contents, than the caller has seen: somebody was faster."""
+
+    code = "stale-baseline"
+    exit_code = 69
+    usual_hint = "look again, and decide again"
 
 
 class DamagedStore(StoreError):

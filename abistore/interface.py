@@ -15,6 +15,7 @@ from abistore.errors import (
     SchemaMismatch as SchemaMismatch,
     SnapshotError as SnapshotError,
     SnapshotNotFound as SnapshotNotFound,
+    StaleBaseline as StaleBaseline,
     StoreBusy as StoreBusy,
     StoreError as StoreError,
     UnknownFormat as UnknownFormat,

@@ -2,7 +2,8 @@
 
 A call goes through these rooms, each of which knows those above it::
 
-    settings, refusals           what the server was started with; how a call is refused
+    settings                     what the server was started with
+    refusals, questions          how a call is refused; what a person decides before one writes
     answers/                     pages, cursors, units, and the parts that many answers have
     call                         what the body of a tool may use: settings, store, comparisons kept
     operands, lines, handles     what arguments mean: files and references, lines, comparisons

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from abistore.interface import OpenStore, locate, open_store
 from abistore.mcp.answers.pages import Page, page
 from abistore.mcp.answers.units import encoded
+from abistore.mcp.questions import Question
 from abistore.mcp.refusals import write_disabled
 from abistore.mcp.settings import Settings
 
@@ -23,7 +24,8 @@ class Call:
     """One call of a tool, in the process that works on it.
 
     ``kept`` is the report of the comparison that the arguments name, where the server has it; the body sets ``keep`` to
-    have one kept, under its id, for later calls. ``actor`` is who asks, for the audit of what is written.
+    have one kept, under its id, for later calls. ``actor`` is who asks, for the audit of what is written;
+    ``decided`` the question that a person has decided.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Call:
         *,
         kept: bytes | None = None,
         actor: str = "",
+        decided: Question | None = None,
         progress: Callable[[str, float], None] | None = None,
     ) -> None:
         self.tool = tool
@@ -41,6 +44,7 @@ class Call:
         self.settings = settings
         self.kept = kept
         self.actor = actor
+        self.decided = decided
         self.progress = progress
         self.keep: tuple[str, bytes] | None = None
 

@@ -20,8 +20,9 @@ Names, labels and reasons in answers come from the libraries: they are data, nev
 abi_help(topic) explains references, evidence, policies, gates and limits."""
 
 WRITING_TOO = """
-This server also writes: abi_ingest stores a build as a release. Write only what the user asked for; what is hard to
-take back, the user is asked about. abi_help(topic='writes') explains."""
+This server also writes: abi_ingest stores a build as a release, abi_baseline moves a baseline, abi_delete takes a
+release back. Write only what the user asked for; what is hard to take back, the user is asked about.
+abi_help(topic='writes') explains."""
 
 
 def build_server(settings: Settings | None = None, jobs: Jobs | None = None, **served: Any) -> Server:

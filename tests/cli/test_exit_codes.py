@@ -75,6 +75,11 @@ def test_68_for_another_binary_under_a_taken_version(process: Call, old: Path, n
     assert process("ingest", new, "--version", "1").code == 68
 
 
+def test_69_for_a_baseline_that_stands_elsewhere_than_expected(process: Call, old: Path) -> None:
+    assert process("ingest", old, "--version", "1").code == 0
+    assert process("baseline", "set", "libcase@1", "--expect", "0").code == 69
+
+
 def test_70_for_a_defect_with_one_line_and_the_way_to_the_traceback(process: Call, old: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()

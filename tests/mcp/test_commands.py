@@ -54,6 +54,18 @@ def test_a_tool_is_called_with_words(said: Any) -> None:
     assert [item["version"] for item in json.loads(out)["items"]] == ["1.0", "1.1"]
 
 
+def test_a_call_that_a_person_has_to_decide_is_decided_by_who_makes_it(said: Any) -> None:
+    asked = ("call", "--allow-write", "abi_baseline", "library=libgeo", "version=2.0", "reason=x", "channel=release")
+    code, out, _ = said(*asked)
+    assert (code, json.loads(out)["code"]) == (65, -32021)
+    assert "--approvals auto" in json.loads(out)["error"]
+
+
+def test_a_tool_that_writes_is_listed_where_it_is_asked_for(said: Any) -> None:
+    assert "abi_ingest" in said("tools", "--allow-write")[1]
+    assert json.loads(said("call", "abi_ingest")[1])["code"] == "WRITE_DISABLED"
+
+
 def test_a_call_that_is_refused_fails(said: Any) -> None:
     code, out, _ = said("call", "abi_list", "library=libgoe")
     assert (code, json.loads(out)["code"]) == (65, "NOT_FOUND")

@@ -18,7 +18,7 @@ from tests.mcp.conftest import Agent, Era
 
 MOST_BYTES = 16 << 10
 SNAPSHOT = Path(__file__).parent / "surface.json"
-DESTRUCTIVE: set[str] = set()
+DESTRUCTIVE = {"abi_baseline", "abi_delete"}
 
 
 def wire(agent: Agent) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("comparison",),
     ),
     "mcp": (
-        ("settings", "refusals"),
+        ("settings", "refusals", "questions"),
         ("answers",),
         ("call",),
         ("operands", "lines", "handles"),

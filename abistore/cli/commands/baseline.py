@@ -11,6 +11,7 @@ from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words, reference_words
+from abistore.errors import UsageError
 
 if TYPE_CHECKING:
     from abistore.model.history import BaselineMove
@@ -36,6 +37,7 @@ channel_option = click.option(
 @click.argument("reference", shell_complete=reference_words)
 @channel_option
 @click.option("--clear", is_flag=True, help="Clear the channel. REFERENCE is then the library's name.")
+@click.option("--expect", metavar="VERSION", help="Move it only if it stands there; `none`: only if it is not set.")
 @click.option("--reason", default="", help="Why, for the history.")
 @click.option("--actor", default="", help="Who, for the history; by default the user's name.")
 @line_options
@@ -47,6 +49,7 @@ def set_command(
     reference: str,
     channel: str,
     clear: bool,
+    expect: str | None,
     reason: str,
     actor: str,
     target: str | None,
@@ -55,7 +58,9 @@ def set_command(
     """Point a baseline at the stored release REFERENCE (libfoo@1.2.0)."""
     from abistore.service.administration.baselines import BaselinePlan, clear_baseline, set_baseline
 
-    move = BaselinePlan(channel, reason, actor, target, profile)
+    if clear and expect is not None:
+        raise UsageError("--clear and --expect contradict each other", "pass one of them")
+    move = BaselinePlan(channel, reason, actor, target, profile, expect)
     if clear:
         moved = clear_baseline(reference, move, database=settings.database)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -101,13 +101,12 @@ def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
 
 @db_command.command("forget")
 @click.argument("reference", shell_complete=reference_words)
+@click.option("--digest", default="", help="Remove it only if its digest begins with these digits.")
 @click.option("--reason", default="", help="Why, for the audit.")
 @click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
 @line_options
 @store_command
-def forget_command(
-    settings: SharedSettings, /, *, reference: str, reason: str, actor: str, target: str | None, profile: str | None
-) -> None:
+def forget_command(settings: SharedSettings, /, *, reference: str, **words: Any) -> None:
     """Remove the stored release REFERENCE, such as one that was stored under a wrong version.
 
     The other releases of its line stay, and its file can be stored again. A baseline that points at it must be moved
@@ -115,7 +114,7 @@ def forget_command(
     """
     from abistore.service.administration.administration import db_forget
 
-    gone = db_forget(reference, actor=actor, reason=reason, database=settings.database, target=target, profile=profile)
+    gone = db_forget(reference, database=settings.database, **words)
     answer(
         settings,
         {"forgotten": gone},

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from abistore.mcp.questions import Question
 from abistore.mcp.refusals import Code
 from abistore.mcp.settings import Settings
 
@@ -13,7 +14,8 @@ from abistore.mcp.settings import Settings
 class Request(msgspec.Struct, frozen=True):
     """Asks for the answer of a tool, the text of a resource, or completions.
 
-    ``kept`` is the report of the comparison that the arguments name; ``actor`` is who asks, for the store's audit.
+    ``kept`` is the report of the comparison that the arguments name; ``actor`` is who asks, for the store's audit. With
+    ``asking`` the question is wanted that a person decides before the tool writes; ``decided`` is one that was decided.
     """
 
     tool: str
@@ -21,6 +23,8 @@ class Request(msgspec.Struct, frozen=True):
     settings: Settings
     kept: bytes | None = None
     actor: str = ""
+    asking: bool = False
+    decided: Question | None = None
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):

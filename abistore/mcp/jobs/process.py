@@ -60,6 +60,7 @@ def _done(request: Request, say: Say) -> Done:
         settings,
         kept=request.kept,
         actor=request.actor,
+        decided=request.decided,
         progress=lambda what, done: say(Progress(what, done)),
     )
     with limits(settings.timeout, settings.max_memory, request.tool):
@@ -68,7 +69,12 @@ def _done(request: Request, say: Say) -> Done:
 
 
 def _answer(request: Request, call: Call) -> str:
-    if tool := tools_of(request.settings).get(request.tool):
+    tool = tools_of(request.settings).get(request.tool)
+    if tool and tool.asks and request.asking:
+        return encoded(tool.asks(call, **request.arguments)).decode()
+    if tool:
+        if tool.asks and request.settings.approvals == "human" and request.decided is None:
+            raise Refusal("INTERNAL", f"{request.tool}: nobody was asked", "nothing was written")
         answer = as_text(tool(call, **request.arguments))
         _check_length(answer, request.settings.max_response_units)
         return answer

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from abistore.mcp.settings import LogFormat
 from abistore.model.words.characters import in_line
 
-Status: TypeAlias = Literal["ok", "timeout", "error", "cancelled"]
+Status: TypeAlias = Literal["ok", "asked", "timeout", "error", "cancelled"]
 
 NAMES = {"old_input": "old", "new_input": "new"}
 """Arguments that the line calls otherwise."""

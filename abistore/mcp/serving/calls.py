@@ -16,10 +16,12 @@ from pydantic import ValidationError
 from abistore import __version__
 from abistore.mcp.jobs.messages import Request
 from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.questions import Question
 from abistore.mcp.refusals import Refusal, write_disabled
 from abistore.mcp.serving.asker import Asked, actor, asker, client
 from abistore.mcp.serving.audit import Audit, AuditedCall, Status
 from abistore.mcp.serving.comparisons import Comparisons
+from abistore.mcp.serving.deciding import Find, cannot_ask
 from abistore.mcp.serving.envelope import failed, invalid, paths
 from abistore.mcp.serving.logs import configure
 from abistore.mcp.serving.reading import ReadingServer
@@ -40,7 +42,7 @@ class Server(ReadingServer):
         self.audit = Audit(settings.log_format)
         configure(settings.log_level)
         self.writing = {name for name, tool in tools.items() if tool.writes}
-        served_tools = [served(tool, self._runner(name)) for name, tool in tools.items()]
+        served_tools = [served(tool, self._runner(name), self._finder(tool)) for name, tool in tools.items()]
         super().__init__("abistore", version=__version__, tools=served_tools, **described)
         self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
 
@@ -57,6 +59,9 @@ class Server(ReadingServer):
         try:
             result, status = await self._answered(name, arguments, context)
             return result
+        except MCPError as error:
+            status = "error"
+            raise cannot_ask(error, name) from error
         finally:
             seconds = monotonic() - began
             told = AuditedCall(name, arguments, seconds, status, *_sent(result), *client(context), asker().subject)
@@ -67,7 +72,8 @@ class Server(ReadingServer):
     ) -> tuple[CallToolResult | InputRequiredResult, Status]:
         try:
             self._check_may_write(name)
-            return await super().call_tool(name, arguments, context), "ok"
+            found = await super().call_tool(name, arguments, context)
+            return found, "asked" if isinstance(found, InputRequiredResult) else "ok"
         except Refusal as error:
             refusal = error
         except ToolError as error:
@@ -94,19 +100,42 @@ class Server(ReadingServer):
         return Refusal("INTERNAL", f"internal error: {type(cause).__name__}", "the server's log has the traceback")
 
     def _runner(self, tool: str) -> Any:
-        async def run(context: Asked, **arguments: Any) -> CallToolResult:
-            return await self.run_tool(tool, arguments, context)
+        async def run(context: Asked, decided: Question | None, **arguments: Any) -> CallToolResult:
+            return await self.run_tool(tool, arguments, context, decided)
 
         return run
 
-    async def run_tool(self, tool: str, arguments: dict[str, Any], context: Asked) -> CallToolResult:
-        """The answer of a tool to arguments that fit. Raises :class:`Refusal`."""
+    def _finder(self, tool: Tool) -> Find | None:
+        """What makes the question for a person; nothing where the tool has none, or nobody is to be asked."""
+        if tool.asks is None or self.bounds.approvals == "auto":
+            return None
+
+        async def find(context: Asked, **arguments: Any) -> Question:
+            request = self._request(tool.name, arguments, context)
+            done = await self.jobs.run(msgspec.structs.replace(request, asking=True))
+            return msgspec.json.decode(done.answer, type=Question)
+
+        return find
+
+    def _request(self, tool: str, arguments: dict[str, Any], context: Asked) -> Request:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        return Request(tool, given, self.bounds, self.kept_for(arguments), actor(context))
+
+    async def run_tool(
+        self, tool: str, arguments: dict[str, Any], context: Asked, decided: Question | None = None
+    ) -> CallToolResult:
+        """The answer of a tool to arguments that fit. Raises :class:`Refusal`.
+
+        ``decided`` is the question that a person has decided, where the tool asks one.
+        """
 
         async def advance(what: str, done: float) -> None:
             await context.report_progress(done, 1.0, what)
 
-        given = {name: value for name, value in arguments.items() if value is not None}
-        request = Request(tool, given, self.bounds, self.kept_for(arguments), actor(context))
+        request = self._request(tool, arguments, context)
+        if decided is not None:
+            who = f"{request.actor}, a person agreed" if decided.text else request.actor
+            request = msgspec.structs.replace(request, decided=decided, actor=who)
         done = await self.jobs.run(request, advance)
         if done.keep is not None:
             self.comparisons.keep(*done.keep)

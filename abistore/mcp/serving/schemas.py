@@ -11,22 +11,26 @@ from mcp.server.mcpserver.tools import Tool as ServedTool
 from mcp.types import CallToolResult, ToolAnnotations
 
 from abistore.mcp.answers.schema import output_schema, shallow
+from abistore.mcp.serving.deciding import Find, agreed, resolved
 from abistore.mcp.tools.declaration import Tool
 
 Serve = Callable[..., Any]
 
 
-def served(tool: Tool, serve: Serve) -> ServedTool:
-    """A tool as the SDK knows it: ``serve(context, **arguments)`` is called with arguments that fit.
+def served(tool: Tool, serve: Serve, find: Find | None = None) -> ServedTool:
+    """A tool as the SDK knows it: ``serve(context, question, **arguments)`` is called with arguments that fit.
 
-    Arguments that it does not have are refused.
+    Arguments that it does not have are refused. Where there is ``find``, it makes the question that a person decides
+    first.
     """
 
     async def call(context: Context[Any, Any], **arguments: Any) -> CallToolResult:
-        result: CallToolResult = await serve(context, **arguments)
+        result: CallToolResult = await serve(context, agreed(arguments), **arguments)
         return result
 
     parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in tool.parameters()]
+    if find is not None:
+        parameters += resolved(find, list(parameters))
     own = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
     call.__signature__ = Signature([own, *parameters])  # type: ignore[attr-defined]  # functions take any attribute
     call.__annotations__ = {"context": Context, **{each.name: each.annotation for each in parameters}}

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import anyio
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.types import TextContent
 from pydantic import BaseModel
 
@@ -80,7 +80,12 @@ async def _call(settings: Settings, tool: str, words: Mapping[str, str]) -> Prin
                 return list(listed)
             known = listed.get(tool, {})
             given = {name: _value(value, known.get(name, {})) for name, value in words.items()}
-            result = await client.call_tool(tool, given)
+            try:
+                result = await client.call_tool(tool, given)
+            except MCPError as error:
+                return Printed(
+                    json.dumps({"status": "error", "error": error.message, "code": error.code}, indent=2), True
+                )
     finally:
         server.jobs.close()
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))

@@ -18,6 +18,8 @@ from abistore.mcp.tools.pull_requests import abi_pr_summary
 from abistore.mcp.tools.store import abi_store_stats
 from abistore.mcp.tools.summary import abi_summary
 from abistore.mcp.tools.symbols import abi_symbol_history
+from abistore.mcp.tools.writing.baselines import abi_baseline
+from abistore.mcp.tools.writing.deleting import abi_delete
 from abistore.mcp.tools.writing.ingesting import abi_ingest
 
 TOOLS: Mapping[str, Tool] = {
@@ -41,7 +43,7 @@ TOOLS: Mapping[str, Tool] = {
 }
 """The tools that every server has: they only read."""
 
-WRITING: Mapping[str, Tool] = {tool.name: tool for tool in (abi_ingest,)}
+WRITING: Mapping[str, Tool] = {tool.name: tool for tool in (abi_ingest, abi_baseline, abi_delete)}
 """The tools that write; a server has them with ``--allow-write``."""
 
 

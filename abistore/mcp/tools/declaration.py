@@ -10,17 +10,23 @@ from typing import Any, get_type_hints
 import msgspec
 
 from abistore.mcp.call import Call
+from abistore.mcp.questions import Question
 
 Body = Callable[..., msgspec.Struct]
+Ask = Callable[..., Question]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. ``writes``: it changes the database; ``destroys``: what it changes may be lost."""
+    """A tool. ``writes``: it changes the database; ``destroys``: what it changes may be lost.
+
+    ``asks`` takes the same arguments, and tells what a person decides before it writes.
+    """
 
     body: Body
     writes: bool = False
     destroys: bool = False
+    asks: Ask | None = None
 
     @property
     def name(self) -> str:
@@ -48,6 +54,6 @@ class Tool:
         return self.body(call, **arguments)
 
 
-def tool(*, writes: bool = False, destroys: bool = False) -> Callable[[Body], Tool]:
+def tool(*, writes: bool = False, destroys: bool = False, asks: Ask | None = None) -> Callable[[Body], Tool]:
     """Declare a function as a tool: its name, docstring and annotations are what clients see."""
-    return lambda body: Tool(body, writes, destroys)
+    return lambda body: Tool(body, writes, destroys, asks)

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.history import AuditRecord, Release, StoreStats, StoreUpgrade
+from abistore.service.administration.baselines import check_digest
 from abistore.service.database import Database, busy_seconds, line_target, locate, user, using
 from abistore.urls import masked
 
@@ -70,13 +71,18 @@ def db_forget(
     *,
     actor: str = "",
     reason: str = "",
+    digest: str = "",
     database: Database = None,
     target: str | None = None,
     profile: str | None = None,
 ) -> Release:
-    """Remove a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError` if it is a baseline."""
+    """Remove a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError` if it is a baseline.
+
+    Raises :class:`StaleBaseline` unless its digest begins with ``digest``.
+    """
     with using(database, write=True) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        check_digest(release, digest)
         store.forget(release, actor or user(), reason)
     return release
 

@@ -2,36 +2,86 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from abistore.errors import UsageError
-from abistore.model.history import DEFAULT_CHANNEL, BaselineMove
+from abistore.errors import StaleBaseline, UsageError
+from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, Release
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.listing import lines_of, releases_of
 
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+UNSET = "none"
+"""What to expect of a channel that is not set."""
+
 
 class BaselinePlan(msgspec.Struct, frozen=True):
-    """Which channel moves, why and by whom; ``target`` and ``profile`` choose among a library's lines."""
+    """Which channel moves, why and by whom; ``target`` and ``profile`` choose among a library's lines.
+
+    What the caller has seen is checked in the transaction that moves it: ``expect`` is the version at which the channel
+    stands (``none``: it is not set), ``expect_digest`` that release's digest, and ``digest`` that of the release it
+    moves to.
+    """
 
     channel: str = DEFAULT_CHANNEL
     reason: str = ""
     actor: str = ""
     target: str | None = None
     profile: str | None = None
+    expect: str | None = None
+    expect_digest: str = ""
+    digest: str = ""
 
 
 PLAIN = BaselinePlan()
 
 
 def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> BaselineMove:
-    """Point a channel at a stored release. Raises :class:`SnapshotNotFound`, :class:`UsageError`."""
+    """Point a channel at a stored release.
+
+    Raises :class:`SnapshotNotFound`, :class:`UsageError`, :class:`StaleBaseline`.
+    """
     with using(database, write=True) as store, store.transaction():
         release = store.resolve(reference, target=line_target(store, plan.target), profile=plan.profile)
+        store.hold(release.line)
         if release not in releases_of(store, release.line):
             what = "a candidate" if release.candidate else "replaced or taken back"
             hint = "a baseline points at a release: ingest the file again without --against, or suppress what failed"
             raise UsageError(f"{reference}: {release.reference} of this digest is {what}, and no release", hint)
+        _check_seen(store, release, plan)
         return store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
+
+
+def _check_seen(store: Store, release: Release, plan: BaselinePlan) -> None:
+    """Raise :class:`StaleBaseline` where the store does not hold what the caller has seen."""
+    check_digest(release, plan.digest)
+    if plan.expect is None:
+        return
+    stands = standing_release(store, release, plan.channel)
+    version = stands.version if stands else UNSET
+    if version != plan.expect or not (stands.digest if stands else "").startswith(plan.expect_digest):
+        same = version == plan.expect
+        there = f"{version}, of which another binary was seen" if same else f"{version}, and not {plan.expect}"
+        message = f"{release.line}: baseline {plan.channel} stands at {there}"
+        raise StaleBaseline(message, "look at what it stands at now, and decide again")
+
+
+def standing_release(store: Store, beside: Release, channel: str) -> Release | None:
+    """The release at which a channel of a release's line stands."""
+    line = beside.line
+    moves = (move for move in store.baselines(line.library) if (move.line, move.channel) == (line, channel))
+    version = next((move.version for move in moves), None)
+    return next((one for one in releases_of(store, line) if one.version == version), None)
+
+
+def check_digest(release: Release, digest: str) -> None:
+    """Raise :class:`StaleBaseline` unless the release's digest begins with these digits."""
+    if not release.digest.startswith(digest.lower()):
+        message = f"{release.reference}: has the digest {release.digest[:12]}, and not {digest[:12]}"
+        raise StaleBaseline(message, "another binary is stored under this version: look at it, and decide again")
 
 
 def clear_baseline(library: str, plan: BaselinePlan = PLAIN, *, database: Database = None) -> tuple[BaselineMove, ...]:

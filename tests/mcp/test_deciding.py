@@ -1,0 +1,211 @@
+"""What is hard to take back is asked about: a person decides, in both eras of the protocol, on what is then done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.types import ElicitRequestParams, ElicitResult
+
+from abistore.interface import BaselinePlan, OpenStore, db_audit, open_store, set_baseline
+from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.server import build_server
+from abistore.mcp.serving.calls import Server
+from abistore.mcp.settings import Settings
+from tests.mcp.conftest import ERAS, Answered, Era, fill
+
+Action = Literal["accept", "decline", "cancel"]
+
+
+@dataclass
+class Person:
+    """A client with somebody before it, who is asked and answers; ``meanwhile`` happens while they think."""
+
+    server: Server
+    era: Era
+    action: Action = "accept"
+    agree: bool = True
+    meanwhile: Any = None
+    asked: list[str] = field(default_factory=list)
+
+    async def _answer(self, context: Any, params: ElicitRequestParams) -> ElicitResult:
+        self.asked.append(params.message)
+        if self.meanwhile is not None and len(self.asked) == 1:
+            self.meanwhile()
+        content: dict[str, Any] | None = {"agree": self.agree} if self.action == "accept" else None
+        return ElicitResult(action=self.action, content=content)
+
+    def call(self, tool: str, /, **arguments: Any) -> Answered:
+        async def talk() -> Answered:
+            async with Client(self.server, mode=self.era, elicitation_callback=self._answer) as client:
+                return Answered(await client.call_tool(tool, arguments))
+
+        return anyio.run(talk)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return str(tmp_path / "abi.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def store(address: str, libraries: dict[str, Path]) -> Iterator[OpenStore]:
+    """Three releases of which the last breaks; the first is the baseline."""
+    with open_store(address, create=True) as made:
+        fill(made, libraries)
+        yield made
+
+
+@pytest.fixture(params=ERAS)
+def person(request: pytest.FixtureRequest, store: OpenStore, jobs: Jobs) -> Person:
+    return Person(build_server(Settings(database=store.where, allow_write=True), jobs), request.param)
+
+
+def stands(store: OpenStore) -> str | None:
+    return next((move.version for move in store.baselines("libgeo") if move.channel == "release"), None)
+
+
+def digest(store: OpenStore, version: str) -> str:
+    return next(release.digest for release in store.releases("libgeo") if release.version == version)
+
+
+BREAKING = {"library": "libgeo", "version": "2.0", "reason": "the next series"}
+
+
+def test_a_baseline_that_would_break_moves_when_a_person_agrees(person: Person, store: OpenStore) -> None:
+    answer = person.call("abi_baseline", **BREAKING).document
+    assert (answer["moved"], answer["previous"], answer["version"]) == (True, "1.0", "2.0")
+    assert (answer["verdict"], answer["decided_by"]) == ("BREAKING", "user")
+    (asked,) = dict.fromkeys(person.asked)
+    assert asked.startswith("Move the baseline 'release' from libgeo 1.0 (elf-x86_64-64-little, default; digest ")
+    assert f"to libgeo 2.0 (elf-x86_64-64-little, default; digest {digest(store, '2.0')[:12]})?" in asked
+    assert "The new one is BREAKING against the old one: 2 breaking" in asked
+    assert "Reason given: 'the next series'" in asked
+    assert stands(store) == "2.0"
+    record = db_audit(limit=1, database=store)[0]
+    assert record.action == "baseline"
+    assert record.actor.endswith(" (mcp: mcp), a person agreed")
+
+
+@pytest.mark.parametrize(("action", "agree"), [("accept", False), ("decline", True), ("cancel", True)])
+def test_nothing_is_written_without_a_yes(action: Action, agree: bool, person: Person, store: OpenStore) -> None:
+    before = db_audit(limit=1, database=store)
+    person.action, person.agree = action, agree
+    for tool, given in (
+        ("abi_baseline", BREAKING),
+        ("abi_delete", {"library": "libgeo", "version": "1.1", "confirm_digest": digest(store, "1.1")}),
+    ):
+        refused = person.call(tool, **given)
+        assert refused.failed
+        assert refused.document["code"] == "DECLINED"
+    assert db_audit(limit=1, database=store) == before
+
+
+def test_what_breaks_nobody_is_not_asked_about(person: Person, store: OpenStore) -> None:
+    answer = person.call("abi_baseline", library="libgeo", version="1.1", reason="shipped").document
+    assert (answer["moved"], answer["verdict"], answer["decided_by"]) == (True, "COMPATIBLE", "caller")
+    assert person.asked == []
+    again = person.call("abi_baseline", library="libgeo", version="1.1", reason="shipped").document
+    assert (again["moved"], again["headline"]) == (False, "UNCHANGED: baseline release stands at 1.1")
+    first = person.call("abi_baseline", library="libgeo", version="2.0", reason="start", channel="main").document
+    assert (first["previous"], first["verdict"], person.asked) == (None, None, [])
+
+
+def test_a_baseline_moves_only_from_where_the_caller_saw_it(person: Person, store: OpenStore) -> None:
+    refused = person.call("abi_baseline", library="libgeo", version="1.1", reason="x", expected_current="1.1").document
+    assert (refused["code"], stands(store)) == ("STALE_BASELINE", "1.0")
+    assert "stands at 1.0, and not 1.1" in refused["error"]
+    moved = person.call("abi_baseline", library="libgeo", version="1.1", reason="x", expected_current="1.0").document
+    assert moved["moved"]
+
+
+def test_what_was_decided_on_is_what_is_done(person: Person, store: OpenStore) -> None:
+    """Somebody else moves the baseline while the person thinks: the yes was not for that."""
+
+    def meanwhile() -> None:
+        with open_store(store.where) as other:
+            set_baseline("libgeo@1.1", BaselinePlan(reason="faster"), database=other)
+
+    person.meanwhile = meanwhile
+    answered = person.call("abi_baseline", **BREAKING)
+    if person.era == "legacy":
+        assert answered.document["code"] == "STALE_BASELINE"
+        assert stands(store) == "1.1"
+    else:  # the question is made anew, so that the person is asked about what holds now
+        assert answered.document["previous"] == "1.1"
+        assert len(person.asked) == 2
+        assert "from libgeo 1.1" in person.asked[1]
+
+
+def test_a_release_is_deleted_when_a_person_agrees(person: Person, store: OpenStore) -> None:
+    gone = digest(store, "1.1")
+    answer = person.call("abi_delete", library="libgeo", version="1.1", confirm_digest=gone[:12], reason="bad").document
+    assert (answer["digest"], answer["decided_by"]) == (gone, "user")
+    assert [release.version for release in store.releases("libgeo")] == ["1.0", "2.0"]
+    assert "Delete the release libgeo 1.1" in person.asked[0]
+    record = db_audit(limit=1, database=store)[0]
+    assert (record.action, record.actor.partition(", ")[2]) == ("forget", "a person agreed")
+    refused = person.call("abi_delete", library="libgeo", version="1.1", confirm_digest=gone).document
+    assert refused["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("version", "confirmed", "error"),
+    [
+        ("1.1", "0" * 32, "libgeo@1.1 has another digest than confirm_digest"),
+        ("1.1", "", "libgeo@1.1 has another digest than confirm_digest"),
+        ("1.0", None, "libgeo@1.0: baseline release stands at it"),
+    ],
+)
+def test_what_must_not_be_deleted_is_refused_before_anybody_is_asked(
+    version: str, confirmed: str | None, error: str, person: Person, store: OpenStore
+) -> None:
+    confirm = digest(store, version) if confirmed is None else confirmed
+    refused = person.call("abi_delete", library="libgeo", version=version, confirm_digest=confirm).document
+    assert (refused["code"], refused["error"]) == ("INVALID_ARGUMENT", error)
+    assert person.asked == []
+
+
+def test_a_release_that_was_replaced_meanwhile_is_not_deleted(
+    person: Person, store: OpenStore, libraries: dict[str, Path]
+) -> None:
+    from abistore.interface import IngestPlan
+
+    def meanwhile() -> None:
+        with open_store(store.where) as other:
+            (done,) = other.ingest(libraries["2.0"], IngestPlan(version="1.1", replace=True))
+            assert done.status == "replaced", done.error
+
+    person.meanwhile = meanwhile
+    refused = person.call("abi_delete", library="libgeo", version="1.1", confirm_digest=digest(store, "1.1")).document
+    assert refused["code"] in {"STALE_BASELINE", "INVALID_ARGUMENT"}
+    assert "1.1" in [release.version for release in store.releases("libgeo")]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_that_cannot_ask_is_told_so(era: Era, store: OpenStore, jobs: Jobs) -> None:
+    server = build_server(Settings(database=store.where, allow_write=True), jobs)
+
+    async def talk() -> MCPError:
+        async with Client(server, mode=era) as client:
+            with pytest.raises(MCPError) as caught:
+                await client.call_tool("abi_baseline", BREAKING)
+            return caught.value
+
+    error = anyio.run(talk)
+    assert error.code == -32021
+    assert "--approvals auto" in error.message
+    assert error.error.data == {"requiredCapabilities": {"elicitation": {"form": {}}}}
+    assert stands(store) == "1.0"
+
+
+def test_a_pipeline_decides_by_itself(store: OpenStore, jobs: Jobs) -> None:
+    person = Person(build_server(Settings(database=store.where, allow_write=True, approvals="auto"), jobs), "legacy")
+    answer = person.call("abi_baseline", **BREAKING).document
+    assert (answer["moved"], answer["decided_by"], person.asked) == (True, "caller", [])
+    assert "agreed" not in db_audit(limit=1, database=store)[0].actor
