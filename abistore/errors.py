@@ -5,6 +5,7 @@
     AbistoreError            internal (70)
     ├── UsageError           the arguments are wrong (64)
     ├── InputError           the file or reference given cannot be used (65)
+    │   ├── PathDenied       a file is not below the folders that may be read
     │   ├── ExtractError     a file was recognised and cannot be read
     │   │   └── LimitExceeded  the work would take more than its limit of time, memory or size
     │   ├── UnknownFormat    no reader knows this file
@@ -74,6 +75,13 @@ class InputError(AbistoreError):
     code = "input"
     exit_code = 65
     usual_hint = "name a shared library or a JSON snapshot that can be read"
+
+
+class PathDenied(InputError):
+    """A file is not below the folders that may be read. Nothing is told of it, nor whether it exists."""
+
+    code = "path-denied"
+    usual_hint = "name a stored release, or have the server started with --read-root"
 
 
 class ExtractError(InputError):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import msgspec
 
 from abistore.cli.options import FILE
-from abistore.mcp.settings import Settings, variable
+from abistore.mcp.settings import Settings, folders, variable
 from abistore.mcp.transports.listening import Listening
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -51,6 +51,12 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "metavar": "ORIGIN",
         "help": "HTTP: a web site whose pages may call the server; repeatable.",
     },
+    "read_root": {
+        "multiple": True,
+        "type": FILE,
+        "metavar": "FOLDER",
+        "help": "Read files below it only; repeatable. Without one, HTTP reads none, and stdio all that you can.",
+    },
     "token_file": {
         "type": FILE,
         "help": "HTTP: the file of tokens, which `abistore mcp token` makes; else ABISTORE_MCP_TOKEN holds one.",
@@ -79,6 +85,11 @@ def listening(given: Mapping[str, Any]) -> Listening:
     )
 
 
+def read_roots(transport: str, given: Sequence[Path]) -> tuple[str, ...] | None:
+    """The folders below which files are read. Over HTTP no file is read where none is given."""
+    return folders(given) if given or transport == HTTP else None
+
+
 def serve(transport: str, settings: Settings, options: Mapping[str, Any], say: Callable[[str], None]) -> int:
     """Serve until there is nobody left to serve; the exit code."""
     if transport == HTTP:
@@ -96,5 +107,4 @@ def _serve_http(settings: Settings, options: Mapping[str, Any], say: Callable[[s
     where, known = listening(options), tokens(options["token_file"])
     from abistore.mcp.transports.http import serve_http
 
-    confined = msgspec.structs.replace(settings, read_roots=())
-    return serve_http(confined, where, known, lambda url: say(f"abistore mcp: serving on {url}"))
+    return serve_http(settings, where, known, lambda url: say(f"abistore mcp: serving on {url}"))

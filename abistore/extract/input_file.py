@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from abistore.confinement import open_file
 from abistore.errors import ExtractError, InputError, LimitExceeded
 
 HEAD_BYTES = 4096
@@ -121,8 +122,7 @@ class InputFile:
 
 def _open(path: Path) -> int:
     try:
-        # O_NONBLOCK: opening a FIFO returns at once instead of waiting for a writer.
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        return open_file(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file", "check the path") from None
     except PermissionError:

@@ -7,14 +7,14 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from abistore.confinement import exists, roots, status
+from abistore.errors import PathDenied
 from abistore.interface import Ruling, policies, ruling
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.settings import Settings
 
 LANGUAGES = ("c++", "c")
 REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baseline) or an absolute path"
-
-STORED_ONLY = "name a stored release, or have the server started with --read-root"
 
 
 def operand(settings: Settings, text: str, argument: str) -> str | Path:
@@ -27,14 +27,17 @@ def operand(settings: Settings, text: str, argument: str) -> str | Path:
 
 
 def file(settings: Settings, text: str, argument: str) -> Path:
-    """A regular file that is not too large. Nothing of it is read. Raises :class:`Refusal`."""
+    """A regular file that is not too large. Nothing of it is read. Raises :class:`Refusal`.
+
+    Whoever reads it opens it once, and judges again whether it may be read.
+    """
     path = Path(text)
     if not path.is_absolute():
         raise Refusal("INVALID_ARGUMENT", f"{argument} is a relative path", "give an absolute path")
-    if settings.read_roots is not None:
-        raise Refusal("PATH_DENIED", f"{argument} is not below a folder that is read", STORED_ONLY)
     try:
-        found = path.stat()
+        found = status(path)
+    except PathDenied:
+        raise _denied(argument) from None
     except (FileNotFoundError, NotADirectoryError):
         raise Refusal("NOT_FOUND", f"File not found for {argument}", REFERENCES) from None
     except (OSError, ValueError):
@@ -66,6 +69,17 @@ def check_headers(settings: Settings, headers: Sequence[str], argument: str) -> 
     """Headers are looked at as any other file, though nothing reads them yet. Raises :class:`Refusal`."""
     for number, header in enumerate(headers):
         file(settings, header, f"{argument}[{number}]")
+
+
+def check_folders(folders: Sequence[str], argument: str) -> None:
+    """Nothing looks into folders yet; where only some may be read, they are below those. Raises :class:`Refusal`."""
+    for number, folder in enumerate(folders):
+        if roots() is not None and not exists(Path(folder)):
+            raise _denied(f"{argument}[{number}]")
+
+
+def _denied(argument: str) -> Refusal:
+    return Refusal("PATH_DENIED", f"{argument} is not below a folder that may be read", PathDenied.usual_hint)
 
 
 def ruling_of(settings: Settings, policy: str, policy_file: str | None, suppression_file: str | None) -> Ruling | None:

@@ -38,6 +38,7 @@ WRITE = "start the server with --allow-write (ABISTORE_MCP_ALLOW_WRITE=1)"
 CODES: dict[str, Code] = {
     "usage": "INVALID_ARGUMENT",
     "input": "INVALID_ARGUMENT",
+    "path-denied": "PATH_DENIED",
     "extract": "EXTRACTION_FAILED",
     "limit": "LIMIT",
     "unknown-format": "UNSUPPORTED_FORMAT",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from abistore.confinement import canonical
 from abistore.errors import UsageError
 
 LogFormat: TypeAlias = Literal["text", "json"]
@@ -59,6 +61,15 @@ BOUNDS = ("timeout", "max_file_size", "max_memory", "max_concurrency", "max_resp
 def variable(name: str) -> str:
     """The environment variable of a setting: ``ABISTORE_MCP_TIMEOUT``."""
     return f"ABISTORE_MCP_{name.upper()}"
+
+
+def folders(given: Sequence[str | Path]) -> tuple[str, ...]:
+    """The folders of ``--read-root``, as paths are compared with them. Raises :class:`UsageError`."""
+    try:
+        return tuple(sorted(set(map(canonical, given))))
+    except (OSError, ValueError, RuntimeError) as error:
+        name = getattr(error, "filename", None) or "--read-root"
+        raise UsageError(f"--read-root {name}: is no folder that can be read", "name a folder that exists") from error
 
 
 def absolute(database: str | None) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import msgspec
 
+from abistore.confinement import exists
 from abistore.errors import InputError, SnapshotNotFound
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
@@ -46,10 +47,7 @@ def is_reference(text: str | Path) -> TypeGuard[str]:
 
 def os_path_exists(text: str | Path) -> bool:
     """Whether there is a file of this name."""
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):
-        return False
+    return exists(Path(text))
 
 
 class Operands:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
+from mcp.types import TextContent
 
 from abistore.cli.main import run
 from abistore.mcp.transports.tokens import tokens
@@ -23,14 +25,23 @@ from tests.mcp.over_http import INITIALIZE, Served, served
 
 
 @pytest.fixture(scope="module")
-def server(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def root(libraries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the server reads files from."""
+    found = tmp_path_factory.mktemp("root")
+    shutil.copy(libraries["2.0"], found / "libgeo.so")
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(stored: Path, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("http")
-    with served(folder, stored, "--log-format", "json", "--log-level", "debug") as found:
+    options = ("--log-format", "json", "--log-level", "debug", "--read-root", str(root))
+    with served(folder, stored, *options) as found:
         yield found
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_both_eras_are_answered_by_one_server(era: Era, server: Served) -> None:
+def test_both_eras_are_answered_by_one_server(era: Era, server: Served, root: Path) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
     async def progress(done: float, total: float | None, message: str | None) -> None:
@@ -38,11 +49,24 @@ def test_both_eras_are_answered_by_one_server(era: Era, server: Served) -> None:
 
     async def asked(client: Client) -> Any:
         await client.list_tools()
-        given = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}
+        given = {"old_input": "libgeo@1.0", "new_input": str(root / "libgeo.so")}
         return await client.call_tool("abi_compare", given, progress_callback=progress)
 
     answer = anyio.run(server.ask, asked, era)
     assert answer.structured_content["verdict"] == "BREAKING"
+    assert told and told[-1][1] == 1.0
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_file_elsewhere_is_not_read(era: Era, server: Served, libraries: dict[str, Path]) -> None:
+    async def asked(client: Client) -> list[str]:
+        paths = (str(libraries["1.0"]), "/nowhere/libgeo.so")
+        answers = [await client.call_tool("abi_dump", {"library_path": path}) for path in paths]
+        return [answer.content[0].text for answer in answers if isinstance(answer.content[0], TextContent)]
+
+    first, second = anyio.run(server.ask, asked, era)
+    assert first == second
+    assert '"code":"PATH_DENIED"' in first
 
 
 def test_without_a_token_nobody_is_answered_and_the_way_to_one_is_told(server: Served) -> None:

@@ -15,15 +15,16 @@ BELOW: dict[str, set[str]] = {
     "child": set(),
     "errors": {"urls"},
     "limits": {"errors"},
+    "confinement": {"errors"},
     "model": {"urls", "errors"},
-    "extract": {"urls", "child", "errors", "limits", "model"},
+    "extract": {"urls", "child", "errors", "limits", "confinement", "model"},
     "store": {"urls", "errors", "limits", "model"},
-    "compare": {"urls", "errors", "model"},
+    "compare": {"urls", "errors", "confinement", "model"},
     "report": {"urls", "errors", "limits", "model"},
-    "service": {"urls", "errors", "limits", "model", "extract", "store", "compare", "report"},
+    "service": {"urls", "errors", "limits", "confinement", "model", "extract", "store", "compare", "report"},
     "interface": {"errors", "model", "report", "service"},
-    "mcp": {"urls", "child", "errors", "limits", "model", "report", "interface"},
-    "cli": {"urls", "errors", "limits", "model", "report", "service", "mcp"},
+    "mcp": {"urls", "child", "errors", "limits", "confinement", "model", "report", "interface"},
+    "cli": {"urls", "errors", "limits", "confinement", "model", "report", "service", "mcp"},
 }
 """What each layer may import besides itself and the package's version."""
 

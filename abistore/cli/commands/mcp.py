@@ -13,7 +13,7 @@ import click
 from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, error_document, note, say_error, write_json
-from abistore.cli.serving import OPTIONS, serve, transport_options
+from abistore.cli.serving import OPTIONS, read_roots, serve, transport_options
 from abistore.cli.tables import table
 from abistore.errors import InputError, UsageError
 from abistore.mcp.settings import Settings, variable
@@ -119,7 +119,8 @@ def serve_command(
     """
     _require_sdk(context, settings)
     options = {name: given.pop(name) for name in OPTIONS if name in given}
-    started = Settings(database=settings.database, **given)
+    roots = read_roots(transport, options["read_root"])
+    started = Settings(database=settings.database, read_roots=roots, **given)
     if check:
         from abistore.mcp.setup.readiness import readiness
 

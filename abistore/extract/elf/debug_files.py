@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
@@ -103,16 +104,9 @@ def _candidates(elf: ElfFile, options: ExtractOptions) -> Iterator[_Candidate]:
     own = tuple(options.debug_dirs)
     seen: set[Path] = {elf.path.absolute()}
     for candidate in (*_by_build_id(elf, own), *_by_link(elf, own)):
-        if candidate.path not in seen and _is_file(candidate.path):
+        if candidate.path not in seen and is_file(candidate.path):
             seen.add(candidate.path)
             yield candidate
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a folder on the way may not be entered
-        return False
 
 
 def _by_build_id(elf: ElfFile, own: tuple[Path, ...]) -> Iterator[_Candidate]:
@@ -226,7 +220,7 @@ def _alternates(debug: ElfFile, name: str, build_id: str, options: ExtractOption
 
 
 def _alternate_at(path: Path, identity: str, max_bytes: int) -> ElfFile | None:
-    if not _is_file(path):
+    if not is_file(path):
         return None
     try:
         found = ElfFile(path, max_bytes)

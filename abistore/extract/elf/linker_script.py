@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from abistore.confinement import is_file
 from abistore.errors import ExtractError
 
 MOST_BYTES = 1 << 20
@@ -51,7 +52,7 @@ def find_library(script: Path, text: str) -> Path:
     names = named_libraries(text)
     for name in names:
         for candidate in _candidates(script.parent.absolute(), name):
-            if candidate.is_file():
+            if is_file(candidate):
                 return candidate
     listed = ", ".join(names) or "no library at all"
     raise ExtractError(

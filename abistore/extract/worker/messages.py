@@ -22,7 +22,8 @@ class ReadRequest:
     """Asks for the snapshots of the file whose descriptor comes with the message.
 
     ``folder`` is what paths are relative to. ``options`` are without their ``progress``, which is told where
-    ``tells_progress``. ``seconds`` and ``memory`` bound the reading where they are given.
+    ``tells_progress``. ``seconds`` and ``memory`` bound the reading where they are given, and
+    ``roots`` the folders that other files are read from.
     """
 
     path: Path
@@ -31,6 +32,7 @@ class ReadRequest:
     tells_progress: bool
     seconds: float | None
     memory: int | None
+    roots: tuple[str, ...] | None
 
 
 class ReadProgress(msgspec.Struct, frozen=True, tag=True):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from abistore import errors
 from abistore.child import Child
+from abistore.confinement import roots
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
@@ -91,7 +92,7 @@ class Worker:
     def _ask(self, channel: socket.socket, file: InputFile, options: ExtractOptions) -> None:
         silent, bounds = replace(options, progress=None), self.bounds
         tells_progress = options.progress is not None
-        request = ReadRequest(file.path, _folder(), silent, tells_progress, bounds.seconds, bounds.memory)
+        request = ReadRequest(file.path, _folder(), silent, tells_progress, bounds.seconds, bounds.memory, roots())
         try:
             send_request(channel, request, file.descriptor)
         except OSError:

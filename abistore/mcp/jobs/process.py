@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 
 from abistore.child import receive, resident, send
+from abistore.confinement import confined
 from abistore.interface import AbistoreError
 from abistore.limits import limits
 from abistore.mcp.answers.units import as_text, encoded, units
@@ -63,7 +64,7 @@ def _done(request: Request, say: Say) -> Done:
         decided=request.decided,
         progress=lambda what, done: say(Progress(what, done)),
     )
-    with limits(settings.timeout, settings.max_memory, request.tool):
+    with confined(settings.read_roots), limits(settings.timeout, settings.max_memory, request.tool):
         answer = _answer(request, call)
     return Done(answer, call.keep, resident())
 

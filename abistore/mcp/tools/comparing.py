@@ -35,7 +35,7 @@ from abistore.mcp.answers.compared import (
 from abistore.mcp.answers.written import address, check_format, written
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
-from abistore.mcp.operands import check_headers, check_language, operand, ruling_of
+from abistore.mcp.operands import check_folders, check_headers, check_language, operand, ruling_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import (
@@ -123,6 +123,7 @@ def abi_compare(
     shown = _filter(show_only)
     check_language(language)
     sides = [operand(call.settings, text, name) for text, name in ((old_input, "old_input"), (new_input, "new_input"))]
+    check_folders(include_dirs or (), "include_dirs")
     unread = _headers(call, headers=headers, old_headers=old_headers, new_headers=new_headers)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
     try:

@@ -14,7 +14,7 @@ from abistore.mcp.answers.compared import HEADERS_UNREAD, UNREAD, Gap, extent
 from abistore.mcp.answers.units import units
 from abistore.mcp.answers.written import MOST_UNITS
 from abistore.mcp.call import Call
-from abistore.mcp.operands import check_headers, check_language, file
+from abistore.mcp.operands import check_folders, check_headers, check_language, file
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import Language, Paths, described
 from abistore.model.digest import snapshot_digest
@@ -65,6 +65,7 @@ def abi_dump(
     path = file(call.settings, library_path, "library_path")
     check_language(language)
     check_headers(call.settings, headers or (), "headers")
+    check_folders(include_dirs or (), "include_dirs")
     options = ExtractOptions(version=version, max_bytes=call.settings.max_file_size, progress=call.progress)
     made = dump(path, options=options)
     unread = bool(headers or include_dirs)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from abistore.compare.policies.formats import plain_yaml
 from abistore.compare.policies.vocabulary import meant
+from abistore.confinement import open_file
 from abistore.errors import PolicyError
 from abistore.model.findings import RulingFile
 
@@ -70,8 +71,7 @@ class SourceFile(NamedTuple):
 def read_source(path: Path) -> SourceFile:
     """The file's text and what it is known by. Raises :class:`PolicyError`."""
     try:
-        # opened like this, a pipe that nobody writes to is no wait
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+        with os.fdopen(open_file(path), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise PolicyError(f"{path}: is not a regular file", "copy it to a regular file first")
             data = file.read(MOST_BYTES + 1)

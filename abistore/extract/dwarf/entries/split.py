@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from abistore.confinement import is_file
 from abistore.errors import InputError
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED, describe
@@ -99,7 +100,7 @@ class SplitFiles:
                 self._problem("corrupt-debug-info", f"{unit.sections.file.path.name}: {describe(fault)}")
 
     def _sections(self, path: Path) -> DebugSections | None:
-        if not path.is_file():
+        if not is_file(path):
             return None
         try:
             file = self._file.another(path)
