@@ -123,14 +123,13 @@ def abi_compare(
     shown = _filter(show_only)
     check_language(language)
     sides = [operand(call.settings, text, name) for text, name in ((old_input, "old_input"), (new_input, "new_input"))]
-    check_folders(include_dirs or (), "include_dirs")
-    unread = _headers(call, headers=headers, old_headers=old_headers, new_headers=new_headers)
+    unread = _unread(call, include_dirs, headers=headers, old_headers=old_headers, new_headers=new_headers)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
     try:
         report = _compared(call, sides, line, by)
     except Incomparable as error:
         return _incomparable(error)
-    answer = _answer(call, report, unread or (include_dirs or []))
+    answer = _answer(call, report, unread)
     if stat:
         return msgspec.structs.replace(answer, old=None, new=None)
     level = "normal" if show_impact and detail_level == "summary" else detail_level
@@ -158,11 +157,12 @@ def _filter(tokens: str | Sequence[str] | None) -> Any:
     return showing(",".join("library" if word.strip() == "elf" else word for word in words))
 
 
-def _headers(call: Call, **given: Sequence[str] | None) -> list[str]:
-    """The headers that were named, each of which is a file."""
+def _unread(call: Call, folders: Sequence[str] | None, **given: Sequence[str] | None) -> list[str]:
+    """The headers that were named, each of which is a file, or the folders with them."""
+    check_folders(folders or (), "include_dirs")
     for name, headers in given.items():
         check_headers(call.settings, headers or (), name)
-    return [header for headers in given.values() for header in headers or ()]
+    return [header for headers in given.values() for header in headers or ()] or list(folders or ())
 
 
 def _compared(call: Call, sides: list[str | Path], line: str | None, by: Ruling | None) -> Report:

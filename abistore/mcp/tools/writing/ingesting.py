@@ -14,7 +14,7 @@ from abistore.mcp.answers.compared import HEADERS_UNREAD, ComparedSide, Gap, cou
 from abistore.mcp.answers.units import fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
-from abistore.mcp.operands import check_headers, check_language, file, ruling_of
+from abistore.mcp.operands import check_folders, check_headers, check_language, file, ruling_of
 from abistore.mcp.refusals import Refusal, refusal_for
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import (
@@ -89,6 +89,7 @@ def abi_ingest(
     path = file(call.settings, library_path, "library_path")
     check_language(language)
     check_headers(call.settings, headers or (), "headers")
+    check_folders(include_dirs or (), "include_dirs")
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
     gate = Gate(against, fail_on, requirement(require_evidence), by, keep_failed)
     plan = IngestPlan(
