@@ -9,6 +9,7 @@ A call goes through these rooms, each of which knows those above it::
     operands, lines, handles     what arguments mean: files and references, lines, comparisons
     tools/, resources/           one function each: arguments in, an answer or a text out
     completions, prompts/        words for arguments; what people start
+    watching                     what addresses say now, for those who subscribed to them
     jobs/                        the processes in which bodies run, killed when a call takes too long
     serving/                     the SDK's server: every call, reading, error and line of the log
     server                       all of it as one server

@@ -47,12 +47,19 @@ class Call:
         self.decided = decided
         self.progress = progress
         self.keep: tuple[str, bytes] | None = None
+        self._store: OpenStore | None = None
 
     @contextmanager
     def store(self) -> Iterator[OpenStore]:
-        """The store, to which nothing is written. Raises :class:`StoreError`."""
-        with open_store(self.settings.database, read_only=True) as store:
-            yield store
+        """The store, to which nothing is written; within another ``with``, that one. Raises :class:`StoreError`."""
+        if self._store is not None:
+            yield self._store
+            return
+        with open_store(self.settings.database, read_only=True) as self._store:
+            try:
+                yield self._store
+            finally:
+                self._store = None
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Iterator[OpenStore]:

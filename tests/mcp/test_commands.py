@@ -41,7 +41,7 @@ def test_addresses_and_prompts_are_listed(said: Any) -> None:
     code, out, _ = said("resources")
     assert code == 0
     assert "abistore://libraries/{library}/history" in out
-    assert len(json.loads(said("resources", "--json")[1])["resources"]) == len(RESOURCES)
+    assert len(json.loads(said("resources", "--json")[1])["resources"]) == len([*RESOURCES, "libgeo"])
     code, out, _ = said("prompts")
     assert code == 0
     assert "review_release" in out

@@ -57,7 +57,7 @@ def test_every_resource_is_listed_with_what_it_is(agent: Agent) -> None:
         return (await client.list_resources()).resources, (await client.list_resource_templates()).resource_templates
 
     fixed, templates = agent.ask(asked)
-    assert {each.name for each in (*fixed, *templates)} == set(RESOURCES)
+    assert {each.name for each in (*fixed, *templates)} == {*RESOURCES, "libgeo"}
     assert {each.uri for each in fixed} >= {"abistore://libraries", "abistore://schema", "abistore://latest/summary"}
     for each in (*fixed, *templates):
         assert each.description

@@ -76,7 +76,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("operands", "lines", "handles"),
         ("tools",),
         ("resources", "prompts"),
-        ("completions",),
+        ("completions", "watching"),
         ("jobs",),
         ("serving",),
         ("server",),

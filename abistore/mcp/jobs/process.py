@@ -19,6 +19,7 @@ from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, d
 from abistore.mcp.refusals import Refusal, refusal_of
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.tools.all import tools_of
+from abistore.mcp.watching import WATCH, seen
 
 Say = Callable[[Reply], None]
 
@@ -81,6 +82,8 @@ def _answer(request: Request, call: Call) -> str:
         return answer
     if request.tool == COMPLETE:
         return encoded(candidates(call, **request.arguments)).decode()
+    if request.tool == WATCH:
+        return encoded(seen(call, **request.arguments)).decode()
     return RESOURCES[request.tool](call, **request.arguments)
 
 

@@ -54,6 +54,13 @@ class Audit:
         """One line about a call."""
         self._logger.info(_as_json(call) if self._format == "json" else _as_text(call))
 
+    def warn(self, text: str) -> None:
+        """One line about the server itself."""
+        said = in_line(text, 400)
+        self._logger.warning(
+            json.dumps({"warning": said}) if self._format == "json" else f"WARNING: abistore.mcp: {said}"
+        )
+
     def trace(self, error: BaseException | None) -> None:
         """The traceback of a bug; clients are told its class only."""
         self._logger.error("internal error", exc_info=error)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any
 
+import anyio
 import msgspec
 from mcp import MCPError
 from mcp.server.mcpserver.exceptions import ToolError
@@ -22,10 +24,13 @@ from abistore.mcp.serving.asker import Asked, actor, asker, client
 from abistore.mcp.serving.audit import Audit, AuditedCall, Status
 from abistore.mcp.serving.comparisons import Comparisons
 from abistore.mcp.serving.deciding import Find, cannot_ask
-from abistore.mcp.serving.envelope import failed, invalid, paths
+from abistore.mcp.serving.envelope import failed, invalid, paths, without_folders
 from abistore.mcp.serving.logs import configure
 from abistore.mcp.serving.reading import ReadingServer
 from abistore.mcp.serving.schemas import served
+from abistore.mcp.serving.subscribers import Subscribers
+from abistore.mcp.serving.subscribing import Subscribing
+from abistore.mcp.serving.watcher import Watcher
 from abistore.mcp.settings import WRITE, Settings, absolute
 from abistore.mcp.tools.all import WRITING
 from abistore.mcp.tools.declaration import Tool
@@ -43,8 +48,32 @@ class Server(ReadingServer):
         configure(settings.log_level)
         self.writing = {name for name, tool in tools.items() if tool.writes}
         served_tools = [served(tool, self._runner(name), self._finder(tool)) for name, tool in tools.items()]
-        super().__init__("abistore", version=__version__, tools=served_tools, **described)
+        self.subscribers = Subscribers()
+        self.watcher = Watcher(self.subscribers, self.look, self.warn)
+        super().__init__(
+            "abistore",
+            version=__version__,
+            tools=served_tools,
+            lifespan=self._living,
+            subscriptions=self.subscribers.bus,
+            **described,
+        )
         self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
+        Subscribing(self.subscribers, self.watcher).install(self)
+
+    @asynccontextmanager
+    async def _living(self, server: object) -> AsyncIterator[None]:
+        """What runs as long as the server does."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.watcher.run)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    def warn(self, text: str) -> None:
+        """Tell in the log what is wrong with the server, without folders of this machine."""
+        self.audit.warn(without_folders(text, paths([self.bounds.database])))
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Asked | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mcp import MCPError
@@ -42,9 +42,13 @@ from abistore.mcp.resources.declaration import ReadableResource
 from abistore.mcp.serving.comparisons import Comparisons
 from abistore.mcp.serving.envelope import paths, without_folders
 from abistore.mcp.settings import Settings
+from abistore.mcp.watching import WATCH, Look, decode_seen
+from abistore.model.words.characters import in_line
 
 LONGEST = 200
 """How many characters an argument of a prompt has at most."""
+
+NOTHING: Mapping[str, str] = {}
 
 
 class ReadingServer(MCPServer[Any]):
@@ -55,12 +59,13 @@ class ReadingServer(MCPServer[Any]):
     comparisons: Comparisons
 
     async def list_resources(self) -> list[Resource]:
-        """Those with an address of their own."""
-        return [
+        """Those with an address of their own, and a page for each library that is stored: the first hundred."""
+        fixed = [
             Resource(uri=each.uri, name=each.name, description=each.description, mime_type=each.mime)
             for each in RESOURCES.values()
             if not each.is_template
         ]
+        return [*fixed, *(_page_of(library) for library in await self._words("library"))]
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Those whose address has variables."""
@@ -85,6 +90,13 @@ class ReadingServer(MCPServer[Any]):
             said = f"{refusal.message}: {refusal.hint}" if refusal.hint else refusal.message
             raise kind(without_folders(said, paths([self.bounds.database]))) from refusal
         return [ReadResourceContents(content=done.answer, mime_type=resource.mime)]
+
+    async def look(self, mark: str, uris: Collection[str]) -> Look:
+        """What addresses say now; unknown ones say nothing. Raises :class:`Refusal`."""
+        found = {uri: _matched(uri) for uri in uris}
+        asked = {uri: (one[0].name, one[1]) for uri, one in found.items() if one is not None}
+        done = await self.jobs.run(Request(WATCH, {"mark": mark, "addresses": asked}, self.bounds))
+        return decode_seen(done.answer)
 
     def kept_for(self, arguments: Mapping[str, Any]) -> bytes | None:
         """The report of the comparison that arguments name, where it is kept. Raises :class:`Refusal`."""
@@ -136,12 +148,24 @@ class ReadingServer(MCPServer[Any]):
     ) -> Completion:
         """Words for an argument."""
         given = dict(context.arguments or {}) if context else {}
-        asked = {"argument": argument.name, "start": argument.value[:LONGEST], "given": given}
+        return Completion(values=await self._words(argument.name, argument.value[:LONGEST], given))
+
+    async def _words(self, argument: str, start: str = "", given: Mapping[str, str] = NOTHING) -> list[str]:
+        """Words for an argument; none where the store cannot be read."""
+        asked = {"argument": argument, "start": start, "given": dict(given)}
         try:
             done = await self.jobs.run(Request(COMPLETE, asked, self.bounds))
         except Refusal:
-            return Completion(values=[])
-        return Completion(values=json.loads(done.answer))
+            return []
+        words: list[str] = json.loads(done.answer)
+        return words
+
+
+def _page_of(library: str) -> Resource:
+    page = RESOURCES["history_page"]
+    uri = UriTemplate.parse(page.uri).expand({"library": library})
+    shown = in_line(library, LONGEST)
+    return Resource(uri=uri, name=shown, description=f"The releases of {shown}, with verdicts.", mime_type=page.mime)
 
 
 def _argument(name: str) -> PromptArgument:
