@@ -11,7 +11,7 @@ import pytest
 
 from abistore.cli.main import run
 from abistore.mcp.resources.all import RESOURCES
-from abistore.mcp.setup.clients import FILES, snippet
+from abistore.mcp.setup.clients import starting
 from abistore.mcp.tools.all import TOOLS
 
 
@@ -83,30 +83,10 @@ def test_readiness_is_told(said: Any) -> None:
     assert "ready, 3 releases of 1 library, schema" in out
 
 
-@pytest.mark.parametrize("client", sorted(FILES))
-@pytest.mark.parametrize("uvx", [False, True])
-def test_a_configuration_is_json_with_one_command_below_the_clients_key(client: str, uvx: bool, said: Any) -> None:
-    code, out, _ = said("config", client, "--db", "abi.db", *(["--uvx"] if uvx else []))
-    assert code == 0
-    (servers,) = json.loads(out).values()
-    (server,) = servers.values()
-    assert list(servers) == ["abistore"]
-    assert server["command"] == ("uvx" if uvx else "abistore-mcp")
-    assert Path(server["args"][-1]).is_absolute()
-    assert ("type" in server) == (client == "vscode")
-    assert ("servers" if client == "vscode" else "mcpServers") in json.loads(out)
-
-
 def test_the_line_that_adds_the_server_to_claude_code_is_one_command() -> None:
-    (*_, line) = snippet("claude-code", "/a b/abi.db").notes
+    (*_, line) = starting("claude-code", "/a b/abi.db").notes
     words = shlex.split(line.removeprefix("or run: "))
     assert words == ["claude", "mcp", "add", "abistore", "--", "abistore-mcp", "--db", "/a b/abi.db"]
-
-
-def test_a_password_is_in_no_configuration() -> None:
-    found = snippet("cursor", "postgresql://me:secret@db/abi")
-    assert "secret" not in found.text
-    assert "ABISTORE_DB" in " ".join(found.notes)
 
 
 def test_without_the_extra_there_is_a_hint(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,12 +237,21 @@ def _pair(word: str) -> tuple[str, str]:
 @mcp_command.command("config")
 @click.argument("client", type=click.Choice(("claude-code", "claude-desktop", "cursor", "vscode")))
 @click.option("--uvx", is_flag=True, help="Have uvx install and start the server.")
+@click.option("--allow-write", is_flag=True, help="Have it started with the tools that write, too.")
+@click.option("--url", help="Reach a server that runs, over HTTP.")
 @store_command
-def config_command(settings: SharedSettings, /, *, client: str, uvx: bool) -> None:
-    """Print what the configuration file of CLIENT needs to start the server."""
-    from abistore.mcp.setup.clients import snippet
+def config_command(settings: SharedSettings, /, *, client: str, uvx: bool, allow_write: bool, url: str | None) -> None:
+    """Print what the configuration file of CLIENT needs to start the server.
 
-    found = snippet(client, settings.database, uvx=uvx)
+    With --url it needs no command but the token of that server. No token or password is written into a file that
+    people share.
+    """
+    from abistore.mcp.setup.clients import reaching, starting
+
+    if url and (uvx or allow_write):
+        told = "--uvx and --allow-write are for a server that the client starts"
+        raise UsageError(f"--url {url}: {told}", "give --allow-write to `abistore mcp serve`")
+    found = reaching(client, url) if url else starting(client, settings.database, uvx=uvx, allow_write=allow_write)
     for line in found.notes:
         note(settings, line)
     answer(settings, {"client": client, "file": found.file, "config": found.config}, lambda: found.text)
