@@ -55,7 +55,7 @@ _LABELS = (tables.library.c.name, tables.line.c.target, tables.line.c.profile)
 _LINES = select(tables.line.c.id, *_LABELS).select_from(tables.line.join(tables.library)).order_by(*_LABELS)
 
 
-def check(database: Database, quick: bool, progress: Progress | None) -> tuple[str, ...]:
+def check(database: Database, *, quick: bool = False, progress: Progress | None = None) -> tuple[str, ...]:
     """Everything that is wrong with the store, a sentence each; empty where it is sound.
 
     ``quick`` is the database's own structure, its indexes, and what tells missing rows: the sums and the audit's chain.
@@ -87,7 +87,7 @@ def _sums(database: Database) -> Problems:
         for condition in (cards.RELEASES, cards.CANDIDATES):
             yield from _told(database, partial(cards.of_library, database, condition, (library, None, None)))
     yield from _told(database, lambda: cards.find(database, cards.SNAPSHOT.superseded == 1))
-    yield from _told(database, lambda: baselines.standing(database, None))
+    yield from _told(database, lambda: baselines.standing(database))
 
 
 def _told(database: Database, read: Callable[[], object]) -> Problems:

@@ -58,7 +58,7 @@ def link(before: bytes, said: Sequence[str]) -> bytes:
     return digest(encode((before, *said)))
 
 
-def records(database: Database, limit: int) -> tuple[AuditRecord, ...]:
+def records(database: Database, limit: int = 100) -> tuple[AuditRecord, ...]:
     """The last ``limit`` mutations, newest first. Raises :class:`StoreError` where one was changed or taken away."""
     rows = database.rows(_LAST, {"most": limit + 1})
     expected = rows[0][-1] if rows else None

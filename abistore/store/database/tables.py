@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
@@ -20,6 +22,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.schema import SchemaItem
 
 
 class StoredBytes(LargeBinary):
@@ -47,32 +50,33 @@ Small = SmallInteger().with_variant(Integer(), "sqlite")
 Checksum = BigInteger().with_variant(Integer(), "sqlite")
 """Of a row, or the sum of those of several rows: see :mod:`abistore.store.database.seals`."""
 
-root = Table(
+
+def _table(name: str, *parts: SchemaItem, **options: Any) -> Table:
+    """A table of the store; one in SQLite too holds nothing but what its columns say."""
+    return Table(name, metadata, *parts, **options, sqlite_strict=True)
+
+
+root = _table(
     "root",
-    metadata,
     Column("id", Identifier, primary_key=True, autoincrement=False),
     Column("libraries", Checksum, nullable=False, comment="The sum over all libraries"),
     Column("audit", StoredBytes, nullable=False, comment="The digest of the last row of the audit"),
     CheckConstraint("id = 1", name="one"),
     comment="One row, that tells whether a library or the end of the audit is missing",
-    sqlite_strict=True,
 )
 
-library = Table(
+library = _table(
     "library",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("scheme", Text, nullable=False),
     Column("lines", Checksum, nullable=False, comment="The sum over its lines, as far as they never change"),
     Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
     comment="A lineage name, and the scheme that orders its versions",
-    sqlite_strict=True,
 )
 
-line = Table(
+line = _table(
     "line",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("library_id", Identifier, ForeignKey("library.id"), nullable=False),
     Column("target", Text, nullable=False),
@@ -86,7 +90,6 @@ line = Table(
     Column("checksum", Checksum, nullable=False, comment="Of all its columns; 0 before its first snapshot"),
     UniqueConstraint("library_id", "target", "profile"),
     comment="What has one history: a library, on one target, in one build profile",
-    sqlite_strict=True,
 )
 
 CURRENT_VERSION = Index(
@@ -94,9 +97,8 @@ CURRENT_VERSION = Index(
 )
 """Its condition for PostgreSQL is said where that is connected to: saying it here loads a dialect that few need."""
 
-snapshot = Table(
+snapshot = _table(
     "snapshot",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("line_id", Identifier, ForeignKey("line.id"), nullable=False),
     Column("sequence", Integer, nullable=False),
@@ -132,61 +134,49 @@ snapshot = Table(
     Index("ix_snapshot_sha256", "sha256"),
     Index("ix_snapshot_size", "size"),
     CURRENT_VERSION,
-    sqlite_strict=True,
 )
 
-location = Table(
+location = _table(
     "location",
-    metadata,
     Column("snapshot_id", Identifier, ForeignKey("snapshot.id"), primary_key=True, autoincrement=False),
     Column("body", StoredBytes, nullable=False),
     comment="Where a snapshot's declarations stand, packed: lines move in every release",
-    sqlite_strict=True,
 )
 
-name = Table(
+name = _table(
     "name",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("spelling", Text, nullable=False),
     Column("digest", StoredBytes, nullable=False, unique=True),
     Column("entries", Checksum, nullable=False, comment="The sum over its entries in all lines"),
     comment="Unique by the digest of kind and spelling: a spelling may be longer than an index allows",
-    sqlite_strict=True,
 )
 
-calling = Table(
+calling = _table(
     "calling",
-    metadata,
     Column("word", Identifier, primary_key=True, autoincrement=False, comment="The CRC-32 of a qualified name"),
     Column("name_id", Identifier, ForeignKey("name.id"), primary_key=True, autoincrement=False),
     comment="What a programmer may call a function or variable: see abistore.store.snapshots.calling",
     sqlite_with_rowid=False,
-    sqlite_strict=True,
 )
 
-calling_sum = Table(
+calling_sum = _table(
     "calling_sum",
-    metadata,
     Column("bucket", Identifier, primary_key=True, autoincrement=False, comment="The first 10 of 32 bits of a word"),
     Column("sum", Checksum, nullable=False, comment="The sum over the rows of calling that have such words"),
-    sqlite_strict=True,
 )
 
-shape = Table(
+shape = _table(
     "shape",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("digest", StoredBytes, nullable=False, unique=True),
     Column("body", Text, nullable=False, comment="The canonical JSON that the digest is of"),
     comment="Content-addressed and append-only, shared by all lines",
-    sqlite_strict=True,
 )
 
-entry = Table(
+entry = _table(
     "entry",
-    metadata,
     Column("line_id", Identifier, ForeignKey("line.id"), primary_key=True, autoincrement=False),
     Column("last_seq", Integer, primary_key=True, autoincrement=False),
     Column("facet", Small, primary_key=True, autoincrement=False, comment="0 symbol, 1 layout, 2 source"),
@@ -197,15 +187,13 @@ entry = Table(
     Index("ix_entry_name_id", "name_id"),
     comment="A name had a shape in a line's snapshots first_seq..last_seq, as far as they observed the facet",
     sqlite_with_rowid=False,
-    sqlite_strict=True,
 )
 
 OPEN = 2**31 - 1
 """``last_seq`` of an entry that held in the line's latest snapshot of its facet."""
 
-baseline_move = Table(
+baseline_move = _table(
     "baseline_move",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("line_id", Identifier, ForeignKey("line.id"), nullable=False),
     Column("channel", Text, nullable=False),
@@ -217,12 +205,10 @@ baseline_move = Table(
     Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
     Index("ix_baseline_move_line_id_channel", "line_id", "channel"),
     comment="Append-only; a channel stands where its last move put it",
-    sqlite_strict=True,
 )
 
-verdict = Table(
+verdict = _table(
     "verdict",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("old_id", Identifier, ForeignKey("snapshot.id"), nullable=False),
     Column("new_id", Identifier, ForeignKey("snapshot.id"), nullable=False),
@@ -246,44 +232,36 @@ verdict = Table(
     Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
     Index("ix_verdict_new_id_old_id", "new_id", "old_id"),
     comment="Append-only judgements: what a timeline shows of them",
-    sqlite_strict=True,
 )
 
-finding = Table(
+finding = _table(
     "finding",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("key", StoredBytes, nullable=False, unique=True, comment="Its identity, then a digest of its body"),
     Column("verdict_id", Identifier, ForeignKey("verdict.id"), nullable=False, comment="The first that had it"),
     Column("body", StoredBytes, nullable=False, comment="JSON, deflated with a dictionary"),
     Column("checksum", Checksum, nullable=False, comment="Of its key and its first verdict; the key is of its body"),
     comment="Content-addressed and append-only, shared by all verdicts: facts, and nothing that the releases tell",
-    sqlite_strict=True,
 )
 
-consequence = Table(
+consequence = _table(
     "consequence",
-    metadata,
     Column("identity", StoredBytes, primary_key=True),
     Column("finding_id", Identifier, ForeignKey("finding.id"), primary_key=True, autoincrement=False),
     comment="In which findings a consequence of this identity is told",
     sqlite_with_rowid=False,
-    sqlite_strict=True,
 )
 
-verdict_part = Table(
+verdict_part = _table(
     "verdict_part",
-    metadata,
     Column("verdict_id", Identifier, ForeignKey("verdict.id"), primary_key=True, autoincrement=False),
     Column("part", Text, primary_key=True, comment="findings, suppressed, advice: ids, packed; remarks: JSON, zlib"),
     Column("body", StoredBytes, nullable=False),
     comment="What a verdict consists of, as far as a timeline does not show it",
-    sqlite_strict=True,
 )
 
-audit = Table(
+audit = _table(
     "audit",
-    metadata,
     Column("id", Identifier, primary_key=True),
     Column("at", Text, nullable=False, comment="ISO 8601, UTC"),
     Column("actor", Text, nullable=False),
@@ -292,7 +270,6 @@ audit = Table(
     Column("detail", Text, nullable=False),
     Column("digest", StoredBytes, nullable=False, comment="Of this row and of the digest of the row before"),
     comment="Every mutation, written in the same transaction",
-    sqlite_strict=True,
 )
 
 version = Table(

@@ -40,8 +40,9 @@ from abistore.store.snapshots.memory import RowMemory
 from abistore.store.snapshots.read import places
 
 _VERDICT = tables.verdict.c
+_COUNTS = ("breaking", "api_breaks", "risk_changes", "compatible", "notices", "suppressed", "not_checked")
 SUMMARY = (
-    *("verdict", "breaking", "api_breaks", "risk_changes", "compatible", "notices", "suppressed", "not_checked"),
+    *("verdict", *_COUNTS),
     *("added", "removed", "changed", "policy", "policy_digest", "suppression_digest", "engine", "judged"),
 )
 _SEALED = (
@@ -117,16 +118,10 @@ def summaries(database: Database, line: LineKey, engine: str) -> Mapping[tuple[i
 def summary(given: StoredVerdict) -> VerdictSummary:
     """What a timeline shows of a judgement."""
     comparison = given.comparison
-    counts = {impact: _count(comparison.findings, impact) for impact in Impact}
+    counts = [_count(comparison.findings, impact) for impact in reversed(Impact) if impact is not Impact.ADVICE]
     return VerdictSummary(
         verdict=comparison.verdict,
-        breaking=counts[Impact.BREAKING],
-        api_breaks=counts[Impact.API_BREAK],
-        risk_changes=counts[Impact.RISK],
-        compatible=counts[Impact.COMPATIBLE],
-        notices=counts[Impact.NOTICE],
-        suppressed=len(comparison.suppressed),
-        not_checked=len(comparison.not_checked),
+        **dict(zip(_COUNTS, (*counts, len(comparison.suppressed), len(comparison.not_checked)), strict=True)),
         churn=given.churn,
         unequal_evidence=unequal_evidence(given.old.evidence, given.new.evidence),
         ruling=RulingKey.of(comparison),
@@ -265,26 +260,19 @@ def _insert(database: Database, sides: tuple[int, int], told: VerdictSummary) ->
 
 def _values(told: VerdictSummary) -> tuple[object, ...]:
     """A summary as the columns of :data:`SUMMARY` have it."""
-    counts = (told.breaking, told.api_breaks, told.risk_changes, told.compatible, told.notices, told.suppressed)
+    counts = (getattr(told, column) for column in _COUNTS)
     churn = (told.churn.added, told.churn.removed, told.churn.changed)
-    return (int(told.verdict), *counts, told.not_checked, *churn, *told.ruling, told.engine, stamp(told.judged))
+    return (int(told.verdict), *counts, *churn, *told.ruling, told.engine, stamp(told.judged))
 
 
 def _summary(row: Row, evidence: tuple[Iterable[Evidence], Iterable[Evidence]]) -> VerdictSummary:
-    verdict, breaking, api_breaks, risk_changes, compatible, notices, suppressed, not_checked = row[:8]
-    *churn, policy, policy_digest, suppression_digest, engine, judged = row[8:]
+    (verdict, *counts), churn, (*ruling, engine, judged) = row[:8], row[8:11], row[11:]
     return VerdictSummary(
         verdict=Verdict(verdict),
-        breaking=breaking,
-        api_breaks=api_breaks,
-        risk_changes=risk_changes,
-        compatible=compatible,
-        notices=notices,
-        suppressed=suppressed,
-        not_checked=not_checked,
+        **dict(zip(_COUNTS, counts, strict=True)),
         churn=Churn(*churn),
         unequal_evidence=unequal_evidence(*evidence),
-        ruling=RulingKey(policy, policy_digest, suppression_digest),
+        ruling=RulingKey(*ruling),
         engine=engine,
         judged=datetime.fromisoformat(judged),
     )

@@ -18,7 +18,7 @@ from abistore.store.releases.holding import hold_stored
 FACTS: tuple[str, ...] = ReleaseFacts.__struct_fields__
 
 
-def supplement(database: Database, release: Release, said: ReleaseFacts, actor: str) -> Amendment:
+def supplement(database: Database, release: Release, said: ReleaseFacts, actor: str = "") -> Amendment:
     """Fill the empty facts of ``release``: day, revision, CI job. A fact with another value stays."""
     given = _given(said)
     if all(getattr(release, fact) == value for fact, value in given.items()):
@@ -31,7 +31,7 @@ def supplement(database: Database, release: Release, said: ReleaseFacts, actor: 
 
 
 def amend(
-    database: Database, release: Release, said: ReleaseFacts, *, clear: Sequence[str], actor: str, reason: str
+    database: Database, release: Release, said: ReleaseFacts, *, clear: Sequence[str] = (), actor: str, reason: str
 ) -> Amendment:
     """Say something else about ``release``, and of ``clear`` nothing any more."""
     given = _given(said)

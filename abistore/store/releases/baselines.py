@@ -41,13 +41,13 @@ def current(database: Database, line: LineKey, channel: str) -> str | None:
     return own[-1].version if own else None
 
 
-def standing(database: Database, library: str | None) -> tuple[BaselineMove, ...]:
+def standing(database: Database, library: str | None = None) -> tuple[BaselineMove, ...]:
     """The move that put each channel where it stands, by line and channel; cleared channels are left out."""
     last = {(move.line, move.channel): move for move in _moves(database, library)}
     return tuple(last[key] for key in sorted(last) if last[key].version is not None)
 
 
-def history(database: Database, library: str, channel: str | None) -> tuple[BaselineMove, ...]:
+def history(database: Database, library: str, channel: str | None = None) -> tuple[BaselineMove, ...]:
     """All moves of a library's channels, oldest first."""
     return tuple(move for move in _moves(database, library) if channel in {None, move.channel})
 
@@ -67,7 +67,7 @@ def follow(database: Database, old: Release, new: Release, *, actor: str, reason
 
 
 def move(
-    database: Database, line: LineKey, channel: str, version: str | None, *, actor: str, reason: str
+    database: Database, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""
 ) -> BaselineMove:
     """Put ``channel`` at ``version``, or clear it; a no-op that returns the earlier move where it stands there.
 

@@ -12,7 +12,7 @@ from abistore.store.releases.holding import hold_stored
 from abistore.store.releases.releases import candidates, releases
 
 
-def forget(database: Database, release: Release, actor: str, reason: str) -> None:
+def forget(database: Database, release: Release, actor: str = "", reason: str = "") -> None:
     """Take ``release``, or a candidate, out of its line; what is stored of it stays for the audit, as that of a
     replaced one does.
 

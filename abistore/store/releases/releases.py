@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import ColumnElement, and_, select
 
 from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
-from abistore.model.history import LineKey, Release
+from abistore.model.history import DEFAULT_PROFILE, LineKey, Release
 from abistore.model.labels.versions import position
 from abistore.model.words.nearness import did_you_mean, near
 from abistore.store.database.database import Database
@@ -30,13 +30,15 @@ def lines(database: Database, holding: ColumnElement[bool] = cards.RELEASES) -> 
     return tuple(line.key for line in every(database) if cards.total(line, holding))
 
 
-def no_library(database: Database, library: str, target: str | None, profile: str | None) -> AbistoreError:
+def no_library(
+    database: Database, library: str, target: str | None = None, profile: str | None = None
+) -> AbistoreError:
     """Why nothing is stored of ``library``, with what was probably meant."""
     stored = lines(database)
     if own := [str(line) for line in stored if line.library == library]:
         wanted = ", ".join(word for word in (target, profile) if word)
         return SnapshotNotFound(f"{library}: not stored for {wanted}", f"stored: {'; '.join(own)}")
-    if kept := [candidate.reference for candidate in candidates(database, library, None, None)]:
+    if kept := [candidate.reference for candidate in candidates(database, library)]:
         return SnapshotNotFound(f"{library}: no release is stored, only candidates", f"kept: {', '.join(kept)}")
     names = sorted({line.library for line in stored})
     head, at, _ = library.partition("@")
@@ -47,12 +49,16 @@ def no_library(database: Database, library: str, target: str | None, profile: st
     return SnapshotNotFound(f"{library}: no such library in {database.where}", hint)
 
 
-def releases(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
-    """The current releases of a library, line by line, each line in release order."""
+def releases(
+    database: Database, library: str, target: str | None = None, profile: str | None = None
+) -> tuple[Release, ...]:
+    """The current releases of a library, line by line, each line in release order. Empty where there are none."""
     return in_release_order(database, cards.of_library(database, cards.RELEASES, (library, target, profile)))
 
 
-def candidates(database: Database, library: str, target: str | None, profile: str | None) -> tuple[Release, ...]:
+def candidates(
+    database: Database, library: str, target: str | None = None, profile: str | None = None
+) -> tuple[Release, ...]:
     """What failed its gate and was kept, of a library: line by line, in the order of ingestion."""
     found = cards.of_library(database, cards.CANDIDATES, (library, target, profile))
     return tuple(sorted(found, key=lambda one: (one.line, one.sequence)))
@@ -65,18 +71,23 @@ def with_types(database: Database) -> frozenset[LineKey]:
     return frozenset(LineKey(*row[:3]) for row in rows if row[3] in shown)
 
 
+def by_line(found: Iterable[Release]) -> dict[LineKey, list[Release]]:
+    """``found`` by the lines that they are of, in the order in which they come."""
+    parted: dict[LineKey, list[Release]] = {}
+    for release in found:
+        parted.setdefault(release.line, []).append(release)
+    return parted
+
+
 def in_release_order(database: Database, found: Iterable[Release]) -> tuple[Release, ...]:
     """``found``, line by line, each line under its scheme."""
-    by_line: dict[LineKey, list[Release]] = {}
-    for release in found:
-        by_line.setdefault(release.line, []).append(release)
     ordered: list[Release] = []
     schemes: dict[LineKey, str] = {}
-    for line in sorted(by_line):
+    for line, members in sorted(by_line(found).items()):
         if line not in schemes:
             schemes |= schemes_of(database, line.library)
         chosen = schemes[line]
-        ordered += sorted(by_line[line], key=lambda release: position(release.version, release.sequence, chosen))
+        ordered += sorted(members, key=lambda release: position(release.version, release.sequence, chosen))
     return tuple(ordered)
 
 
@@ -104,7 +115,13 @@ def preceding(database: Database, line: LineKey, version: str, sequence: int = O
     return before[-1] if before else None
 
 
-def known(database: Database, sha256: str, version: str | None, profile: str, library: str | None) -> Release | None:
+def known(
+    database: Database,
+    sha256: str,
+    version: str | None = None,
+    profile: str = DEFAULT_PROFILE,
+    library: str | None = None,
+) -> Release | None:
     """The current release that was read here from the very file with this SHA-256, the latest ingested of several.
 
     What came in as JSON says itself which file it is of, and does not answer for it.
@@ -115,7 +132,13 @@ def known(database: Database, sha256: str, version: str | None, profile: str, li
     return found[-1] if found else None
 
 
-def may_know(database: Database, size: int, version: str | None, profile: str, library: str | None) -> bool:
+def may_know(
+    database: Database,
+    size: int,
+    version: str | None = None,
+    profile: str = DEFAULT_PROFILE,
+    library: str | None = None,
+) -> bool:
     """Whether a current release was read here from a file of ``size`` bytes: asked sooner than the digest is made."""
     condition = and_(cards.SNAPSHOT.size == size, _labelled(version, profile, library))
     return bool(database.rows(select(1).select_from(cards.SOURCES).where(condition).limit(1)))

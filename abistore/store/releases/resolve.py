@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, and_, case, func, select
 
@@ -13,13 +13,13 @@ from abistore.model.words.nearness import LOOSELY_ALIKE, close, did_you_mean, ne
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
 from abistore.store.releases import baselines, cards
-from abistore.store.releases.releases import candidates, foremost, lines, no_library, releases
+from abistore.store.releases.releases import by_line, candidates, foremost, lines, no_library, releases
 
 LISTED = 8
 _DIGEST = re.compile(r"[0-9a-f]{6,32}")
 
 
-def resolve(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+def resolve(database: Database, reference: str, *, target: str | None = None, profile: str | None = None) -> Release:
     """The one release that ``reference`` names.
 
     ``library@version``, ``library@latest``, ``library@prev``, ``library@baseline[:channel]``,
@@ -34,7 +34,7 @@ def resolve(database: Database, reference: str, target: str | None, profile: str
     found = releases(database, library, target, profile)
     if not found:
         raise no_library(database, library, target, profile)
-    candidates = [release for line in _by_line(found) for release in _labelled(database, line, label)]
+    candidates = [release for line in by_line(found).values() for release in _labelled(database, line, label)]
     if not candidates:
         raise _no_label(database, library, label, found)
     return _only(reference, candidates)
@@ -52,13 +52,6 @@ def _candidate(database: Database, reference: str, target: str | None, profile: 
     names = list(dict.fromkeys(candidate.version for candidate in kept))
     hint = f"kept: {', '.join(names)}" if names else "no candidate is kept; `abistore list` shows the releases"
     raise SnapshotNotFound(f"{reference}: no such candidate", hint)
-
-
-def _by_line(found: Iterable[Release]) -> list[list[Release]]:
-    by_line: dict[LineKey, list[Release]] = {}
-    for release in found:
-        by_line.setdefault(release.line, []).append(release)
-    return list(by_line.values())
 
 
 def _labelled(database: Database, line: Sequence[Release], label: str) -> Sequence[Release]:
@@ -92,7 +85,7 @@ def _no_label(database: Database, library: str, label: str, found: Sequence[Rele
         return no_baseline(database, {release.line for release in found}, channel or DEFAULT_CHANNEL)
     channels = sorted({move.channel for move in baselines.standing(database, library)})
     versions = list(dict.fromkeys(release.version for release in found))
-    if label in {candidate.version for candidate in candidates(database, library, None, None)}:
+    if label in {candidate.version for candidate in candidates(database, library)}:
         meant = [f"{CANDIDATE}{label}"]
     else:
         meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=LOOSELY_ALIKE)

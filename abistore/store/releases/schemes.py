@@ -11,15 +11,15 @@ from abistore.store.database.database import Database
 from abistore.store.releases.holding import hold_stored
 from abistore.store.releases.lines import of_library, scheme
 from abistore.store.releases.lines import set_scheme as write_scheme
-from abistore.store.releases.releases import foremost, no_library, releases, scheme_of, schemes_of
+from abistore.store.releases.releases import by_line, foremost, no_library, releases, scheme_of, schemes_of
 
 
 def orders(database: Database, library: str) -> tuple[LineOrder, ...]:
     """How each line of ``library`` is ordered."""
-    return tuple(_order(database, line, ordered) for line, ordered in _by_line(database, library).items())
+    return tuple(_order(database, line, ordered) for line, ordered in by_line(releases(database, library)).items())
 
 
-def set_scheme(database: Database, library: str, chosen: str, actor: str) -> tuple[LineOrder, ...]:
+def set_scheme(database: Database, library: str, chosen: str, actor: str = "") -> tuple[LineOrder, ...]:
     """Declare how the versions of ``library`` are ordered: how each line is ordered then, and what moved in it.
 
     Raises :class:`UsageError` where the scheme is unknown or does not read a stored version.
@@ -28,9 +28,9 @@ def set_scheme(database: Database, library: str, chosen: str, actor: str) -> tup
     with database.transaction():
         for line in of_library(database, library):
             hold_stored(database, line.key)
-        before = _by_line(database, library)
+        before = by_line(releases(database, library))
         if not before:
-            raise no_library(database, library, None, None)
+            raise no_library(database, library)
         declared = scheme(database, library)
         if chosen != AUTO:
             for ordered in before.values():
@@ -40,18 +40,11 @@ def set_scheme(database: Database, library: str, chosen: str, actor: str) -> tup
         if {declared, *schemes_of(database, library).values()} == {chosen}:
             return orders(database, library)
         write_scheme(database, library, chosen)
-        after = _by_line(database, library)
+        after = by_line(releases(database, library))
         told = tuple(_order(database, line, after[line], before[line], latest[line]) for line in before)
         detail = [f"{chosen}; was {declared}", *(_moved(one) for one in told if one.moved)]
         record(database, actor, "scheme", library, "; ".join(detail))
     return told
-
-
-def _by_line(database: Database, library: str) -> dict[LineKey, list[Release]]:
-    by_line: dict[LineKey, list[Release]] = {}
-    for release in releases(database, library, None, None):
-        by_line.setdefault(release.line, []).append(release)
-    return by_line
 
 
 def _order(

@@ -121,7 +121,7 @@ def _base(word: str) -> str | None:
     return base if plain and base not in _ABBREVIATED else None
 
 
-def spellings(database: Database, library: str | None) -> tuple[str, ...]:
+def spellings(database: Database, library: str | None = None) -> tuple[str, ...]:
     """What a programmer calls the functions, variables and types of a library (``None``: of all), sorted.
 
     What only releases had that were replaced or taken back is left out.
@@ -145,7 +145,7 @@ def spellings_near(database: Database, text: str) -> tuple[str, ...]:
     ((names,),) = database.rows(_MANY)
     words = calling.CHAIN.findall(without_parameters(text))
     if names <= _FEW:
-        return spellings(database, None)
+        return spellings(database)
     if not words:
         return ()
     word = words[-1].rpartition("::")[2].lower()
