@@ -21,7 +21,9 @@ from abistore.cli.main import cli
 from abistore.compare.policies.formats.policy_file import PolicyDocument
 from abistore.compare.policies.formats.suppression_file import SuppressionDocument
 from abistore.compare.rule import load
-from abistore.model.kinds import FORMER_NAMES, SUBJECTS, VERBS
+from abistore.model.kinds import FORMER_NAMES
+from abistore.model.shapes import SHORT
+from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
 from abistore.report.case import labelled
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
@@ -46,6 +48,25 @@ def command_line() -> str:
 def report_schema() -> str:
     """The JSON Schema of a comparison report."""
     return json.dumps(schema(), indent=2) + "\n"
+
+
+def snapshot_schema() -> str:
+    """The JSON Schema of a snapshot file, from the classes that read and write it."""
+    _, definitions = msgspec.json.schema_components([File], ref_template="#/$defs/{name}")
+    words = {short: word for word, short in SHORT.items()}
+    file = definitions.pop("File")
+    file["properties"] |= {"format": {"const": FORMAT_NAME}, "version": {"const": FORMAT_VERSION}}
+    for described in definitions.values():
+        for short, field in described.get("properties", {}).items():
+            if short in words:
+                field["title"] = words[short]
+    document = {
+        **file,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"abistore snapshot, format {FORMAT_VERSION}",
+        "$defs": definitions,
+    }
+    return msgspec.json.format(msgspec.json.encode(document)).decode() + "\n"
 
 
 def policy_schema() -> str:
@@ -97,6 +118,59 @@ def kinds_page() -> str:
             for kind in chosen
         ]
     return "\n".join((*lines, *_names())) + "\n"
+
+
+VERBS = {
+    "added": "is there now, and was not",
+    "removed": "was there, and is not any more",
+    "changed": "differs, and no other verb says how",
+    "renamed": "is the same under another name",
+    "moved": "is the same in another place",
+    "reordered": "are the same in another order",
+    "widened": "allows more than before",
+    "narrowed": "allows or shows less than before",
+    "respelled": "is spelled differently, with the same bits",
+    "reinterpreted": "has the same bits with another meaning",
+}
+
+SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "base": ("a base class of a class", ("access", "empty")),
+    "ctor": ("a constructor", ("abstract",)),
+    "declaration": ("anything that is declared: a function, variable or type", ("", "internal", "private", "variant")),
+    "deprecation": ("a mark that something is deprecated", ("",)),
+    "enum": ("an enumeration", ("scope", "underlying_type")),
+    "enum_member": ("an enumerator", ("alias", "experimental", "inner", "reserved", "sentinel")),
+    "evidence": ("what a build shows of its ABI", ("",)),
+    "field": ("a data member of a class", ("access", "grouping", "private", "reserved", "trailing", "type", "use")),
+    "file": ("the library's file", ("kind",)),
+    "func": ("a function", ("noreturn", "prototype", "scope")),
+    "method": ("a member function", ("access",)),
+    "needed": ("a library that this one depends on", ("library", "version")),
+    "param": ("a parameter", ("default_value", "pointee_qualifier", "type")),
+    "return": ("what a function returns", ("type", "value")),
+    "soname": ("the SONAME", ("",)),
+    "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
+    "symbol": ("one exported symbol", ("default_version", "undeclared", "version", "versioning")),
+    "symbols": ("many exported symbols together", ("foreign", "inline", "internal", "private", "version")),
+    "template": ("a template", ("instantiation",)),
+    "type": (
+        "a type: a class, union, enumeration or alias",
+        (
+            *("definition", "foreign_layout", "foreign_pointee", "handle_definition", "handle_size", "opaque_keyword"),
+            *("passing", "private", "symbols", "use"),
+        ),
+    ),
+    "typedef": ("an alias of a type", ("", "base", "unused")),
+    "union": ("a union", ("field", "storage")),
+    "var": ("a variable", ("scope", "type")),
+    "virtual_method": (
+        "a virtual member function",
+        ("", "access", "closed", "inner", "override", "pure", "reserved", "signature", "slot", "trailing"),
+    ),
+    "vptr": ("the pointer to the vtable in an object", ("",)),
+    "vtable": ("the vtable of a class", ("thunk",)),
+}
+"""What each prefix stands for, and the parts of it that kinds are about; an empty part is the subject itself."""
 
 
 def _names() -> Iterator[str]:
@@ -183,6 +257,7 @@ DOCUMENTS = {
     "architecture.md": architecture,
     "cli.md": command_line,
     "report-schema.json": report_schema,
+    "snapshot-schema.json": snapshot_schema,
     "policy-schema.json": policy_schema,
     "suppression-schema.json": suppression_schema,
     "kinds.md": kinds_page,

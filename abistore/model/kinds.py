@@ -1,65 +1,6 @@
-"""The names of kinds of change: how abistore's own are made, and what they were called before.
-
-A kind that the field has a name for keeps that name (``func_removed``). Every other kind is called by the table here:
-a prefix that tells the subject, words for the part of it that is meant, and a verb. ``enum_member_reserved_removed`` is
-the prefix ``enum_member``, the part ``reserved`` and the verb ``removed``.
-"""
+"""What kinds of change were called by earlier releases."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
-
-VERBS = {
-    "added": "is there now, and was not",
-    "removed": "was there, and is not any more",
-    "changed": "differs, and no other verb says how",
-    "renamed": "is the same under another name",
-    "moved": "is the same in another place",
-    "reordered": "are the same in another order",
-    "widened": "allows more than before",
-    "narrowed": "allows or shows less than before",
-    "respelled": "is spelled differently, with the same bits",
-    "reinterpreted": "has the same bits with another meaning",
-}
-
-SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "base": ("a base class of a class", ("access", "empty")),
-    "ctor": ("a constructor", ("abstract",)),
-    "declaration": ("anything that is declared: a function, variable or type", ("", "internal", "private", "variant")),
-    "deprecation": ("a mark that something is deprecated", ("",)),
-    "enum": ("an enumeration", ("scope", "underlying_type")),
-    "enum_member": ("an enumerator", ("alias", "experimental", "inner", "reserved", "sentinel")),
-    "evidence": ("what a build shows of its ABI", ("",)),
-    "field": ("a data member of a class", ("access", "grouping", "private", "reserved", "trailing", "type", "use")),
-    "file": ("the library's file", ("kind",)),
-    "func": ("a function", ("noreturn", "prototype", "scope")),
-    "method": ("a member function", ("access",)),
-    "needed": ("a library that this one depends on", ("library", "version")),
-    "param": ("a parameter", ("default_value", "pointee_qualifier", "type")),
-    "return": ("what a function returns", ("type", "value")),
-    "soname": ("the SONAME", ("",)),
-    "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
-    "symbol": ("one exported symbol", ("default_version", "undeclared", "version", "versioning")),
-    "symbols": ("many exported symbols together", ("foreign", "inline", "internal", "private", "version")),
-    "template": ("a template", ("instantiation",)),
-    "type": (
-        "a type: a class, union, enumeration or alias",
-        (
-            *("definition", "foreign_layout", "foreign_pointee", "handle_definition", "handle_size", "opaque_keyword"),
-            *("passing", "private", "symbols", "use"),
-        ),
-    ),
-    "typedef": ("an alias of a type", ("", "base", "unused")),
-    "union": ("a union", ("field", "storage")),
-    "var": ("a variable", ("scope", "type")),
-    "virtual_method": (
-        "a virtual member function",
-        ("", "access", "closed", "inner", "override", "pure", "reserved", "signature", "slot", "trailing"),
-    ),
-    "vptr": ("the pointer to the vtable in an object", ("",)),
-    "vtable": ("the vtable of a class", ("thunk",)),
-}
-"""What each prefix stands for, and the parts of it that kinds are about; an empty part is the subject itself."""
 
 FORMER_NAMES = {
     "abstract_constructor_removed": "ctor_abstract_removed",
@@ -132,25 +73,6 @@ FORMER_NAMES = {
 suppressions and stored findings hold these names."""
 
 _FIRST_NAMES = {now: before for before, now in FORMER_NAMES.items()}
-
-
-class KindName(NamedTuple):
-    """The parts of a kind's name; ``part`` is empty where the subject itself is meant."""
-
-    prefix: str
-    part: str
-    verb: str
-
-
-def parse(kind: str) -> KindName | None:
-    """What the name of an own kind says; ``None`` where the table does not make it."""
-    subject, _, verb = kind.rpartition("_")
-    for prefix in sorted(SUBJECTS, key=len, reverse=True):
-        rest = f"{subject}_".removeprefix(f"{prefix}_")
-        part = rest.removesuffix("_")
-        if rest != f"{subject}_" and part in SUBJECTS[prefix][1] and verb in VERBS:
-            return KindName(prefix, part, verb)
-    return None
 
 
 def name_now(kind: str) -> str:

@@ -44,26 +44,6 @@ class Hole(msgspec.Struct, frozen=True, order=True):
     tail: bool = False
 
 
-def alignment(type: TypeRef, snapshot: Snapshot) -> int | None:
-    """The alignment in bytes of ``type`` as a member; ``None`` where it is not described."""
-    return Layouts(snapshot).alignment(type)
-
-
-def size(type: TypeRef, snapshot: Snapshot) -> int | None:
-    """The size in bytes of ``type``; ``None`` where it is not described, ``void``, a function or without a bound."""
-    return Layouts(snapshot).size(type)
-
-
-def holes(record: Record, snapshot: Snapshot) -> tuple[Hole, ...]:
-    """The padding in ``record``, by offset."""
-    return Layouts(snapshot).holes(record)
-
-
-def is_packed(record: Record, snapshot: Snapshot) -> bool:
-    """Whether a member lies where its natural alignment forbids it, or the size is no multiple of it."""
-    return Layouts(snapshot).is_packed(record)
-
-
 class Layouts:
     """The same questions for many types of one snapshot, each answered once."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from abistore.model.cpp_names.demangle import demangle_all
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, unequal_evidence
 from abistore.model.judging.identity import identified, place
 from abistore.model.names import Name
@@ -32,17 +32,15 @@ def outline(
     declarations: tuple[ComparedDeclaration, ...] = (),
 ) -> Report:
     """The report of a comparison. Of ``kinds``, it has those that occur."""
-    said = (*comparison.findings, *comparison.suppressed, *comparison.advice)
-    displays = demangle_all(sorted(set(_linker_names(said))))
     return Report(
         status="ok",
         schema=SCHEMA,
         verdict=cast(VerdictName, comparison.verdict.name),
         exit_code=comparison.verdict.exit_code,
         summary=_summary(comparison),
-        changes=_all_reported(comparison.findings, displays),
+        changes=_all_reported(comparison.findings),
         suppressed_count=len(comparison.suppressed),
-        suppressed=_all_reported(comparison.suppressed, displays),
+        suppressed=_all_reported(comparison.suppressed),
         not_checked=tuple(map(_unchecked, comparison.not_checked)),
         notes=comparison.notes,
         old=comparison.old,
@@ -55,7 +53,7 @@ def outline(
         policy_digest=comparison.policy_digest,
         suppression_digest=comparison.suppression_digest,
         unequal_evidence=unequal_evidence(comparison.old.evidence, comparison.new.evidence),
-        advice=_all_reported(comparison.advice, displays),
+        advice=_all_reported(comparison.advice),
         policy_file=comparison.policy_file,
         suppression_files=comparison.suppression_files,
         evidence_gap=evidence_gap(comparison.old.evidence, comparison.new.evidence),
@@ -65,10 +63,6 @@ def outline(
 def _occurring(comparison: Comparison, kinds: Iterable[ChangeKind]) -> tuple[ChangeKind, ...]:
     used = {finding.kind for finding in every((*comparison.findings, *comparison.suppressed, *comparison.advice))}
     return tuple(sorted((card for card in kinds if card.kind in used), key=lambda card: card.kind))
-
-
-def _linker_names(findings: Iterable[Finding]) -> Iterable[str]:
-    return (each.name.spelling for each in every(findings) if each.name.kind in {"function", "variable", "import"})
 
 
 def _summary(comparison: Comparison) -> Summary:
@@ -81,22 +75,18 @@ def _summary(comparison: Comparison) -> Summary:
     )
 
 
+def _all_reported(findings: Iterable[Finding]) -> tuple[ReportedFinding, ...]:
+    return tuple(reported(finding, identity) for identity, finding in identified(findings))
+
+
 def reported(finding: Finding, identity: str) -> ReportedFinding:
     """A single finding, as reports have it."""
-    return _reported(finding, identity, demangle_all(sorted(set(_linker_names((finding,))))))
-
-
-def _all_reported(findings: Iterable[Finding], displays: dict[str, str]) -> tuple[ReportedFinding, ...]:
-    return tuple(_reported(finding, identity, displays) for identity, finding in identified(findings))
-
-
-def _reported(finding: Finding, identity: str, displays: dict[str, str]) -> ReportedFinding:
     return ReportedFinding(
         id=identity,
         place=place(finding).hex(),
         kind=finding.kind,
         symbol=finding.name.spelling,
-        display=_display(finding.name, displays),
+        display=_display(finding.name),
         part=finding.part,
         subject=finding.name.kind,
         description=finding.description,
@@ -107,7 +97,7 @@ def _reported(finding: Finding, identity: str, displays: dict[str, str]) -> Repo
         source_location=str(finding.location) if finding.location else None,
         affected=tuple(name.spelling for name in finding.affected),
         affected_count=len(finding.affected),
-        consequences=_all_reported(finding.consequences, displays),
+        consequences=_all_reported(finding.consequences),
         default_impact=cast(ImpactLabel, finding.default_impact.label) if finding.default_impact is not None else None,
         reason=finding.reason,
         suppressed_by=finding.suppressed_by,
@@ -116,8 +106,9 @@ def _reported(finding: Finding, identity: str, displays: dict[str, str]) -> Repo
     )
 
 
-def _display(name: Name, displays: dict[str, str]) -> str:
-    return displays.get(name.spelling, name.spelling) or "the library"
+def _display(name: Name) -> str:
+    linked = name.kind in {"function", "variable", "import"}
+    return (demangle(name.spelling) if linked else name.spelling) or "the library"
 
 
 def _unchecked(item: NotChecked) -> ReportedNotChecked:

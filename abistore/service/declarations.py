@@ -22,7 +22,7 @@ from abistore.report.wording import lengthened
 from abistore.service.database import Database
 from abistore.service.facts import Facts, facts_of
 from abistore.service.operands import Selection, operands
-from abistore.service.spelled import LINKED, declarations_near, displays
+from abistore.service.spelled import LINKED, declarations_near, display
 
 
 class StoredFacts(msgspec.Struct, frozen=True):
@@ -103,12 +103,11 @@ def declarations(
 
 
 def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[DeclarationText, ...]:
-    shown = displays(snapshot, names)
     reach = Reach(snapshot)
     return tuple(
         DeclarationText(
             name=one,
-            display=shown[one],
+            display=display(one, snapshot.variants("layout", one)),
             facet=facet,
             location=snapshot.locations.get(one),
             texts=tuple(declaration(one, shape, snapshot) for shape in snapshot.variants(facet, one)),
@@ -136,7 +135,7 @@ def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
     exact = tuple(name for name in names if name.spelling in {text, *wanted})
     if exact:
         return exact
-    shown = displays(snapshot, names)
+    shown = {name: display(name, snapshot.variants("layout", name)) for name in names}
     described = tuple(name for name in names if wanted & {shown[name], shown[name].partition("(")[0]})
     if described:
         return described

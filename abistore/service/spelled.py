@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from abistore.model.cpp_names.demangle import demangle_all
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Variable
-from abistore.model.snapshot import Snapshot
 from abistore.model.words.nearness import did_you_mean, near_name
 from abistore.report.wording import shortened
 
 MATCHES_SHOWN = 5
 LINKED = frozenset({"function", "variable", "import"})
-
-
-def displays(snapshot: Snapshot, names: Iterable[Name]) -> dict[Name, str]:
-    """How a programmer calls each name: demangled, or as the debug information has it."""
-    wanted = list(names)
-    demangled = demangle_all([name.spelling for name in wanted if name.kind in LINKED])
-    return {name: _display(name, demangled, snapshot.variants("layout", name)) for name in wanted}
 
 
 def declarations_near(text: str, known: Iterable[str]) -> str:
@@ -29,13 +21,8 @@ def declarations_near(text: str, known: Iterable[str]) -> str:
 
 
 def display(name: Name, shapes: Iterable[AnyShape]) -> str:
-    """How a programmer calls one name whose ``shapes`` are known."""
-    demangled = demangle_all([name.spelling]) if name.kind in LINKED else {}
-    return _display(name, demangled, shapes)
-
-
-def _display(name: Name, demangled: dict[str, str], shapes: Iterable[AnyShape]) -> str:
-    spelling = demangled.get(name.spelling, name.spelling)
+    """How a programmer calls one name whose ``shapes`` are known: demangled, or as the debug information has it."""
+    spelling = demangle(name.spelling) if name.kind in LINKED else name.spelling
     if spelling == name.spelling:
         for shape in shapes:
             if isinstance(shape, Function | Variable):

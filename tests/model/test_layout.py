@@ -8,7 +8,7 @@ import pytest
 
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
-from abistore.model.layout import Hole, Layouts, holes, is_packed, primitive_alignment
+from abistore.model.layout import Hole, Layouts, primitive_alignment
 from abistore.model.names import Name
 from abistore.model.shapes import Field, Named, Pointer, Primitive, Record
 from abistore.model.snapshot import Snapshot, Target
@@ -80,17 +80,17 @@ NOTHING = Snapshot("lib", None, Target("elf", "x86_64", 64, "little"), {})
 
 def test_holes_are_between_members_and_behind_the_last():
     record = Record("struct", 16, (Field("c", CHAR, 0), Field("i", INT, 32), Field("b", INT, 64, 3)))
-    assert holes(record, NOTHING) == (Hole(8, 24), Hole(67, 61, tail=True))
+    assert Layouts(NOTHING).holes(record) == (Hole(8, 24), Hole(67, 61, tail=True))
 
 
 def test_members_of_a_union_leave_no_hole():
-    assert holes(Record("union", 4, (Field("c", CHAR, 0), Field("i", INT, 0))), NOTHING) == ()
+    assert Layouts(NOTHING).holes(Record("union", 4, (Field("c", CHAR, 0), Field("i", INT, 0)))) == ()
 
 
 def test_a_member_off_its_alignment_tells_a_packed_record():
-    assert is_packed(Record("struct", 5, (Field("c", CHAR, 0), Field("i", INT, 8))), NOTHING)
-    assert is_packed(Record("struct", 5, (Field("i", INT, 0), Field("c", CHAR, 32))), NOTHING)
-    assert not is_packed(Record("struct", 8, (Field("c", CHAR, 0), Field("i", INT, 32))), NOTHING)
+    assert Layouts(NOTHING).is_packed(Record("struct", 5, (Field("c", CHAR, 0), Field("i", INT, 8))))
+    assert Layouts(NOTHING).is_packed(Record("struct", 5, (Field("i", INT, 0), Field("c", CHAR, 32))))
+    assert not Layouts(NOTHING).is_packed(Record("struct", 8, (Field("c", CHAR, 0), Field("i", INT, 32))))
 
 
 def test_a_type_that_is_not_described_has_no_layout():

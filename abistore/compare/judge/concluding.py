@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import WorstImpact
@@ -19,9 +19,6 @@ from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Sid
 from abistore.model.judging.engine import ENGINE
 from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    pass
 
 
 def refuse_strangers(old: Snapshot, new: Snapshot) -> None:

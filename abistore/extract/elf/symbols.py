@@ -20,6 +20,7 @@ from abistore.extract.elf.dynamic import (
     DT_VERSYM,
     DynamicSection,
 )
+from abistore.extract.elf.machines import EM_ARM
 from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
@@ -29,7 +30,6 @@ from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, el
 
 SHT_DYNSYM = 11
 SHN_UNDEF, SHN_ABS = 0, 0xFFF1
-EM_ARM = 40
 PF_X = 1
 
 NOTYPE, FUNCTION, TLS, IFUNC, ARM_THUMB = 0, 2, 6, 10, 13

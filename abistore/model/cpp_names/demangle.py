@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 from abistore.model.cpp_names.normal import normal_name
@@ -46,11 +46,6 @@ def _normal(text: str) -> str:
     if said["table"]:
         return f"construction vtable for {normal_name(said['table'])}-in-{normal_name(said['whole'])}"
     return said["thunk"] + normal_name(text[said.end("thunk") :])
-
-
-def demangle_all(symbols: Iterable[str]) -> dict[str, str]:
-    """Each of ``symbols`` with its demangled name."""
-    return {symbol: demangle(symbol) for symbol in symbols}
 
 
 @cache

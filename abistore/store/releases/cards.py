@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -145,22 +145,6 @@ def columns_of(database: Database, release: Release) -> tuple[int, dict[str, Any
     line_id, *row = rows[0]
     release_of(database, row)
     return line_id, dict(zip(SEALED, row, strict=False))
-
-
-def counts(database: Database, releases: Sequence[Release]) -> tuple[int, dict[int, dict[Facet, int]]]:
-    """The id of the line that ``releases`` are of, and how many names each saw in each facet that it observed.
-
-    Raises :class:`StoreError` where a card is damaged or missing.
-    """
-    line = releases[0].line
-    found = {}
-    rows = database.rows(_OF_LINE, labels(line))
-    for _, *row in rows:
-        sequence = release_of(database, row).sequence
-        found[sequence] = facet_counts(dict(zip(SEALED, row, strict=False))["snapshot.facets"])
-    if not found.keys() >= {release.sequence for release in releases}:
-        raise damaged(database.where, f"a release of {line} is missing")
-    return int(rows[0][0]), found
 
 
 def by_identifier(database: Database, line: LineKey) -> dict[int, Release]:

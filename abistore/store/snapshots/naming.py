@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
 from abistore.model.cpp_names.qualified import without_parameters
 from abistore.model.digest import name_digest
-from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Kind, Name
 from abistore.store.database import tables
 from abistore.store.database.database import AMONG, Database, Row
@@ -161,8 +160,6 @@ def _holding(database: Database, *parts: str) -> tuple[str, ...]:
 
 
 def _readable(rows: Iterable[Row]) -> tuple[str, ...]:
-    from abistore.model.cpp_names.demangle import demangle_all
+    from abistore.model.cpp_names.demangle import demangle
 
-    found = [str(row[0]) for row in rows]
-    readable = demangle_all([spelling for spelling in found if is_mangled(spelling)])
-    return tuple(sorted({readable.get(spelling, spelling) for spelling in found}))
+    return tuple(sorted({demangle(str(row[0])) for row in rows}))
