@@ -8,36 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from abistore.model.names import Name
-from abistore.model.shapes import (
-    Alias,
-    AnyShape,
-    Array,
-    Declared,
-    Enum,
-    Foreign,
-    Function,
-    Import,
-    Inline,
-    Library,
-    MemberPointer,
-    Named,
-    Opaque,
-    Pointer,
-    Primitive,
-    Procedure,
-    Qualified,
-    Record,
-    Special,
-    Symbol,
-    TypeRef,
-    Variable,
-)
+from abistore.model.shapes import AnyShape, Enum, Inline, Named, Primitive, Record, Special, TypeRef
 from abistore.model.snapshot import Evidence
+from abistore.model.structure import inner, mentioned, with_types
 from abistore.model.words.counting import counted
 
 MOST_PARTS: Final = 1 << 14
@@ -100,12 +78,12 @@ class TypeBudget:
         known = self._sizes.get(id(type))
         if known is not None:
             return known[1]
-        inner = _inner(type)
-        if len(inner) == 1 and inner[0].__class__ in LEAVES and not isinstance(type, Inline):
+        parts = mentioned(type.shape) if isinstance(type, Inline) else inner(type)
+        if len(parts) == 1 and parts[0].__class__ in LEAVES and not isinstance(type, Inline):
             return 2, 2  # nearly all are so, and are measured sooner than remembered
-        sizes = [self._size(each) for each in inner]
+        sizes = [self._size(each) for each in parts]
         own = 1 + (self.own(type.shape) if isinstance(type, Inline) else 0)
-        found = own + sum(parts for parts, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
+        found = own + sum(each for each, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
         self._sizes[id(type)] = type, found
         return found
 
@@ -122,61 +100,14 @@ class TypeBudget:
 
     def shape(self, shape: AnyShape) -> AnyShape:
         """``shape`` with what is too large in it replaced."""
-        match shape:
-            case Function():
-                return replace(shape, result=self.type(shape.result), parameters=self._all(shape.parameters))
-            case Variable():
-                return replace(shape, type=self.type(shape.type))
-            case Record():
-                return self._record(shape)
-            case Enum() if shape.underlying is not None:
-                return replace(shape, underlying=self.type(shape.underlying))
-            case Alias():
-                return replace(shape, target=self.type(shape.target))
-            case Foreign():
-                return replace(shape, arguments=self._all(shape.arguments))
-        return shape
+        return with_types(shape, self.type)
 
     def type(self, type: TypeRef) -> TypeRef:
         """``type`` with what is too large in it replaced, or what stands for such types."""
         known = self._replaced.get(id(type))
         if known is None:
-            known = self._replaced[id(type)] = type, self.within(self._rebuilt(type))
+            known = self._replaced[id(type)] = type, self.within(with_types(type, self.type))
         return known[1]
-
-    def _rebuilt(self, type: TypeRef) -> TypeRef:
-        match type:
-            case Named() | Primitive() | Special():
-                return type
-            case Pointer() | Qualified():
-                return replace(type, target=self.type(type.target))
-            case Array():
-                return replace(type, element=self.type(type.element))
-            case Procedure():
-                return replace(type, result=self.type(type.result), parameters=self._all(type.parameters))
-            case MemberPointer():
-                return MemberPointer(self.type(type.owner), self.type(type.target))
-            case Inline(shape=Record() as record):
-                return Inline(self._record(record))
-            case Inline():
-                return type
-            case _:
-                assert_never(type)
-
-    def _all(self, types: Sequence[TypeRef]) -> tuple[TypeRef, ...]:
-        return tuple(map(self.type, types))
-
-    def _record(self, record: Record) -> Record:
-        return replace(
-            record,
-            fields=tuple(replace(each, type=self.type(each.type)) for each in record.fields),
-            bases=tuple(replace(each, type=self.type(each.type)) for each in record.bases),
-            virtuals=tuple(
-                replace(each, result=self.type(each.result), parameters=self._all(each.parameters))
-                for each in record.virtuals
-            ),
-            arguments=self._all(record.arguments),
-        )
 
 
 def fitted(entries: Entries) -> tuple[Entries, int]:
@@ -212,44 +143,3 @@ def weakened(evidence: Evidence, refused: int) -> Evidence:
 def told(refused: int) -> str:
     """What is said of replaced types."""
     return f"{counted(refused, 'type without a name is', 'types without a name are')} too large to be spelled out"
-
-
-def mentioned(shape: AnyShape) -> tuple[TypeRef, ...]:
-    """The types that ``shape`` is made of, each as it is written there."""
-    match shape:
-        case Function():
-            return shape.result, *shape.parameters
-        case Variable():
-            return (shape.type,)
-        case Alias():
-            return (shape.target,)
-        case Record():
-            virtuals = (type for each in shape.virtuals for type in (each.result, *each.parameters))
-            types = (*(each.type for each in shape.fields), *(each.type for each in shape.bases))
-            return *types, *virtuals, *shape.arguments
-        case Foreign():
-            return shape.arguments
-        case Enum():
-            return () if shape.underlying is None else (shape.underlying,)
-        case Symbol() | Import() | Library() | Opaque() | Declared():
-            return ()
-        case _:
-            assert_never(shape)
-
-
-def _inner(type: TypeRef) -> tuple[TypeRef, ...]:
-    match type:
-        case Pointer() | Qualified():
-            return (type.target,)
-        case Array():
-            return (type.element,)
-        case Procedure():
-            return type.result, *type.parameters
-        case MemberPointer():
-            return type.owner, type.target
-        case Inline():
-            return mentioned(type.shape)
-        case Named() | Primitive() | Special():
-            return ()
-        case _:
-            assert_never(type)

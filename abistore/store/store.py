@@ -12,6 +12,7 @@ from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.findings import RulingKey
 from abistore.model.history import (
+    BaselineMove,
     IngestOutcome,
     IngestRequest,
     LineKey,
@@ -30,6 +31,7 @@ from abistore.store.history.walking import LineWalk
 from abistore.store.maintenance import stats, vacuum
 from abistore.store.opening import open_store
 from abistore.store.releases import amending, baselines, cards
+from abistore.store.releases.baselines import move
 from abistore.store.releases.forgetting import forget
 from abistore.store.releases.holding import hold
 from abistore.store.releases.lines import scheme
@@ -116,7 +118,6 @@ class Store:
     forget = _method(forget)
     supplement = _method(amending.supplement)
     amend = _method(amending.amend)
-    set_baseline = _method(baselines.move)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
     audit = _method(audit.records)
@@ -161,6 +162,12 @@ class Store:
     def previous(self, release: Release) -> Release | None:
         """The release before this one in its line, in release order."""
         return self.preceding(release.line, release.version, release.sequence)
+
+    def set_baseline(
+        self, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""
+    ) -> BaselineMove:
+        """Put a line's baseline channel at a version, as :func:`abistore.store.releases.baselines.move` says."""
+        return move(self.database, line, channel, version, actor=actor, reason=reason)
 
     def load(self, release: Release) -> Snapshot:
         """The snapshot as it was ingested, under the release's library and version."""

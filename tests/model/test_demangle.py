@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from abistore.model.cpp_names.demangle import MAX_LENGTH, demangle, demangle_all, plain_name, runtime_demangler
+from abistore.model.cpp_names.demangle import MAX_LENGTH, demangle, plain_name, runtime_demangler
 from abistore.model.cpp_names.normal import normal_name
 
 SYMBOLS = [
@@ -34,10 +34,6 @@ def test_what_is_not_a_mangled_name_is_itself(symbol):
 def test_a_symbol_that_would_explode_stays_short():
     bomb = "_Z1f" + "".join(f"1XIS{'' if i == 0 else i - 1}_S{'' if i == 0 else i - 1}_E" for i in range(30))
     assert len(demangle(bomb)) < 1 << 16
-
-
-def test_many_symbols_are_demangled_at_once():
-    assert demangle_all(["_Z1fv", "main"]) == {"_Z1fv": "f()", "main": "main"}
 
 
 PLAIN = {

@@ -90,7 +90,8 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("history",),
         ("upgrade",),
         ("opening",),
-        ("store", "checking", "maintenance"),
+        ("checking", "maintenance"),
+        ("store",),
     ),
 }
 """The rooms of a layer, folders and single modules, from the lowest to the highest; those of one line are strangers."""

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from abistore.compare.context import Context
 from abistore.compare.types.equivalence import Sameness
-from abistore.compare.types.structure import frame, inner
 from abistore.model.shapes import (
     Alias,
     AnyShape,
@@ -22,6 +21,7 @@ from abistore.model.shapes import (
     Variable,
     VirtualMethod,
 )
+from abistore.model.structure import frame, inner
 
 
 def only_named_otherwise(old: TypeRef, new: TypeRef, context: Context) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from abistore.model.names import Name
 from abistore.model.reach import references
-from abistore.model.shapes import Alias, AnyShape, Foreign, Function, Record, TypeRef, Variable
+from abistore.model.shapes import Alias, AnyShape, Enum, Record, TypeRef
 from abistore.model.snapshot import Snapshot
+from abistore.model.structure import mentioned
 
 
 def mentions_alike(name: Name, user: Name, old: Snapshot, new: Snapshot) -> bool:
@@ -16,18 +19,7 @@ def mentions_alike(name: Name, user: Name, old: Snapshot, new: Snapshot) -> bool
 
 
 def _parts(shape: AnyShape) -> tuple[TypeRef, ...]:
-    """The types that a declaration is made of, each as it is written there."""
-    match shape:
-        case Function():
-            return shape.result, *shape.parameters
-        case Variable():
-            return (shape.type,)
-        case Alias():
-            return (shape.target,)
-        case Record():
-            virtuals = (type for each in shape.virtuals for type in (each.result, *each.parameters))
-            return *(each.type for each in shape.fields), *(each.type for each in shape.bases), *virtuals
-        case Foreign():
-            return shape.arguments
-        case _:
-            return ()
+    """The types that a declaration is made of, without those that name it."""
+    if isinstance(shape, Enum):
+        return ()
+    return mentioned(replace(shape, arguments=()) if isinstance(shape, Record) else shape)

@@ -10,7 +10,6 @@ import msgspec
 
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.reserved_fields import is_forbidden
-from abistore.compare.types.structure import inner
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import HANDLES, Reach, Reference, embedded, references
@@ -30,6 +29,7 @@ from abistore.model.shapes import (
     TypeRef,
     Variable,
 )
+from abistore.model.structure import inner
 
 DISPOSES = re.compile(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
 """How functions are called that take back what the library allocated."""

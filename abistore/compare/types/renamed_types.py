@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from abistore.compare.types.equivalence import Equivalence, Sameness
-from abistore.compare.types.structure import inner
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
@@ -19,6 +18,7 @@ from abistore.model.shapes import (
     TypeRef,
     Variable,
 )
+from abistore.model.structure import inner
 
 SHARED = 0.5
 """The part of two records' fields (or enums' enumerators) that must have the same names for one to be the other."""

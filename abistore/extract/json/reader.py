@@ -21,7 +21,7 @@ def accepts(head: bytes) -> bool:
 
 def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     """The snapshot that the file holds. Raises :class:`SnapshotError`."""
-    from abistore.model.evidence import unfounded
+    from abistore.extract.json.evidence import unfounded
     from abistore.model.snapshot_file.codec import from_json
 
     path = file.path

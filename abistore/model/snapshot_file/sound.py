@@ -14,7 +14,7 @@ from abistore.errors import SnapshotError
 from abistore.model import shapes
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Location, Provenance
-from abistore.model.snapshot_file.fields import held, is_struct
+from abistore.model.structure import held, is_struct
 
 LARGEST: Final = 1 << 63
 """What counts, sizes and lines stay below: databases hold no more."""

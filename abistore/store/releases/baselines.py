@@ -67,7 +67,7 @@ def follow(database: Database, old: Release, new: Release, *, actor: str, reason
 
 
 def move(
-    database: Database, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""
+    database: Database, line: LineKey, channel: str, version: str | None, *, actor: str = "", reason: str = ""
 ) -> BaselineMove:
     """Put ``channel`` at ``version``, or clear it; a no-op that returns the earlier move where it stands there.
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from operator import is_
-from typing import Any, NamedTuple, TypeAlias
-
-import msgspec
+from typing import NamedTuple, TypeAlias
 
 from abistore.model.cpp_names.normal import qualified
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, AnyShape, Named, Node, Qualified, TypeRef
-from abistore.model.snapshot_file.fields import held, is_struct
+from abistore.model.shapes import Alias, AnyShape, Named, Qualified, TypeRef
+from abistore.model.structure import with_types
 
 
 class AliasMeaning(NamedTuple):
@@ -56,7 +53,7 @@ def resolve_alias_templates(entries: dict[Name, list[AnyShape]], aliases: Meanin
     if targets:
         resolved = _Resolved(targets)
         for name, shapes in entries.items():
-            rewritten = [resolved.rewritten(shape) for shape in shapes]
+            rewritten = [with_types(shape, resolved.of) for shape in shapes]
             if not all(map(is_, rewritten, shapes)):
                 entries[name] = distinct(rewritten)
 
@@ -70,48 +67,26 @@ def distinct(shapes: Iterable[AnyShape]) -> list[AnyShape]:
     return found
 
 
-@cache
-def mentioning(struct: type[msgspec.Struct]) -> tuple[str, ...]:
-    """The fields of a struct class that hold types, or structs that do."""
-    return tuple(field for field, classes in held(struct).items() if any(map(_mentions, classes)))
-
-
-def _mentions(held: Any) -> bool:
-    return is_struct(held) and held is not Name and (issubclass(held, Node) or bool(mentioning(held)))
-
-
 class _Resolved:
-    """Rewrites shapes, each type once. ``targets`` says what stands in place of the mentions of these names."""
+    """Rewrites types, each once. ``targets`` says what stands in place of the mentions of these names."""
 
     def __init__(self, targets: dict[Name, TypeRef]) -> None:
         self._targets = targets
-        self._known: dict[int, tuple[Any, Any]] = {}
+        self._known: dict[int, tuple[TypeRef, TypeRef]] = {}
 
-    def of(self, part: Any) -> Any:
-        """``part`` with targets in place of mentions; the same object where it mentions none."""
-        known = self._known.get(id(part))
+    def of(self, type: TypeRef) -> TypeRef:
+        """``type`` with targets in place of mentions; the same object where it mentions none."""
+        known = self._known.get(id(type))
         if known is None:
-            self._known[id(part)] = part, part  # what mentions itself through an alias ends here
-            known = self._known[id(part)] = part, self.rewritten(part)
+            self._known[id(type)] = type, type  # what mentions itself through an alias ends here
+            known = self._known[id(type)] = type, self._rewritten(type)
         return known[1]
 
-    def rewritten(self, part: Any) -> Any:
-        """As :meth:`of`, and not remembered: for what hardly ever comes again."""
-        if isinstance(part, Named):
-            target = self._targets.get(part.name)
-            return part if target is None else self.of(target)
-        if isinstance(part, tuple):
-            rewritten = tuple([self.of(each) for each in part])
-            return part if all(map(is_, rewritten, part)) else rewritten
-        changed = {}
-        for field in mentioning(part.__class__):
-            value = getattr(part, field)
-            if value:
-                found = self.rewritten(value) if value.__class__ is tuple else self.of(value)
-                if found is not value:
-                    changed[field] = found
-        if not changed:
-            return part
-        if isinstance(part, Qualified):
-            return qualified(changed["target"], part.qualifiers)
-        return msgspec.structs.replace(part, **changed)
+    def _rewritten(self, type: TypeRef) -> TypeRef:
+        if isinstance(type, Named):
+            target = self._targets.get(type.name)
+            return type if target is None else self.of(target)
+        found = with_types(type, self.of)
+        if found is not type and isinstance(found, Qualified):
+            return qualified(found.target, found.qualifiers)
+        return found

@@ -1,0 +1,133 @@
+"""How declarations and types are made of types: pointers of what they point to, records of their members' types."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, TypeVar, assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from abistore.model import shapes
+from abistore.model.names import Name
+from abistore.model.shapes import (
+    VOID,
+    Alias,
+    AnyShape,
+    Array,
+    Declared,
+    Enum,
+    Foreign,
+    Function,
+    Import,
+    Inline,
+    Library,
+    MemberPointer,
+    Node,
+    Opaque,
+    Pointer,
+    Procedure,
+    Qualified,
+    Record,
+    Symbol,
+    TypeRef,
+    Variable,
+)
+
+Part = TypeVar("Part", bound=msgspec.Struct)
+
+
+def mentioned(shape: AnyShape) -> tuple[TypeRef, ...]:
+    """The types that ``shape`` is made of, each as it is written there."""
+    match shape:
+        case Function():
+            return shape.result, *shape.parameters
+        case Variable():
+            return (shape.type,)
+        case Alias():
+            return (shape.target,)
+        case Record():
+            virtuals = (type for each in shape.virtuals for type in (each.result, *each.parameters))
+            types = (*(each.type for each in shape.fields), *(each.type for each in shape.bases))
+            return *types, *virtuals, *shape.arguments
+        case Foreign():
+            return shape.arguments
+        case Enum():
+            return () if shape.underlying is None else (shape.underlying,)
+        case Symbol() | Import() | Library() | Opaque() | Declared():
+            return ()
+        case _:
+            assert_never(shape)
+
+
+def inner(type: TypeRef) -> tuple[TypeRef, ...]:
+    """The types that ``type`` is made of; none where it has a name, or is spelled out in place."""
+    match type:
+        case Pointer() | Qualified():
+            return (type.target,)
+        case Array():
+            return (type.element,)
+        case MemberPointer():
+            return type.owner, type.target
+        case Procedure():
+            return type.result, *type.parameters
+        case _:
+            return ()
+
+
+def frame(type: TypeRef) -> TypeRef:
+    """``type`` without what it is made of: two types of one frame differ in nothing but that."""
+    return type if isinstance(type, Inline) else with_types(type, lambda _: VOID)
+
+
+def with_types(part: Part, change: Callable[[Any], TypeRef]) -> Part:
+    """``part`` with what ``change`` gives for each type that it is made of; itself where that is the same."""
+    changed = {}
+    for field in mentioning(part.__class__):
+        value = getattr(part, field)
+        if value:
+            found = _with_types(value, change)
+            if found is not value:
+                changed[field] = found
+    return replace(part, **changed) if changed else part
+
+
+def _with_types(value: Any, change: Callable[[Any], TypeRef]) -> Any:
+    if value.__class__ is not tuple:
+        return change(value) if isinstance(value, Node) else with_types(value, change)
+    found = tuple([_with_types(each, change) for each in value])
+    return value if all(one is other for one, other in zip(found, value, strict=True)) else found
+
+
+@cache
+def mentioning(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a struct class that hold types, or structs that do."""
+    return tuple(field for field, classes in held(struct).items() if any(map(_mentions, classes)))
+
+
+def _mentions(held: Any) -> bool:
+    return is_struct(held) and held is not Name and (issubclass(held, Node) or bool(mentioning(held)))
+
+
+@cache
+def held(struct: type[msgspec.Struct]) -> Mapping[str, tuple[Any, ...]]:
+    """The classes that each field may hold: those of a union, those of the items of a tuple."""
+    names = {"Facet": str, **vars(shapes)}
+    hints = typing.get_type_hints(struct, names)
+    return {field: tuple(_plain(hints[field])) for field in struct.__struct_fields__}
+
+
+def is_struct(held: Any) -> bool:
+    """Whether what a field may hold is a struct."""
+    return isinstance(held, type) and issubclass(held, msgspec.Struct)
+
+
+def _plain(hint: Any) -> Iterator[Any]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType, tuple):
+        for each in typing.get_args(hint):
+            yield from _plain(each)
+    else:
+        yield hint
