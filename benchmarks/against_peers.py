@@ -1,7 +1,8 @@
 """How abistore's ``dump`` and ``compare`` stand against abidw, abidiff, abi-dumper and abicheck, on real libraries.
 
-``python -m benchmarks.against_peers [--rounds N] [--limit SECONDS] [--only NAME]...`` prints Markdown tables. Needs, on
-Debian: ``apt-get install abigail-tools abi-dumper elfutils binutils``; abicheck gets an environment of its own here.
+``python -m benchmarks.against_peers [--rounds N] [--limit SECONDS] [--only NAME]... [--without TOOL]...`` prints
+Markdown tables. Needs, on Debian: ``apt-get install abigail-tools abi-dumper elfutils binutils``, less what is left out
+with ``--without``; abicheck gets an environment of its own here.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ MEGABYTE = 1_000_000
 ABISTORE = Path(sys.executable).with_name("abistore")
 GOOD = {"abistore": frozenset({0, 2, 4}), "abidiff": frozenset(code for code in range(16) if not code & 3)}
 """Exit codes that report a result. abidiff's is a set of bits: 1 and 2 are errors, 4 and 8 changes."""
+PACKAGES = {"abidw": "abigail-tools", "abidiff": "abigail-tools", "abi-dumper": "abi-dumper"}
+"""Which Debian package has each of the others' programs."""
+
 RIVALS = {"dump": "abidw", "compare": "abidiff"}
 """Whose memory each work is held against."""
 
@@ -62,7 +66,8 @@ def _memory_is_bounded(pair: Pair, runs: Mapping[str, Series]) -> bool | None:
 
 
 def _memory_is_below_abidw(pair: Pair, runs: Mapping[str, Series]) -> bool | None:
-    return runs["abistore"].peak < runs["abidw"].peak if pair.debug_bytes >= MEGABYTE else None
+    large = pair.debug_bytes >= MEGABYTE and "abidw" in runs
+    return runs["abistore"].peak < runs["abidw"].peak if large else None
 
 
 DUMP_TARGETS = (
@@ -82,8 +87,8 @@ def dump_commands(pair: Pair, folder: Path, abicheck: Path) -> dict[str, Sequenc
     """The same work by each tool: one library in, one file of its ABI out."""
     return {
         "abistore": [ABISTORE, "dump", pair.old, "-o", folder / "abistore.json"],
-        "abidw": [require("abidw", "abigail-tools"), "--out-file", folder / "abidw.xml", pair.old],
-        "abi-dumper": [require("abi-dumper", "abi-dumper"), pair.old, "-lver", "1", "-o", folder / "abi.dump"],
+        "abidw": ["abidw", "--out-file", folder / "abidw.xml", pair.old],
+        "abi-dumper": ["abi-dumper", pair.old, "-lver", "1", "-o", folder / "abi.dump"],
         "abicheck": [abicheck, "dump", pair.old, "-o", folder / "abicheck.json"],
     }
 
@@ -92,7 +97,7 @@ def compare_commands(pair: Pair) -> dict[str, Sequence[str | Path]]:
     """Two binaries in, a report out."""
     return {
         "abistore": [ABISTORE, "compare", pair.old, pair.new],
-        "abidiff": [require("abidiff", "abigail-tools"), pair.old, pair.new],
+        "abidiff": ["abidiff", pair.old, pair.new],
     }
 
 
@@ -189,7 +194,9 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     asked = arguments()
-    abicheck = install_abicheck()
+    for tool in PACKAGES.keys() - asked.without:
+        require(tool, PACKAGES[tool])
+    abicheck = CACHE / "peers" / "bin" / "abicheck" if "abicheck" in asked.without else install_abicheck()
     results = Results(CACHE / "against_peers.json")
     with TemporaryDirectory() as name:
         for pair in pairs(asked.only):

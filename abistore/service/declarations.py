@@ -85,7 +85,7 @@ def card(operand: str | Path, *, database: Database = None, selection: Selection
         target=str(snapshot.target),
         exports=snapshot.exports,
         counts=dict(sorted(kinds.items())),
-        facts=facts_of(snapshot.facts) if snapshot.facts else None,
+        facts=facts_of(snapshot.facts, elf=snapshot.target.format == "elf") if snapshot.facts else None,
         evidence=snapshot.evidence,
         provenance=snapshot.provenance,
         stored=_stored(found.release) if found.release else None,

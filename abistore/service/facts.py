@@ -24,7 +24,7 @@ class Hardening(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What the file says of itself, in the words of its format."""
+    """What the file says of itself, in the words of its format. ``hardening`` is known of ELF files only."""
 
     file_kind: str
     soname: str | None
@@ -33,12 +33,12 @@ class Facts(msgspec.Struct, frozen=True):
     runpath: tuple[str, ...]
     version_definitions: tuple[str, ...]
     version_requirements: tuple[tuple[str, str], ...]
-    hardening: Hardening
+    hardening: Hardening | None
     features: tuple[str, ...]
 
 
-def facts_of(shape: Library) -> Facts:
-    """The facts of a library's shape."""
+def facts_of(shape: Library, *, elf: bool) -> Facts:
+    """The facts of a library's shape; whether it is of an ELF file."""
     return Facts(
         file_kind=shape.file_kind,
         soname=shape.name,
@@ -47,7 +47,7 @@ def facts_of(shape: Library) -> Facts:
         runpath=shape.search_paths,
         version_definitions=shape.on_elf.version_definitions,
         version_requirements=shape.on_elf.version_requirements,
-        hardening=_hardening(shape),
+        hardening=_hardening(shape) if elf else None,
         features=shape.features,
     )
 

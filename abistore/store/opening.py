@@ -22,13 +22,16 @@ def open_store(url_or_path: str | Path, *, write: bool, create: bool, busy_secon
     return database
 
 
-def initialise(url_or_path: str | Path, busy_seconds: float = 60) -> bool:
-    """Make sure that there is a store; whether it was created just now. Raises :class:`StoreError`."""
+def initialise(url_or_path: str | Path, busy_seconds: float = 60) -> tuple[bool, Path | None]:
+    """Make sure that there is a store; whether it was created just now, and the folder made for it.
+
+    Raises :class:`StoreError`.
+    """
     database = connect(url_or_path, write=True, create=True, busy_seconds=busy_seconds)
     try:
         created = revision(database) is None and create_schema(database)
         _bring_to_head(database, write=True, create=False)
-        return created
+        return created, database.new_folder
     finally:
         database.close()
 

@@ -242,3 +242,15 @@ def test_yaml_and_its_checks_are_imported_only_where_a_file_is_given(old: Path, 
     for words in (("compare", old, new), ("compare", old, new, "--policy", "plugin_abi"), ("dump", old)):
         assert not roots(imported(*words)) & {"yaml", "pydantic"}
     assert {"policy", "suppress"} <= set(COMMANDS)
+
+
+def test_a_verdict_and_a_history_tell_by_which_suppressions_they_judged(
+    stored: Call, known: Path, tmp_path: Path
+) -> None:
+    for words in (
+        ["verdict", "libcase@2.0"],
+        ["verdict", "libcase@2.0", "-o", tmp_path / "a.html"],
+        ["history", "libcase"],
+    ):
+        assert "no suppressions" in stored(*words).out
+        assert "suppressions known.yaml (sha256 " in stored(*words, "--suppress", known).out

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from abistore.model.names import SELF
+from abistore.model.shapes import Library
+from abistore.model.snapshot import Snapshot, Target
+from abistore.model.snapshot_file.codec import to_json
 from tests.build import build_library
 from tests.cli.conftest import Call
 
@@ -96,3 +102,14 @@ def test_an_alias_of_the_spelling_of_its_tag_is_written_with_the_tag(
 ) -> None:
     library = build_library(TAGS, compiler=compiler)
     assert written in abistore("show", library, name).out.splitlines()
+
+
+@pytest.mark.parametrize(("format", "told"), [("elf", True), ("pe", False)])
+def test_only_of_an_elf_file_its_hardening_is_told(abistore: Call, tmp_path: Path, format: str, told: bool) -> None:
+    target = Target(format, "x86_64", 64, "little")  # type: ignore[arg-type]
+    entries = {"symbol": {SELF: (Library("shared", name="libcase"),)}}
+    snapshot = Snapshot(library="libcase", version="1", target=target, entries=entries)
+    (tmp_path / "case.json").write_bytes(to_json(snapshot))
+    assert ("RELRO" in abistore("show", tmp_path / "case.json").out) == told
+    found = abistore("show", tmp_path / "case.json", "--json").json["snapshot"]["facts"]["hardening"]
+    assert (found is not None) == told

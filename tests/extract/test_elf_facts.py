@@ -182,7 +182,9 @@ def test_every_section_equals_pyelftools(machine: str) -> None:
 
 
 def hardening(library: Library) -> Hardening:
-    return facts_of(library).hardening
+    found = facts_of(library, elf=True).hardening
+    assert found is not None
+    return found
 
 
 def build(*flags: str, source: str = "int f(void) { return 1; }") -> Library:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 import pytest
@@ -74,21 +75,21 @@ def answers(opened: Store) -> dict[str, object]:
     said["findings"] = answer(lambda: store.findings("", 100))
     said["verdicts"] = answer(lambda: store.verdict_summaries(JUDGED, "e"))
     for library in RELEASES:
-        said[f"releases of {library}"] = answer(lambda: store.releases(library))  # noqa: B023
-        said[f"candidates of {library}"] = answer(lambda: store.candidates(library))  # noqa: B023
-        said[f"baselines of {library}"] = answer(lambda: store.baseline_history(library))  # noqa: B023
-        said[f"scheme of {library}"] = answer(lambda: store.scheme(library))  # noqa: B023
+        said[f"releases of {library}"] = answer(partial(store.releases, library))
+        said[f"candidates of {library}"] = answer(partial(store.candidates, library))
+        said[f"baselines of {library}"] = answer(partial(store.baseline_history, library))
+        said[f"scheme of {library}"] = answer(partial(store.scheme, library))
         for version in (*RELEASES[library], *POINTERS[library]):
-            said[f"{library}@{version}"] = answer(lambda: store.resolve(f"{library}@{version}"))  # noqa: B023
+            said[f"{library}@{version}"] = answer(partial(store.resolve, f"{library}@{version}"))
         for version in RELEASES[library]:
             release = said[f"{library}@{version}"]
             if isinstance(release, Release):
-                said[f"content of {library}@{version}"] = answer(lambda: store.load(release))  # noqa: B023
+                said[f"content of {library}@{version}"] = answer(partial(store.load, release))
         for name in NAMES[library]:
-            said[f"log of {name} in {library}"] = answer(lambda: log(store, library, name))  # noqa: B023
+            said[f"log of {name} in {library}"] = answer(partial(log, store, library, name))
     for old, new in ([said[f"liblarge@{version}"] for version in pair] for pair in PAIRS):
         if isinstance(old, Release) and isinstance(new, Release):
-            judged = answer(lambda: store.find_verdict(old, new, RulingKey(), "e"))  # noqa: B023
+            judged = answer(partial(store.find_verdict, old, new, RulingKey(), "e"))
             said[f"verdict of {old.version} {new.version}"] = judged
     return said
 

@@ -73,7 +73,12 @@ def test_integrity_is_enforced(address: str) -> None:
 
 
 def test_initialising_tells_whether_it_created(address: str) -> None:
-    assert [initialise(address), initialise(address)] == [True, False]
+    assert [initialise(address), initialise(address)] == [(True, None), (False, None)]
+
+
+def test_initialising_tells_the_outermost_folder_that_it_made(tmp_path: Path) -> None:
+    assert initialise(tmp_path / "a" / "b" / "abi.db") == (True, tmp_path / "a")
+    assert initialise(tmp_path / "a" / "b" / "abi.db") == (False, None)
 
 
 def test_a_missing_database_is_told_where_it_may_not_be_created(path: Path) -> None:

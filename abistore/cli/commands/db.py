@@ -33,7 +33,8 @@ def init_command(settings: SharedSettings, /) -> None:
     from abistore.service.administration.administration import db_init
 
     done = db_init(database=settings.database)
-    answer(settings, {"store": done}, lambda: f"{done.database}: {'created' if done.created else 'exists'}")
+    where = f", in the new folder {done.folder}" if done.folder else ""
+    answer(settings, {"store": done}, lambda: f"{done.database}: {'created' if done.created else 'exists'}{where}")
 
 
 @db_command.command("upgrade")

@@ -69,7 +69,7 @@ def _card(card: SnapshotCard) -> Iterator[str]:
         ("target", card.target),
         ("SONAME", (facts and facts.soname) or "none"),
         ("needs", ", ".join(facts.needed) if facts else ""),
-        ("protection", ", ".join(_protection(facts.hardening)) if facts else ""),
+        ("protection", ", ".join(_protection(facts.hardening)) if facts and facts.hardening else ""),
         ("exports", f"{card.exports}"),
         ("names", ", ".join(f"{count} {kind}" for kind, count in card.counts.items() if kind != "library")),
         *((f"{evidence.facet} facet", _evidence(evidence)) for evidence in card.evidence),

@@ -14,10 +14,14 @@ from abistore.urls import masked
 
 
 class InitialisedStore(msgspec.Struct, frozen=True):
-    """The store's place, with passwords hidden, and whether it was created just now."""
+    """The store's place, with passwords hidden, and whether it was created just now.
+
+    ``folder`` is the outermost folder that was created for it; ``None`` if its folder was there.
+    """
 
     database: str
     created: bool
+    folder: str | None = None
 
 
 class VacuumedStore(msgspec.Struct, frozen=True):
@@ -33,7 +37,8 @@ def db_init(*, database: Database = None) -> InitialisedStore:
     from abistore.store.opening import initialise
 
     where = locate(database)
-    return InitialisedStore(masked(where), initialise(where, busy_seconds()))
+    created, folder = initialise(where, busy_seconds())
+    return InitialisedStore(masked(where), created, masked(str(folder)) if folder else None)
 
 
 def db_upgrade(*, database: Database = None) -> StoreUpgrade:

@@ -31,10 +31,12 @@ class Database(ABC):
 
     Statements are SQLAlchemy Core expressions over :mod:`abistore.store.database.tables`, the same for all databases;
     those that a module keeps are compiled once. What databases do each in its own way is a method here.
-    ``where`` is the database as messages call it: a path, or a URL without its password. ``path`` is an SQLite file's.
+    ``where`` is the database as messages call it: a path, or a URL without its password. ``path`` is an SQLite file's,
+    and ``new_folder`` the outermost folder that was made for that.
     """
 
     path: Path | None = None
+    new_folder: Path | None = None
 
     def __init__(self, connection: Connection, where: str, *, writable: bool) -> None:
         self.connection = connection

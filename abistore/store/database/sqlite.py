@@ -141,11 +141,12 @@ def connect(path: Path, *, write: bool, create: bool, busy_seconds: float) -> SQ
         raise StoreError(
             f"{path}: no such database", "create it with `abistore db init`, or by a first `abistore ingest`"
         )
-    if not exists:
-        _make_folder(path.parent)
+    made = None if exists else _make_folder(path.parent)
     empty = not exists or path.stat().st_size == 0
     if write or (empty and create) or _writable(path):
-        return _open(path, "rwc" if create else "rw", busy_seconds, writable=write or (empty and create))
+        database = _open(path, "rwc" if create else "rw", busy_seconds, writable=write or (empty and create))
+        database.new_folder = made
+        return database
     return _open_unwritable(path, busy_seconds)
 
 
@@ -176,12 +177,15 @@ def _open_unwritable(path: Path, busy_seconds: float) -> SQLite:
         return _open(path, "ro&immutable=1", busy_seconds, writable=False)
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: Path) -> Path | None:
+    """Make a folder with those around it; the outermost of those that were not there."""
     try:
+        made = next((each for each in (*reversed(folder.parents), folder) if not each.exists()), None)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         message = f"{folder}: the database's folder cannot be created ({error.strerror})"
         raise StoreError(message, "give another path with --db") from error
+    return made
 
 
 def _writable(path: Path) -> bool:
