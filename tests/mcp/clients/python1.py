@@ -12,7 +12,7 @@ from typing import Any
 from mcp import ClientSession, McpError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
-from mcp.types import PromptReference
+from mcp.types import ElicitResult, PromptReference
 
 
 @asynccontextmanager
@@ -23,7 +23,7 @@ async def streams(way: dict[str, Any]) -> AsyncIterator[tuple[Any, Any]]:
             yield read, write
     else:
         command, *words = way["command"]
-        async with stdio_client(StdioServerParameters(command=command, args=words, env=way["env"])) as (read, write):
+        async with stdio_client(StdioServerParameters(command=command, args=words)) as (read, write):
             yield read, write
 
 
@@ -34,7 +34,13 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
     async def advance(done: float, total: float | None, message: str | None) -> None:
         progress.append(message or "")
 
-    async with streams(way) as (read, write), ClientSession(read, write) as session:
+    asked: list[str] = []
+
+    async def decline(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="decline")
+
+    async with streams(way) as (read, write), ClientSession(read, write, elicitation_callback=decline) as session:
         hello = await session.initialize()
         tools = (await session.list_tools()).tools
         listed = await session.call_tool("abi_list", {"library": "libgeo"})
@@ -44,6 +50,7 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
         reference = PromptReference(type="ref/prompt", name="review_release")
         words = await session.complete(reference, {"name": "library", "value": "lib"})
         refused = await session.call_tool("abi_list", {"library": "libgoe"})
+        declined = await session.call_tool("abi_delete", way["deleted"])
         try:
             await session.call_tool("abi_lst", {})
             unknown = 0
@@ -60,6 +67,8 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
             "prompt": prompt.messages[0].content.text,
             "completed": words.completion.values,
             "refused": [refused.isError, refused.content[0].text],
+            "asked": asked,
+            "declined": [declined.isError, declined.content[0].text],
             "unknown": unknown,
         }
 

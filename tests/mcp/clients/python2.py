@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import PromptReference
+from mcp.types import ElicitResult, PromptReference
 
 
 def server(way: dict[str, Any]) -> Any:
@@ -18,7 +18,7 @@ def server(way: dict[str, Any]) -> Any:
     if "url" in way:
         return streamable_http_client(way["url"], http_client=httpx2.AsyncClient(headers=way["headers"]))
     command, *words = way["command"]
-    return StdioServerParameters(command=command, args=words, env=way["env"])
+    return StdioServerParameters(command=command, args=words)
 
 
 async def talk(way: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +28,13 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
     async def advance(done: float, total: float | None, message: str | None) -> None:
         progress.append(message or "")
 
-    async with Client(server(way)) as client:
+    asked: list[str] = []
+
+    async def decline(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="decline")
+
+    async with Client(server(way), elicitation_callback=decline) as client:
         tools = (await client.list_tools()).tools
         listed = await client.call_tool("abi_list", {"library": "libgeo"})
         compared = await client.call_tool("abi_compare", way["compared"], progress_callback=advance)
@@ -37,6 +43,7 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
         reference = PromptReference(type="ref/prompt", name="review_release")
         words = await client.complete(reference, {"name": "library", "value": "lib"})
         refused = await client.call_tool("abi_list", {"library": "libgoe"})
+        declined = await client.call_tool("abi_delete", way["deleted"])
         try:
             await client.call_tool("abi_lst", {})
             unknown = 0
@@ -53,6 +60,8 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
             "prompt": prompt.messages[0].content.text,
             "completed": words.completion.values,
             "refused": [refused.is_error, refused.content[0].text],
+            "asked": asked,
+            "declined": [declined.is_error, declined.content[0].text],
             "unknown": unknown,
         }
 

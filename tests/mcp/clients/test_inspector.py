@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from abistore.mcp.tools.all import TOOLS
+from abistore.mcp.tools.all import TOOLS, WRITING
+from tests.mcp.clients.conftest import reached
 from tests.mcp.clients.installed import node
+from tests.mcp.over_http import Served
 
 IS_ERROR = 5
 
@@ -49,7 +51,7 @@ def result(done: subprocess.CompletedProcess[str]) -> Any:
 
 def test_no_vendor_refuses_a_schema(inspector: Inspector) -> None:
     done = inspector("tools/list", "--strict")
-    assert [tool["name"] for tool in result(done)["tools"]] == list(TOOLS)
+    assert [tool["name"] for tool in result(done)["tools"]] == [*TOOLS, *WRITING]
     assert "Error: " not in done.stderr
 
 
@@ -64,3 +66,20 @@ def test_a_call_that_is_refused_is_an_error_of_the_tool(inspector: Inspector) ->
     assert done.returncode == IS_ERROR
     (content,) = json.loads(done.stdout)["result"]["content"]
     assert json.loads(content["text"])["hint"] == "did you mean libgeo?"
+
+
+def test_the_stateless_era_is_inspected_over_http(
+    over_http: Served, libraries: dict[str, Path], tmp_path: Path
+) -> None:
+    inspector = Inspector(reached(over_http), tmp_path)
+    modern = ("--protocol-era", "modern")
+    given = json.dumps({"old_input": "libgeo@1.0", "new_input": str(libraries["2.0"])})
+    compared = result(inspector("tools/call", *modern, "--tool-name", "abi_compare", "--tool-args-json", given))
+    assert compared["structuredContent"]["verdict"] == "BREAKING"
+    (contents,) = result(inspector("resources/read", *modern, "--uri", "abistore://libraries"))["contents"]
+    assert json.loads(contents["text"])["lines"][0]["latest"] == "2.0"
+    named = ("--prompt-name", "triage_history", "--prompt-args", "library=libgeo")
+    assert "libgeo" in result(inspector("prompts/get", *modern, *named))["messages"][0]["content"]["text"]
+    unknown = inspector("tools/call", *modern, "--tool-name", "abi_lst")
+    assert unknown.returncode == IS_ERROR
+    assert "abi_lst" in unknown.stderr

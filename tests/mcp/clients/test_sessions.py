@@ -14,9 +14,14 @@ from typing import Any
 import pytest
 
 from abistore import __version__
-from abistore.mcp.tools.all import TOOLS
+from abistore.interface import open_store
+from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.settings import Settings
+from abistore.mcp.tools.all import TOOLS, WRITING
+from tests.mcp.clients.conftest import WAYS, reached, started
 from tests.mcp.clients.installed import FOLDER, node, python
-from tests.mcp.conftest import Agent
+from tests.mcp.conftest import Agent, fill
+from tests.mcp.over_http import served
 from tests.mcp.test_resources import read
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
@@ -51,22 +56,57 @@ def test_every_client_is_told_the_same(
     client: str, way: dict[str, Any], modern: Agent, libraries: dict[str, Path]
 ) -> None:
     start, era = CLIENTS[client]
-    new = "libgeo@2.0" if "url" in way else str(libraries["2.0"])
-    compared = {"old_input": "libgeo@1.0", "new_input": new, "limit": 1}
-    session = told(start(), {**way, "compared": compared})
+    compared = {"old_input": "libgeo@1.0", "new_input": str(libraries["2.0"]), "limit": 1}
+    listed = modern("abi_list", library="libgeo")
+    session = told(start(), {**way, "compared": compared, "deleted": deleted(listed)})
     assert session["server"] == ["abistore", __version__]
     assert session["era"] == era
-    assert session["tools"] == list(TOOLS)
-    assert session["listed"] == modern("abi_list", library="libgeo")
+    assert session["tools"] == [*TOOLS, *WRITING]
+    assert session["listed"] == listed
     assert session["compared"] == modern("abi_compare", **compared)
     assert session["compared"]["verdict"] == "BREAKING"
+    assert session["progress"] == ["libgeo.so"]
     assert session["resource"] == ["application/json", read(modern, "abistore://libraries")]
     assert session["prompt"].startswith("Review release 2.0 of libgeo.")
     assert session["completed"] == ["libgeo"]
-    failed, envelope = session["refused"]
-    assert failed is True
-    assert json.loads(envelope)["code"] == "NOT_FOUND"
+    assert error(session["refused"])["code"] == "NOT_FOUND"
+    (question,) = session["asked"]
+    assert question.startswith("Delete the release libgeo 2.0 ")
+    assert error(session["declined"])["code"] == "DECLINED"
     assert session["unknown"] == -32602
+
+
+def deleted(listed: dict[str, Any]) -> dict[str, str]:
+    """The arguments that delete the last release."""
+    last = listed["items"][-1]
+    return {"library": last["library"], "version": last["version"], "confirm_digest": last["digest"]}
+
+
+def error(told: list[Any]) -> dict[str, Any]:
+    """The envelope of an answer that is marked as an error."""
+    failed, text = told
+    assert failed is True
+    found = json.loads(text)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("over", WAYS)
+def test_the_typescript_client_is_asked_and_told_of_the_change(
+    over: str, libraries: dict[str, Path], tmp_path: Path, jobs: Jobs
+) -> None:
+    database = tmp_path / "abi.db"
+    with open_store(database, create=True) as store:
+        fill(store, libraries)
+    gone = deleted(Agent(Settings(database=str(database)), jobs, "legacy")("abi_list", library="libgeo"))
+    if over == "stdio":
+        session = told(typescript(), {**started(database), "deleted": gone})
+    else:
+        with served(tmp_path, database, "--allow-write") as server:
+            session = told(typescript(), {**reached(server), "deleted": gone})
+    assert session["answered"]["headline"].startswith("DELETED: libgeo 2.0")
+    assert session["answered"]["decided_by"] == "user"
+    assert session["updated"] == "abistore://libraries/libgeo"
 
 
 def test_the_page_names_the_versions_that_are_run() -> None:

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp import MCPError
 from mcp.types import PromptReference
@@ -18,7 +19,7 @@ def transport(way: dict[str, Any]) -> Any:
     if "url" in way:
         return StreamableHttpTransport(way["url"], headers=way["headers"])
     command, *words = way["command"]
-    return StdioTransport(command, words, env=way["env"])
+    return StdioTransport(command, words)
 
 
 async def talk(way: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +29,13 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
     async def advance(done: float, total: float | None, message: str | None) -> None:
         progress.append(message or "")
 
-    async with Client(transport(way), progress_handler=advance) as client:
+    asked: list[str] = []
+
+    async def decline(message: str, response_type: Any, params: Any, context: Any) -> ElicitResult[Any]:
+        asked.append(message)
+        return ElicitResult(action="decline")
+
+    async with Client(transport(way), progress_handler=advance, elicitation_handler=decline) as client:
         tools = await client.list_tools()
         listed = await client.call_tool("abi_list", {"library": "libgeo"})
         compared = await client.call_tool("abi_compare", way["compared"])
@@ -37,6 +44,7 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
         reference = PromptReference(type="ref/prompt", name="review_release")
         words = await client.complete(reference, {"name": "library", "value": "lib"})
         refused = await client.call_tool("abi_list", {"library": "libgoe"}, raise_on_error=False)
+        declined = await client.call_tool("abi_delete", way["deleted"], raise_on_error=False)
         try:
             await client.call_tool("abi_lst", {})
             unknown = 0
@@ -53,6 +61,8 @@ async def talk(way: dict[str, Any]) -> dict[str, Any]:
             "prompt": prompt.messages[0].content.text,
             "completed": words.values,
             "refused": [refused.is_error, refused.content[0].text],
+            "asked": asked,
+            "declined": [declined.is_error, declined.content[0].text],
             "unknown": unknown,
         }
 
