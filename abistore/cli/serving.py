@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from abistore.cli.options import FILE
 from abistore.mcp.settings import Settings, folders, variable
 from abistore.mcp.transports.listening import Listening
+from abistore.mcp.transports.tokens import tokens
+
+if TYPE_CHECKING:
+    from abistore.mcp.transports.recording import Recording
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -61,6 +66,10 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "type": FILE,
         "help": "HTTP: the file of tokens, which `abistore mcp token` makes; else ABISTORE_MCP_TOKEN holds one.",
     },
+    "debug_rpc": {
+        "type": FILE,
+        "help": "Write every message in and out to a file, as JSON lines without tokens and notes.",
+    },
     "session_timeout": {
         "type": float,
         "default": DEFAULTS.session_timeout,
@@ -92,19 +101,36 @@ def read_roots(transport: str, given: Sequence[Path]) -> tuple[str, ...] | None:
 
 def serve(transport: str, settings: Settings, options: Mapping[str, Any], say: Callable[[str], None]) -> int:
     """Serve until there is nobody left to serve; the exit code."""
-    if transport == HTTP:
-        return _serve_http(settings, options, say)
-    from abistore.mcp.server import build_server
+    from abistore.mcp.transports.recording import Recording
 
-    say("abistore mcp: serving on standard input and output")
-    build_server(settings).run("stdio")
-    return 0
+    file = options["debug_rpc"]
+    with Recording(file) if file else nullcontext() as recording:
+        if file:
+            say(f"abistore mcp: every message is written to {file}, which is as private as your libraries are")
+        if transport == HTTP:
+            return _serve_http(settings, options, recording, say)
+        from abistore.mcp.transports.stdio import serve_stdio
+
+        say("abistore mcp: serving on standard input and output")
+        return serve_stdio(settings, recording)
 
 
-def _serve_http(settings: Settings, options: Mapping[str, Any], say: Callable[[str], None]) -> int:
-    from abistore.mcp.transports.tokens import tokens
-
+def _serve_http(
+    settings: Settings, options: Mapping[str, Any], recording: Recording | None, say: Callable[[str], None]
+) -> int:
     where, known = listening(options), tokens(options["token_file"])
     from abistore.mcp.transports.http import serve_http
 
-    return serve_http(settings, where, known, lambda url: say(f"abistore mcp: serving on {url}"))
+    if where.allow_remote:
+        say("abistore mcp: other machines can ask, and what they send is not encrypted: put a proxy with TLS before it")
+    return serve_http(settings, where, known, recording, lambda url: say(f"abistore mcp: serving on {url}"))
+
+
+def checked(transport: str, options: Mapping[str, Any]) -> str:
+    """How clients would reach the server: HTTP needs tokens, names and a free port. Raises :class:`UsageError`."""
+    if transport != HTTP:
+        return "standard input and output"
+    where, _ = listening(options), tokens(options["token_file"])
+    hosts = where.hosts
+    with where.bind() as listener:
+        return f"{where.url(listener.getsockname()[1])}, called by {', '.join(hosts)}"

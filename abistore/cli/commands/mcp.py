@@ -13,7 +13,7 @@ import click
 from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, error_document, note, say_error, write_json
-from abistore.cli.serving import OPTIONS, read_roots, serve, transport_options
+from abistore.cli.serving import OPTIONS, checked, read_roots, serve, transport_options
 from abistore.cli.tables import table
 from abistore.errors import InputError, UsageError
 from abistore.mcp.settings import Settings, variable
@@ -124,7 +124,9 @@ def serve_command(
     if check:
         from abistore.mcp.setup.readiness import readiness
 
-        answer(settings, {"ready": readiness(started)}, lambda: readiness(started).line)
+        reached = checked(transport, options)
+        told = {"ready": readiness(started), "reached": reached}
+        answer(settings, told, lambda: f"{readiness(started).line}, on {reached}")
         return 0
     import gc
 

@@ -172,14 +172,6 @@ class Server(ReadingServer):
             content=[TextContent(type="text", text=done.answer)], structured_content=json.loads(done.answer)
         )
 
-    async def run_stdio_async(self) -> None:
-        """Serve one client over standard input and output, until it closes them."""
-        self.jobs.warm()
-        try:
-            await super().run_stdio_async()
-        finally:
-            self.jobs.close()
-
 
 def _sent(result: CallToolResult | InputRequiredResult | None) -> tuple[str, int]:
     """The verdict of an answer, and the bytes of its text."""

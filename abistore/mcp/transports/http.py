@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import READ, Settings
 from abistore.mcp.transports.listening import PATH, Listening
+from abistore.mcp.transports.recording import RecordedExchange, Recording
 from abistore.mcp.transports.tokens import BearerToken, matching
 from abistore.urls import HIDDEN
 
@@ -29,12 +30,17 @@ GRACE = 1
 
 
 def serve_http(
-    settings: Settings, listening: Listening, known: Sequence[BearerToken], say: Callable[[str], None]
+    settings: Settings,
+    listening: Listening,
+    known: Sequence[BearerToken],
+    recording: Recording | None,
+    say: Callable[[str], None],
 ) -> int:
     """Serve until a signal comes; the exit code. ``say`` is told the address. Raises :class:`UsageError`."""
     with listening.bind() as listener:
         url = listening.url(listener.getsockname()[1])
         app = Application(settings, listening, known, url)
+        app.recording = recording
         say(url)
         return anyio.run(partial(_serve, app, listener, listening))
 
@@ -43,6 +49,7 @@ class Application:
     """All that is served at an address. Names and web pages that may not reach it are refused before anything else."""
 
     def __init__(self, settings: Settings, listening: Listening, known: Sequence[BearerToken], url: str) -> None:
+        self.recording: Recording | None = None
         rules = TransportSecuritySettings(allowed_hosts=listening.hosts, allowed_origins=listening.origins)
         self.server = build_server(settings, auth=_auth(url), token_verifier=Verifier(known))
         self._checks = TransportSecurityMiddleware(rules)
@@ -56,6 +63,9 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        if self.recording is not None and scope["type"] == "http":
+            exchange = RecordedExchange(self.recording, receive, send)
+            receive, send = exchange.receive, exchange.send
         refused = await self._checks.validate_request(Request(scope)) if scope["type"] == "http" else None
         await (refused or self._app)(scope, receive, send)
 

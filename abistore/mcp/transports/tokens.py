@@ -93,23 +93,22 @@ def read(file: Path) -> str:
     """The text of a file that nobody else can read. Raises :class:`UsageError`."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as opened:
-            _check(file, os.fstat(opened.fileno()))
-            return opened.read(MOST_BYTES).decode("utf-8", "replace")
+            check_private(file, os.fstat(opened.fileno()))
+            return opened.read(MOST_BYTES).decode("utf-8", "replace")  # a token that is cut matches nothing
     except FileNotFoundError:
         raise UsageError(f"{file}: no such file", f"make it: abistore mcp token {file}") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: cannot be read", "check the path and its permissions") from error
 
 
-def _check(file: Path, status: os.stat_result) -> None:
+def check_private(file: Path, status: os.stat_result) -> None:
+    """Raises :class:`UsageError` for what is no file of ours alone."""
     if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"{file}: is not a regular file", MAKE)
+        raise UsageError(f"{file}: is not a regular file", "name another file")
     if status.st_uid not in {os.geteuid(), 0}:
-        raise UsageError(f"{file}: belongs to somebody else", "copy it: it holds tokens of this server")
+        raise UsageError(f"{file}: belongs to somebody else", "name a file of your own")
     if status.st_mode & 0o077:
-        raise UsageError(f"{file}: others can read it", f"chmod 600 {file}, and make new tokens")
-    if status.st_size > MOST_BYTES:
-        raise UsageError(f"{file}: is larger than {MOST_BYTES:,} bytes", FORM)
+        raise UsageError(f"{file}: others can read it", f"chmod 600 {file}, and replace the tokens in it")
 
 
 def add(file: Path, subject: str, *, write: bool) -> str:
@@ -120,7 +119,7 @@ def add(file: Path, subject: str, *, write: bool) -> str:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         with os.fdopen(os.open(file, flags, 0o600), "ab") as opened:
-            _check(file, os.fstat(opened.fileno()))
+            check_private(file, os.fstat(opened.fileno()))
             opened.write(f"{secrets.token_urlsafe(32)} {subject} {scope}\n".encode())
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: cannot be written", "check its folder and permissions") from error
