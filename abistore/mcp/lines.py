@@ -22,7 +22,7 @@ class ChosenLine(NamedTuple):
 def line_of(store: OpenStore, library: str, line: str | None) -> ChosenLine:
     """The line that ``TARGET`` or ``TARGET/PROFILE`` chooses, or the only one. Raises :class:`Refusal`."""
     store.releases(library)  # says what is near to a library that is none
-    every = [listed for listed in store.lines() if listed.line.library == library]
+    every = store.lines(library=library)
     found = [listed for listed in every if _is_meant(listed, line)]
     if len(found) == 1:
         one = found[0]

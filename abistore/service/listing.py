@@ -25,10 +25,16 @@ class ListedLine(msgspec.Struct, frozen=True):
     candidates: int = 0
 
 
-def lines(*, database: Database = None) -> tuple[ListedLine, ...]:
-    """All lines of the store, sorted, including those that have candidates only."""
+def lines(*, database: Database = None, library: str | None = None) -> tuple[ListedLine, ...]:
+    """All lines of the store, or of a library, sorted, including those that have candidates only."""
     with using(database) as store:
-        return tuple(_listed(store, key) for key in sorted({*store.lines(), *store.lines_of_candidates()}))
+        channels: dict[LineKey, dict[str, str]] = {}
+        for move in store.baselines(library):
+            channels.setdefault(move.line, {})[move.channel] = str(move.version)
+        return tuple(
+            ListedLine(span.key, span.releases, span.first, span.latest, channels.get(span.key, {}), span.candidates)
+            for span in store.overview(library)
+        )
 
 
 def releases(
@@ -65,13 +71,6 @@ def lines_of(store: Store, library: str, target: str | None, profile: str | None
 def releases_of(store: Store, key: LineKey) -> tuple[Release, ...]:
     """A line's releases in release order."""
     return store.releases(key.library, target=key.target, profile=key.profile)
-
-
-def _listed(store: Store, key: LineKey) -> ListedLine:
-    stored = releases_of(store, key)
-    kept = store.candidates(key.library, key.target, key.profile)
-    first, latest = (stored[0].version, store.foremost(stored)[-1].version) if stored else ("", "")
-    return ListedLine(key, len(stored), first, latest, channels_of(store, key), len(kept))
 
 
 def channels_of(store: Store, key: LineKey) -> dict[str, str]:

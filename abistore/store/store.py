@@ -30,11 +30,12 @@ from abistore.store.history.findings import WrittenFindings
 from abistore.store.history.walking import LineWalk
 from abistore.store.maintenance import stats, vacuum
 from abistore.store.opening import open_store
-from abistore.store.releases import amending, baselines, cards
+from abistore.store.releases import amending, baselines
 from abistore.store.releases.baselines import move
 from abistore.store.releases.forgetting import forget
 from abistore.store.releases.holding import hold
 from abistore.store.releases.lines import scheme
+from abistore.store.releases.overview import overview
 from abistore.store.releases.releases import (
     candidates,
     foremost,
@@ -125,6 +126,7 @@ class Store:
     vacuum = _method(vacuum)
 
     lines = _question(lines)
+    overview = _question(overview)
     releases = _question(releases)
     candidates = _question(candidates)
     no_library = _question(no_library)
@@ -149,10 +151,6 @@ class Store:
         """
         with limits_for(snapshot.weight, f"storing {request.library or snapshot.library} {request.version}"):
             return write.ingest(self.database, snapshot, request)
-
-    def lines_of_candidates(self) -> tuple[LineKey, ...]:
-        """All lines that keep a candidate, sorted; they need not have a release."""
-        return self.lines(cards.CANDIDATES)
 
     def no_baseline(self, line: LineKey, channel: str) -> SnapshotNotFound:
         """The error that tells that a line's channel is not set, with where it is, or what may be meant."""

@@ -8,6 +8,8 @@ import sys
 import traceback
 from collections.abc import Callable
 
+import msgspec
+
 from abistore.child import receive, resident, send
 from abistore.confinement import confined
 from abistore.interface import AbistoreError
@@ -16,12 +18,15 @@ from abistore.mcp.answers.units import as_text, encoded, units
 from abistore.mcp.call import Call
 from abistore.mcp.completions import COMPLETE, candidates
 from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, decode_request, encode
+from abistore.mcp.jobs.remembering import Answers, question_of
 from abistore.mcp.refusals import Refusal, refusal_of
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.tools.all import tools_of
 from abistore.mcp.watching import WATCH, seen
 
 Say = Callable[[Reply], None]
+ANSWERS = Answers()
+"""What this process has answered already."""
 
 BUSY_SECONDS = "10"
 """How long a call waits for a locked database, unless the environment says otherwise: an agent can ask again."""
@@ -66,8 +71,14 @@ def _done(request: Request, say: Say) -> Done:
         progress=lambda what, done: say(Progress(what, done)),
     )
     with confined(settings.read_roots), limits(settings.timeout, settings.max_memory, request.tool):
-        answer = _answer(request, call)
-    return Done(answer, call.keep, resident())
+        question = question_of(request)
+        found = ANSWERS.find(question) if question else None
+        if found is not None:
+            return msgspec.structs.replace(found, resident=resident())
+        done = Done(_answer(request, call), call.keep, resident())
+        if question is not None:
+            ANSWERS.keep(question, done)
+        return done
 
 
 def _answer(request: Request, call: Call) -> str:

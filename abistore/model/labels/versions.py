@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from abistore.errors import UsageError
@@ -139,6 +139,7 @@ def _debian_rank(letter: str) -> int:
     return ord(letter) if letter.isalpha() else ord(letter) + 256
 
 
+@lru_cache(maxsize=1 << 15)
 def _plain(version: str) -> SortKey:
     """Natural order: runs of digits by value, everything else by characters; digits before other characters."""
     runs = [run for run in _RUNS.split(version) if run]

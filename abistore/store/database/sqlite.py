@@ -7,11 +7,13 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, create_engine
-from sqlalchemy.pool import StaticPool
+from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.pool import NullPool
 
 from abistore.errors import SchemaMismatch, StoreBusy, StoreError, UsageError
 from abistore.store.database.database import Database
@@ -23,6 +25,9 @@ APPLICATION_ID: Final = 0x61626973
 
 TURN: Final = 250
 """Milliseconds of one turn of waiting for a lock."""
+
+_DRIVER: Final[ContextVar[sqlite3.Connection | None]] = ContextVar("driver", default=None)
+"""The connection that SQLAlchemy is about to be given."""
 
 _PRAGMAS = ("foreign_keys = ON", "trusted_schema = OFF", "synchronous = FULL", "cache_size = -65536")
 
@@ -218,5 +223,21 @@ def _open(path: Path, mode: str, busy_seconds: float, *, writable: bool) -> SQLi
 
 def _connection(driver: sqlite3.Connection) -> Connection:
     """SQLAlchemy's connection around the driver's."""
-    engine = create_engine("sqlite://", creator=lambda: driver, poolclass=StaticPool, isolation_level="AUTOCOMMIT")
-    return engine.connect()
+    token = _DRIVER.set(driver)
+    try:
+        return _engine().connect()
+    finally:
+        _DRIVER.reset(token)
+
+
+@cache
+def _engine() -> Engine:
+    """One for all files: it keeps the statements that it has compiled, which takes longer than to run them."""
+    return create_engine("sqlite://", creator=_opened, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+
+
+def _opened() -> sqlite3.Connection:
+    driver = _DRIVER.get()
+    if driver is None:  # what lost its connection gets no other one
+        raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+    return driver

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from sqlalchemy import ColumnElement, and_, bindparam, select, update
@@ -22,6 +22,7 @@ from abistore.store.database.seals import checksum
 from abistore.store.releases import lines
 from abistore.store.releases.lines import OF_LIBRARY, OF_LINE, labels
 
+Condition: TypeAlias = ColumnElement[bool]
 SNAPSHOT, LINE, LIBRARY = tables.snapshot.c, tables.line.c, tables.library.c
 _SEALED = (
     *(SNAPSHOT.id, LIBRARY.name, LINE.target, LINE.profile),
@@ -56,7 +57,7 @@ _evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode
 facet_counts = msgspec.json.Decoder(dict[Facet, int]).decode
 
 
-def find(database: Database, condition: ColumnElement[bool]) -> list[Release]:
+def find(database: Database, condition: Condition) -> list[Release]:
     """The releases that ``condition`` selects, in the order of ingestion.
 
     Raises :class:`StoreError` where a card is damaged.
@@ -65,9 +66,7 @@ def find(database: Database, condition: ColumnElement[bool]) -> list[Release]:
     return [release_of(database, row) for row in database.rows(statement)]
 
 
-def of_library(
-    database: Database, condition: ColumnElement[bool], meant: tuple[str, str | None, str | None]
-) -> list[Release]:
+def of_library(database: Database, condition: Condition, meant: tuple[str, str | None, str | None]) -> list[Release]:
     """All :data:`RELEASES`, or :data:`CANDIDATES`, of a library, in the order of ingestion; ``meant`` are the library,
     the target and the profile (``None``: any).
 
@@ -93,6 +92,23 @@ def of_library(
     return found
 
 
+def of_every_line(database: Database, condition: Condition) -> dict[LineKey, list[Release]]:
+    """All :data:`RELEASES`, or :data:`CANDIDATES`, line by line, in the order of ingestion.
+
+    Raises :class:`StoreError` where a card, or the row of a line, is damaged or missing.
+    """
+    found: dict[LineKey, list[Release]] = {}
+    sums: Counter[LineKey] = Counter()
+    for row in database.rows(_CARDS.where(condition).order_by(SNAPSHOT.id)):
+        release = release_of(database, row)
+        found.setdefault(release.line, []).append(release)
+        sums[release.line] += row[-1]
+    for line in lines.every(database):
+        if total(line, condition) != sums[line.key]:
+            raise damaged(database.where, f"a release of {line.key} is missing")
+    return found
+
+
 def of_lines(
     database: Database, wanted: Mapping[int, lines.LineOverview]
 ) -> Iterator[tuple[Release, Mapping[Facet, int]]]:
@@ -110,7 +126,7 @@ def of_lines(
             raise damaged(database.where, f"a release of {line.key} is missing")
 
 
-def total(line: lines.LineOverview, condition: ColumnElement[bool]) -> int:
+def total(line: lines.LineOverview, condition: Condition) -> int:
     """The sum over a line's :data:`RELEASES`, or :data:`CANDIDATES`: 0 where it has none."""
     return line.releases if condition is RELEASES else line.candidates
 

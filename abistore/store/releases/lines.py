@@ -151,6 +151,12 @@ def scheme(database: Database, library: str) -> str:
     return str(rows[0][0]) if rows else AUTO
 
 
+def schemes(database: Database) -> dict[LineKey, str]:
+    """The scheme that orders each line: its own where it has one, else its library's. Raises :class:`StoreError`."""
+    declared = {row[1]: row[2] for row in database.rows(_EVERY)}
+    return {line.key: line.scheme or declared[line.key.library] for line in every(database)}
+
+
 def of_library(database: Database, library: str) -> list[LineOverview]:
     """The lines of a library. Raises :class:`StoreError` where a row is damaged or missing."""
     return verified(database, named(database, _OF_LIBRARY, library))

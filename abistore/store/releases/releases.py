@@ -25,9 +25,9 @@ _SEEN = (
 )
 
 
-def lines(database: Database, holding: ColumnElement[bool] = cards.RELEASES) -> tuple[LineKey, ...]:
-    """All lines that have a current release, or a candidate, sorted."""
-    return tuple(line.key for line in every(database) if cards.total(line, holding))
+def lines(database: Database) -> tuple[LineKey, ...]:
+    """All lines that have a current release, sorted."""
+    return tuple(line.key for line in every(database) if line.releases)
 
 
 def no_library(

@@ -1,0 +1,78 @@
+"""What a process has answered already: the same question about an unchanged store costs one look at the store."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from abistore.interface import AbistoreError, AuditRecord, db_audit, open_store
+from abistore.mcp.jobs.messages import Done, Request, encode
+from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.tools.all import TOOLS
+
+MOST_BYTES = 8 << 20
+UNSTORED = frozenset(
+    {"abi_store_stats", "abi_help", "abi_list_changes", "abi_explain_change", "docs", "kind", "schema"}
+)
+"""What tells something else than the content of the store: how large its files are, what is documented."""
+
+
+class StoreQuestion(NamedTuple):
+    """A request, and the last change of the store that it is about."""
+
+    request: bytes
+    changed: tuple[AuditRecord, ...]
+
+
+class Answers:
+    """The answers that were asked for last, as many as fit into :data:`MOST_BYTES`."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[StoreQuestion, Done] = OrderedDict()
+        self._bytes = 0
+
+    def find(self, question: StoreQuestion) -> Done | None:
+        """The answer that was given before."""
+        found = self._kept.get(question)
+        if found is not None:
+            self._kept.move_to_end(question)
+        return found
+
+    def keep(self, question: StoreQuestion, answer: Done) -> None:
+        """Keep an answer, and let the oldest go; one that is too long is not kept."""
+        if _size(answer) > MOST_BYTES // 4:
+            return
+        self._kept[question] = answer
+        self._bytes += _size(answer)
+        while self._bytes > MOST_BYTES:
+            _, gone = self._kept.popitem(last=False)
+            self._bytes -= _size(gone)
+
+
+def question_of(request: Request) -> StoreQuestion | None:
+    """What is asked, where nothing but the store can change the answer; nothing where files are named."""
+    if not _is_remembered(request.tool) or _names_file(request.arguments.values()):
+        return None
+    with suppress(AbistoreError), open_store(request.settings.database, read_only=True) as store:
+        return StoreQuestion(blake2b(encode(request)).digest(), db_audit(limit=1, database=store))
+    return None  # the tool says what is wrong with the store
+
+
+def _is_remembered(name: str) -> bool:
+    return name not in UNSTORED and (name in RESOURCES or (name in TOOLS and not TOOLS[name].writes))
+
+
+def _names_file(values: Iterable[Any]) -> bool:
+    for value in values:
+        if isinstance(value, str) and value.startswith("/"):
+            return True
+        if isinstance(value, list | Mapping) and _names_file(value.values() if isinstance(value, Mapping) else value):
+            return True
+    return False
+
+
+def _size(answer: Done) -> int:
+    return len(answer.answer) + (len(answer.keep[1]) if answer.keep else 0)
