@@ -25,7 +25,10 @@ def test_a_summary_tells_the_verdict_what_it_rests_on_and_what_to_do_next(agent:
     assert answer["freshness"] == "recomputed"
     assert [change["kind"] for change in answer["top"]] == ["func_removed", "type_field_added", "func_added"]
     assert answer["build_id"]
-    assert answer["next"][0] == f"abi_findings(comparison_id='{answer['comparison_id']}', impact='breaking')"
+    worst, identity = answer["top"][0]["id"], answer["comparison_id"]
+    one = f"abi_finding(finding_id='{worst}', comparison_id='{identity}')"
+    assert answer["next"] == [one, f"abi_gate(comparison_id='{identity}')"]
+    assert answer["advice"] == ["soname_bump_recommended: breaking changes under the same SONAME, libgeo.so.1"]
 
 
 def test_a_release_is_summarised_against_what_is_asked_for(modern: Agent) -> None:
@@ -50,6 +53,13 @@ def test_a_baseline_with_other_evidence_is_not_trusted(
     assert answer["baseline"]["trusted"] is False
     assert "in what could be checked" in answer["headline"]
     assert any(gap["facet"] == "layout" for gap in answer["not_evaluated"])
+
+
+def test_a_history_tells_who_moved_the_baseline_and_why(agent: Agent) -> None:
+    assert "baseline_moves" not in agent("abi_history", library="libgeo")
+    (move,) = agent("abi_history", library="libgeo", moves=True)["baseline_moves"]
+    assert (move["channel"], move["version"], move["reason"]) == ("release", "1.0", "the first")
+    assert move["by"]
 
 
 def test_a_history_tells_the_first_break(agent: Agent) -> None:

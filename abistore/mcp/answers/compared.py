@@ -87,6 +87,11 @@ def gaps(report: Report, headers: Iterable[str] = ()) -> tuple[Gap, ...]:
     return tuple((*given, *found)[:MOST_GAPS])
 
 
+def advice(report: Report) -> tuple[str, ...]:
+    """What to do about all findings together: ``soname_bump_recommended: breaking changes under ...``."""
+    return tuple(f"{one.kind}: {brief(one.description)}" for one in report.advice)
+
+
 UNREAD = Gap(
     facet="source",
     side="both",
@@ -99,12 +104,12 @@ HEADERS_UNREAD = (
 )
 
 
-def next_calls(report: Report, comparison_id: str) -> tuple[str, ...]:
-    """What usually follows a comparison."""
-    if not report.changes:
-        return (asking("abi_gate", comparison_id=comparison_id),)
-    worst = report.changes[0]
-    return (
-        asking("abi_findings", comparison_id=comparison_id, impact=worst.impact),
-        asking("abi_finding", finding_id=worst.id, comparison_id=comparison_id),
-    )
+def next_calls(report: Report, comparison_id: str, *, listed: bool) -> tuple[str, ...]:
+    """What usually follows a comparison; ``listed`` where its answer has all findings already."""
+    gate = asking("abi_gate", comparison_id=comparison_id)
+    if report.changes:
+        worst = report.changes[0]
+        one = asking("abi_finding", finding_id=worst.id, comparison_id=comparison_id)
+        return (one if listed else asking("abi_findings", comparison_id=comparison_id, impact=worst.impact), gate)
+    accepted = asking("abi_findings", comparison_id=comparison_id, state="suppressed")
+    return (accepted, gate) if report.suppressed_count else (gate,)

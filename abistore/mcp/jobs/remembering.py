@@ -62,7 +62,7 @@ def question_of(request: Request) -> StoreQuestion | None:
 
 
 def _is_remembered(name: str) -> bool:
-    return name not in UNSTORED and (name in RESOURCES or (name in TOOLS and not TOOLS[name].writes))
+    return name not in UNSTORED and (name in RESOURCES or name in TOOLS)
 
 
 def _names_file(values: Iterable[Any]) -> bool:

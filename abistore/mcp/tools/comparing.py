@@ -27,6 +27,7 @@ from abistore.mcp.answers.compared import (
     HEADERS_UNREAD,
     ComparedSide,
     Gap,
+    advice,
     gaps,
     headline,
     next_calls,
@@ -69,6 +70,7 @@ class ComparisonAnswer(Answer, frozen=True, kw_only=True):
     suppressed_count: int
     returned: int
     total: int
+    advice: tuple[str, ...] = ()
     not_checked: tuple[Gap, ...] = ()
     old: ComparedSide | None = None
     new: ComparedSide | None = None
@@ -213,12 +215,13 @@ def _answer(call: Call, report: Report, unread: Sequence[str]) -> ComparisonAnsw
         suppressed_count=report.suppressed_count,
         returned=0,
         total=len(report.changes),
+        advice=advice(report),
         not_checked=gaps(report, unread),
         old=side(report.old),
         new=side(report.new),
         policy=report.policy,
         warnings=((HEADERS_UNREAD,) if unread else ()) + tuple(map(brief, report.notes)),
-        next=next_calls(report, comparison_id),
+        next=next_calls(report, comparison_id, listed=False),
     )
 
 
@@ -232,6 +235,12 @@ def _with_changes(
         changes = tuple(sorted(changes, key=lambda change: first[change.symbol]))
     items = [change_item(change, level, cards.get(change.kind)) for change in changes]
     page = call.page(items, budget=BUDGET)
+    identity = answer.comparison_id if len(page.items) == answer.total else None
     return msgspec.structs.replace(
-        answer, changes=page.items, returned=len(page.items), total=len(items), next_cursor=page.next_cursor
+        answer,
+        changes=page.items,
+        returned=len(page.items),
+        total=len(items),
+        next_cursor=page.next_cursor,
+        next=next_calls(report, identity, listed=True) if identity else answer.next,
     )

@@ -16,6 +16,9 @@ from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import FailOn, Line, Policy, described
 from abistore.report.model import VerdictName
 
+NEXT = {True: ("abi_findings", "abi_pr_summary"), False: ("abi_pr_summary",)}
+"""What follows a gate, by whether it fails."""
+
 
 class GateAnswer(Answer, frozen=True, kw_only=True):
     """What a gate would say; ``rule_source`` is what the findings were judged by."""
@@ -98,7 +101,7 @@ def _answer(report: Report, comparison_id: str) -> GateAnswer:
         rule_source=f"policy {report.policy}; fail_on {report.fail_on}; suppressions {files or 'none'}",
         comparison_id=comparison_id[:SHOWN],
         not_checked=gaps(report),
-        next=(asking("abi_findings" if failing else "abi_pr_summary", comparison_id=comparison_id[:SHOWN]),),
+        next=tuple(asking(tool, comparison_id=comparison_id[:SHOWN]) for tool in NEXT[failing]),
     )
 
 

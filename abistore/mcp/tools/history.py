@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-from abistore.interface import HistoryRow, Verdict
+from abistore.interface import BaselineMove, HistoryRow, LineKey, OpenStore, Verdict
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.call import Call
 from abistore.mcp.lines import line_of
@@ -16,6 +16,7 @@ from abistore.mcp.tools.parameters import Cursor, Library, Limit, Line, describe
 from abistore.model.words.counting import counted
 
 BUDGET = 800
+MOST_MOVES = 5
 BREAKS = frozenset({Verdict.API_BREAK, Verdict.BREAKING})
 
 Trend: TypeAlias = Literal["improved", "regressed", "unchanged", "incomparable"]
@@ -43,8 +44,21 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     trend: Trend | None = None
 
 
+class MoveItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Who put a channel's baseline at a version (``null``: nowhere), when, and why."""
+
+    channel: str
+    version: str | None
+    moved: str
+    by: str
+    reason: str
+
+
 class HistoryAnswer(Answer, frozen=True, kw_only=True):
-    """A page of a library's releases, oldest first; ``first_break`` is the first that broke the one before it."""
+    """A page of a library's releases, oldest first; ``first_break`` is the first that broke the one before it.
+
+    ``baseline_moves`` are the last few, oldest first.
+    """
 
     library: str
     line: str
@@ -53,6 +67,7 @@ class HistoryAnswer(Answer, frozen=True, kw_only=True):
     rows: tuple[HistoryItem, ...]
     total: int
     returned: int
+    baseline_moves: tuple[MoveItem, ...] = ()
     next_cursor: str | None = None
     next: tuple[str, ...] = ()
 
@@ -66,6 +81,7 @@ def abi_history(
     since: Annotated[str | None, described("First version")] = None,
     until: Annotated[str | None, described("Last version")] = None,
     delta: Annotated[bool, described("Compare each verdict with the one before")] = False,
+    moves: Annotated[bool, described("Tell who moved baselines, and why")] = False,
     cursor: Cursor = None,
     limit: Limit = 20,
 ) -> HistoryAnswer:
@@ -76,6 +92,7 @@ def abi_history(
     with call.store() as store:
         chosen = line_of(store, library, line)
         (found,) = store.history(library, target=chosen.target, profile=chosen.profile, progress=call.progress)
+        moved = _moves(store, found.line) if moves else ()
     rows = _between(found.rows, since, until)
     items = [_item(row, before if delta else None) for before, row in zip((None, *rows), rows, strict=False)]
     page = call.page(items, budget=BUDGET)
@@ -89,8 +106,24 @@ def abi_history(
         rows=page.items,
         total=len(items),
         returned=len(page.items),
+        baseline_moves=moved,
         next_cursor=page.next_cursor,
         next=_next(library, broken),
+    )
+
+
+def _moves(store: OpenStore, line: LineKey) -> tuple[MoveItem, ...]:
+    every = [move for move in store.baseline_history(line.library) if move.line == line]
+    return tuple(map(_move, every[-MOST_MOVES:]))
+
+
+def _move(move: BaselineMove) -> MoveItem:
+    return MoveItem(
+        channel=brief(move.channel, 80),
+        version=move.version,
+        moved=f"{move.moved:%Y-%m-%d}",
+        by=brief(move.actor, 80),
+        reason=brief(move.reason, 160),
     )
 
 

@@ -74,6 +74,12 @@ def abi_list(
 
 
 def _next(library: str | None, shown: list[StoredItem]) -> tuple[str, ...]:
+    if kept := [item.version for item in shown if item.candidate]:  # each failed its gate
+        refused = f"{library}@candidate:{kept[-1]}"
+        return (
+            asking("abi_history", library=library),
+            asking("abi_compare", old_input=f"{library}@latest", new_input=refused),
+        )
     if library:
         return (asking("abi_history", library=library), asking("abi_summary", library=library))
     return (asking("abi_list", library=shown[0].library),) if shown else (asking("abi_help", topic="workflow"),)

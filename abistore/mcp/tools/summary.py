@@ -10,7 +10,7 @@ import msgspec
 from abistore.interface import Judgement, OpenStore, Release, Summary, requirement
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import ComparedSide, Gap, gaps, headline, next_calls, side
+from abistore.mcp.answers.compared import ComparedSide, Gap, advice, gaps, headline, next_calls, side
 from abistore.mcp.answers.units import fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
@@ -45,6 +45,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     build_id: str | None = None
     freshness: Literal["stored", "recomputed"] | None = None
     top: tuple[ChangeItem, ...] = ()
+    advice: tuple[str, ...] = ()
     not_evaluated: tuple[Gap, ...] = ()
     warnings: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
@@ -61,7 +62,8 @@ def abi_summary(
 ) -> SummaryAnswer:
     """Tell the verdict about one stored release: by default the latest, against its baseline or else the one before.
 
-    The cheapest answer to "may this release ship?", with the worst changes and what was not checked.
+    The cheapest answer to "may this release ship?": the worst changes, whether the SONAME has to change, what was not
+    checked.
     """
     with call.store() as store:
         chosen = line_of(store, library, line)
@@ -118,7 +120,7 @@ def _first(release: Release) -> SummaryAnswer:
 def _answer(call: Call, judged: Judgement, baseline: BaselineCard) -> SummaryAnswer:
     report = judged.report
     comparison_id = keep(call, report)
-    top = [change_item(change, "summary") for change in report.changes[:TOP]]
+    top = tuple(fitting([change_item(change, "summary") for change in report.changes[:TOP]], BUDGET))
     return SummaryAnswer(
         headline=headline(report),
         verdict=report.verdict,
@@ -131,8 +133,9 @@ def _answer(call: Call, judged: Judgement, baseline: BaselineCard) -> SummaryAns
         release=side(report.new),
         build_id=judged.given.new.provenance.build_id,
         freshness="stored" if judged.remembered else "recomputed",
-        top=tuple(fitting(top, BUDGET)),
+        top=top,
+        advice=advice(report),
         not_evaluated=gaps(report),
         warnings=tuple(brief(note) for note in report.notes),
-        next=next_calls(report, comparison_id),
+        next=next_calls(report, comparison_id, listed=len(top) == len(report.changes)),
     )

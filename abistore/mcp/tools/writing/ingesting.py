@@ -154,13 +154,14 @@ def _state(done: Ingested) -> State:
 def _judged(call: Call, answer: IngestAnswer, report: Report, unread: list[str]) -> IngestAnswer:
     """The answer with what the gate said."""
     comparison_id = keep(call, report)
-    top = [change_item(change, "summary") for change in report.changes[:TOP]]
+    top = tuple(fitting([change_item(change, "summary") for change in report.changes[:TOP]], BUDGET))
+    listed = len(top) == len(report.changes)
     return msgspec.structs.replace(
         answer,
         verdict=report.verdict,
         comparison_id=comparison_id,
         counts=report.summary,
-        top=tuple(fitting(top, BUDGET)),
+        top=top,
         not_checked=gaps(report, unread),
-        next=next_calls(report, comparison_id) if answer.exit_code else answer.next,
+        next=next_calls(report, comparison_id, listed=listed) if answer.exit_code else answer.next,
     )

@@ -1,0 +1,162 @@
+"""An agent without a model: it chooses the next call by words of its task, in what the server says of its tools.
+
+It starts with a tool that takes all that the person said, and needs no more: the one whose description has the first
+word of the task. After each answer it looks for what the task wants to know. Where that is not there, it asks for the
+next page, or follows one of the calls that the answer names in ``next``: the one whose description has the first word,
+else the first that it has not made. It knows no tool, and no id.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from examples.agents.speaking import Speaking
+
+MOST_CALLS = 6
+_STEP = re.compile(r"(?P<name>\w+)(?:\[(?:(?P<key>\w+)=(?P<value>[^\]]*)|(?P<last>-1)|)\])?")
+
+
+class Task(NamedTuple):
+    """A question. ``given`` is what the person said, by the names of arguments; ``words`` are those that choose calls.
+
+    ``find`` is where the answer stands, as ``events[action=removed].version``, and ``answer`` what it is.
+    """
+
+    name: str
+    question: str
+    given: Mapping[str, Any]
+    words: Sequence[str]
+    find: str
+    answer: Sequence[Any]
+
+    def is_answered(self, found: Sequence[Any]) -> bool:
+        """Whether what was found is the answer."""
+        pairs = zip(found, self.answer, strict=False)
+        return len(found) == len(self.answer) and all(_is(one, wanted) for one, wanted in pairs)
+
+
+class Step(NamedTuple):
+    """A call that can be made."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+class Solved(NamedTuple):
+    """What was found, by which calls, and the bytes of all answers."""
+
+    found: tuple[Any, ...]
+    calls: tuple[Step, ...]
+    bytes: int
+
+
+class Follower:
+    """An agent that asks one server."""
+
+    def __init__(self, server: Speaking) -> None:
+        self._server = server
+        listed = server.ask("tools/list")
+        self.tools = {tool["name"]: tool for tool in listed.result["tools"]}
+        self.listed_bytes = listed.bytes
+
+    def solve(self, task: Task) -> Solved:
+        """The answer to a task, or nothing after :data:`MOST_CALLS` calls."""
+        step: Step | None = self._first(task)
+        made: list[Step] = []
+        size = 0
+        while step is not None and len(made) < MOST_CALLS:
+            told = self._server.call(step.tool, **step.arguments)
+            made.append(step)
+            size += told.bytes
+            document = told.document
+            if found := tuple(dict.fromkeys(extract(document, task.find))):
+                return Solved(found, tuple(made), size)
+            step = self._next(task, document, made)
+        return Solved((), tuple(made), size)
+
+    def _first(self, task: Task) -> Step:
+        able = [name for name, tool in self.tools.items() if _takes(tool["inputSchema"], task.given)]
+        if not able:
+            raise LookupError(f"no tool takes {', '.join(task.given)}, and no more")
+        chosen = next((tool for word in task.words for tool in able if _has(self._said(tool), word)), able[0])
+        return Step(chosen, self._arguments(task, chosen, {}, frozenset()))
+
+    def _next(self, task: Task, document: Mapping[str, Any], made: Sequence[Step]) -> Step | None:
+        last = made[-1]
+        if cursor := document.get("next_cursor"):
+            return Step(last.tool, {**last.arguments, "cursor": cursor})
+        used = frozenset(name for step in made for name in step.arguments)
+        hinted = [self._hinted(task, hint, used) for hint in document.get("next", ())]
+        new = [step for step in hinted if step is not None and step not in made]
+        ranked = (step for word in task.words for step in new if _has(self._said(step.tool) + repr(step), word))
+        return next(ranked, new[0] if new else None)
+
+    def _hinted(self, task: Task, hint: str, used: frozenset[str]) -> Step | None:
+        """The call that a hint spells: ``abi_findings(comparison_id='1f3c9a02', impact='breaking')``."""
+        try:
+            call = ast.parse(hint, mode="eval").body
+        except SyntaxError:
+            return None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in self.tools:
+            return None
+        said = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+        return Step(call.func.id, self._arguments(task, call.func.id, said, used))
+
+    def _arguments(self, task: Task, tool: str, said: Mapping[str, Any], used: frozenset[str]) -> dict[str, Any]:
+        """What a hint says; what the person said and was not told yet; a choice, or a switch, that has a word."""
+        chosen = dict(said)
+        for name, schema in self.tools[tool]["inputSchema"]["properties"].items():
+            words = [word for word in task.words if word in schema.get("enum", ())]
+            if name in chosen:
+                continue
+            if name in task.given and name not in used:
+                chosen[name] = task.given[name]
+            elif words:
+                chosen[name] = words[0]
+            elif schema.get("type") == "boolean" and any(
+                _has(schema.get("description", ""), word) for word in task.words
+            ):
+                chosen[name] = True
+        return chosen
+
+    def _said(self, tool: str) -> str:
+        """All that the server says of a tool."""
+        described = self.tools[tool]
+        arguments = described["inputSchema"]["properties"].values()
+        return " ".join((tool, described["description"], *(each.get("description", "") for each in arguments)))
+
+
+def _is(found: Any, wanted: Any) -> bool:
+    return wanted in found if isinstance(found, str) and isinstance(wanted, str) else bool(found == wanted)
+
+
+def _takes(schema: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    return set(schema.get("required", ())) <= given.keys() <= schema["properties"].keys()
+
+
+def extract(document: Any, path: str) -> Iterator[Any]:
+    """The values at a path: ``rows[verdict=BREAKING].version``, ``items[].kind``, ``moves[-1].reason``."""
+    values: list[Any] = [document]
+    for step in path.split("."):
+        match = _STEP.fullmatch(step)
+        assert match, f"{step}: no step of a path"
+        inner = [value[match["name"]] for value in values if isinstance(value, dict) and match["name"] in value]
+        values = inner if "[" not in step else [each for found in inner for each in _members(found, match)]
+    yield from (value for value in values if value not in (None, "", [], {}))
+
+
+def _members(found: Any, match: re.Match[str]) -> Sequence[Any]:
+    if not isinstance(found, list):
+        return ()
+    if match["last"]:
+        return found[-1:]
+    if match["key"]:
+        return [each for each in found if isinstance(each, dict) and str(each.get(match["key"], "")) == match["value"]]
+    return found
+
+
+def _has(text: str, word: str) -> bool:
+    return word.lower() in " ".join(text.lower().split())
