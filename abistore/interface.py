@@ -11,6 +11,7 @@ from abistore.errors import (
     InputError as InputError,
     LimitExceeded as LimitExceeded,
     OutputError as OutputError,
+    PathDenied as PathDenied,
     PolicyError as PolicyError,
     SchemaMismatch as SchemaMismatch,
     SnapshotError as SnapshotError,
