@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -49,20 +50,31 @@ def prompts(settings: Settings) -> list[dict[str, Any]]:
     return anyio.run(partial(_prompts, settings))
 
 
+@asynccontextmanager
+async def _client(settings: Settings) -> AsyncIterator[Client]:
+    """A client of a server that leaves no process behind."""
+    server = build_server(settings)
+    try:
+        async with Client(server) as client:
+            yield client
+    finally:
+        server.jobs.close()
+
+
 async def _tools(settings: Settings) -> list[dict[str, Any]]:
-    async with Client(build_server(settings)) as client:
+    async with _client(settings) as client:
         return _plain((await client.list_tools()).tools)
 
 
 async def _resources(settings: Settings) -> list[dict[str, Any]]:
-    async with Client(build_server(settings)) as client:
+    async with _client(settings) as client:
         fixed = (await client.list_resources()).resources
         templates = (await client.list_resource_templates()).resource_templates
     return _plain((*fixed, *templates))
 
 
 async def _prompts(settings: Settings) -> list[dict[str, Any]]:
-    async with Client(build_server(settings)) as client:
+    async with _client(settings) as client:
         return _plain((await client.list_prompts()).prompts)
 
 
@@ -72,32 +84,27 @@ def _plain(listed: Iterable[BaseModel]) -> list[dict[str, Any]]:
 
 async def _call(settings: Settings, tool: str, words: Mapping[str, str]) -> Printed | list[str]:
     """The answer; or all tools, where this is none of them."""
-    server = build_server(settings)
-    try:
-        async with Client(server) as client:
-            listed = {each.name: each.input_schema.get("properties", {}) for each in (await client.list_tools()).tools}
-            if tool not in listed and tool not in WRITING:
-                return list(listed)
-            known = listed.get(tool, {})
-            given = {name: _value(value, known.get(name, {})) for name, value in words.items()}
-            try:
-                result = await client.call_tool(tool, given)
-            except MCPError as error:
-                return Printed(
-                    json.dumps({"status": "error", "error": error.message, "code": error.code}, indent=2), True
-                )
-    finally:
-        server.jobs.close()
+    async with _client(settings) as client:
+        listed = {each.name: each.input_schema.get("properties", {}) for each in (await client.list_tools()).tools}
+        if tool not in listed and tool not in WRITING:
+            return list(listed)
+        known = listed.get(tool, {})
+        given = {name: _value(value, known.get(name, {})) for name, value in words.items()}
+        try:
+            result = await client.call_tool(tool, given)
+        except MCPError as error:
+            refused = {"status": "error", "error": error.message, "code": error.code}
+            return Printed(json.dumps(refused, indent=2), True)
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
     return Printed(json.dumps(json.loads(text), indent=2), bool(result.is_error))
 
 
 def _value(word: str, schema: Mapping[str, Any]) -> Any:
     """A word as the type that an argument has."""
-    types = schema.get("type", "string")
-    if "array" in types and not word.startswith("["):
+    kind = schema.get("type", "string")
+    if kind == "array" and not word.startswith("["):
         return [each for each in word.split(",") if each]
-    if types == "string" or ("string" in types and "array" not in types):
+    if kind == "string":
         return word
     try:
         return json.loads(word)
