@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client
 
 from abistore import __version__
@@ -18,6 +19,7 @@ from tests.mcp.conftest import Agent, Era
 
 MOST_BYTES = 16 << 10
 SNAPSHOT = Path(__file__).parent / "surface.json"
+MIME_TYPES = {"application/json", "application/sarif+json", "text/html", "text/markdown"}
 DESTRUCTIVE = {"abi_baseline", "abi_delete"}
 
 
@@ -82,6 +84,33 @@ def test_schemas_are_what_every_vendor_takes(agent: Agent, writer: Agent) -> Non
         for name, argument in tool["inputSchema"]["properties"].items():
             assert argument["description"], f"{tool['name']}: {name}"
             assert "anyOf" not in argument, f"{tool['name']}: {name}"
+
+
+def test_every_argument_has_one_type_that_every_vendor_knows(writer: Agent) -> None:
+    for tool in wire(writer):
+        schema = tool["inputSchema"]
+        assert set(schema.get("required", ())) <= schema["properties"].keys()
+        for name, argument in schema["properties"].items():
+            where = f"{tool['name']}: {name}"
+            assert argument["type"] in ("string", "integer", "boolean", "array"), where
+            assert (argument["type"] == "array") == ("items" in argument), where
+            assert not {key for key, _ in everything(argument)} & {"anyOf", "oneOf", "allOf", "not", "const"}, where
+            assert all(isinstance(word, str) for word in argument.get("enum", ())), where
+            if "default" in argument:
+                Draft202012Validator(argument).validate(argument["default"])
+
+
+def test_prompts_and_addresses_say_what_they_are(agent: Agent) -> None:
+    listed = addresses(agent)
+    for each in (*listed["resources"], *listed["templates"]):
+        assert re.fullmatch(r"[a-z_]{1,48}", each["name"])
+        assert each["description"], each["name"]
+        assert each["mimeType"] in MIME_TYPES, each["name"]
+        assert re.match(r"abistore://[a-z]+(/|$)", each.get("uri") or each["uriTemplate"]), "no name is an authority"
+    for prompt in listed["prompts"]:
+        assert re.fullmatch(r"[a-z_]{1,48}", prompt["name"])
+        assert prompt["description"], prompt["name"]
+        assert all(argument["description"] for argument in prompt["arguments"]), prompt["name"]
 
 
 def everything(schema: Any, *, names: bool = False) -> Iterator[tuple[str, Any]]:

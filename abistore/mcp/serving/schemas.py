@@ -72,13 +72,5 @@ def _argument(schema: dict[str, Any]) -> dict[str, Any]:
     if found.get("default", ...) in (None, False):
         del found["default"]
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
-    if len(choices) == 1:
-        return {**choices[0], **found}
-    if choices:
-        # one root type each: several vendors refuse unions in the schemas of arguments
-        return {"type": [choice["type"] for choice in choices], **_items(choices), **found}
-    return found
-
-
-def _items(choices: list[dict[str, Any]]) -> dict[str, Any]:
-    return next(({"items": choice["items"]} for choice in choices if "items" in choice), {})
+    # several vendors refuse unions: the first choice is told, and the others are accepted all the same
+    return {**choices[0], **found} if choices else found

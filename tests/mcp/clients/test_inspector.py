@@ -53,6 +53,7 @@ def test_no_vendor_refuses_a_schema(inspector: Inspector) -> None:
     done = inspector("tools/list", "--strict")
     assert [tool["name"] for tool in result(done)["tools"]] == [*TOOLS, *WRITING]
     assert "Error: " not in done.stderr
+    assert "Path: inputSchema" not in done.stderr
 
 
 def test_many_calls_at_once_are_all_answered(inspector: Inspector) -> None:
