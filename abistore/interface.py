@@ -85,7 +85,12 @@ from abistore.service.history.findings import (
 )
 from abistore.service.history.history import History as History, HistoryRow as HistoryRow, history as history
 from abistore.service.history.log import LogEntry as LogEntry, log as log
-from abistore.service.history.verdicts import Judgement as Judgement, remembered as remembered, verdict as verdict
+from abistore.service.history.verdicts import (
+    Judgement as Judgement,
+    remembered as remembered,
+    verdict as verdict,
+    verdict_between as verdict_between,
+)
 from abistore.service.ingest.gates import Gate as Gate
 from abistore.service.ingest.ingesting import Ingested as Ingested, IngestPlan as IngestPlan, ingest as ingest
 from abistore.service.ingest.transfer import ExportedRelease as ExportedRelease, export as export, import_ as import_
@@ -101,7 +106,12 @@ from abistore.service.judging.suppressing import (
     suggest as suggest,
     suppressions as suppressions,
 )
-from abistore.service.listing import ListedLine as ListedLine, lines as lines, releases as releases
+from abistore.service.listing import (
+    ListedLine as ListedLine,
+    lines as lines,
+    releases as releases,
+    releases_of_digest as releases_of_digest,
+)
 from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
 from abistore.service.operands import Selection as Selection
 from abistore.service.snapshots import Dump as Dump, ExtractOptions as ExtractOptions, capture as capture, dump as dump

@@ -1,30 +1,30 @@
 """Short ids of comparisons, by which later calls mean them.
 
-An id is a digest of both sides and of what they were judged by. So one of stored releases is known again by every
-server of the store; one of files by the server that compared them, for as long as it keeps the report.
+An id has digits of both contents, then of both labels, then of these and what they were judged by. So one of stored
+releases is found again by every server of the store, by the index of digests and at the same cost however long the
+history is; one of files by the server that compared them, for as long as it keeps the report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from hashlib import blake2b
-from itertools import permutations
-from typing import TypeAlias
+from itertools import product
+from typing import Literal
 
 import msgspec
 
-from abistore.interface import OpenStore, Release, Report, Side, Verdict, remembered, requirement
+from abistore.interface import OpenStore, Release, Report, Side, Verdict, releases_of_digest, verdict_between
 from abistore.mcp.answers.units import encoded
 from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
 from abistore.model.judging.engine import ENGINE
 
-SHOWN = 8
-"""The digits that answers show."""
+SHOWN = 16
+"""The digits that answers show: fewer do not tell what findings were judged by."""
 
-STRICT = "strict_abi"
-_Keyed: TypeAlias = tuple[Release, bytes]
+_STRICT = ("strict_abi", "", "", str(ENGINE))
+
 
 _encode = msgspec.msgpack.encode
 _decode = msgspec.msgpack.Decoder(Report).decode
@@ -45,8 +45,8 @@ def _ungated(report: Report) -> Report:
 
 def identity_of(report: Report) -> str:
     """The whole id of a comparison."""
-    ruled = (report.policy, report.policy_digest, report.suppression_digest)
-    return _identity(_key(report.old), _key(report.new), encoded((ruled, report.engine)))
+    ruled = (report.policy, report.policy_digest, report.suppression_digest, report.engine)
+    return _identity(report.old, report.new, ruled)
 
 
 def kept_report(call: Call) -> Report | None:
@@ -60,7 +60,7 @@ def report_of(call: Call, digits: str, *, judge: bool = True) -> Report:
     With ``judge=False`` only what the server keeps and what the store remembers is told.
     """
     report = kept_report(call)
-    if report is None:
+    if report is None and len(digits) >= SHOWN:
         with call.store() as store:
             report = _stored(store, digits.lower(), judge)
     if report is None:
@@ -75,28 +75,37 @@ def report_of(call: Call, digits: str, *, judge: bool = True) -> Report:
 
 def _stored(store: OpenStore, digits: str, judge: bool) -> Report | None:
     """The verdict about two stored releases of a line, by the strict policy, where it has this id."""
-    ending = encoded(((STRICT, "", ""), str(ENGINE)))
-    for old, new in _pairs(store):
-        if _identity(old[1], new[1], ending).startswith(digits):
-            line = new[0].line
-            ask = partial(store.verdict, require=requirement("none")) if judge else partial(remembered, database=store)
-            other = old[0].version
-            return ask(new[0].reference, against=other, target=line.target, profile=line.profile).report
-    return None
+    pairs = {_identity(old.side, new.side, _STRICT): (old, new) for old, new in _pairs(store, digits)}
+    found = [identity for identity in sorted(pairs) if identity.startswith(digits)]
+    if len(found) > 1:
+        told = "; ".join(f"{identity} is {pairs[identity][0].side} -> {pairs[identity][1].side}" for identity in found)
+        raise Refusal("AMBIGUOUS_REF", f"comparison_id {digits}: {told}", "give more digits")
+    return verdict_between(*pairs[found[0]], database=store, judge=judge).report if found else None
 
 
-def _pairs(store: OpenStore) -> Iterator[tuple[_Keyed, _Keyed]]:
-    """All pairs of releases of one line, with what their ids are made of."""
-    for listed in store.lines():
-        line = listed.line
-        releases = store.releases(line.library, target=line.target, profile=line.profile)
-        keyed = [(release, _key(release.side)) for release in releases if not release.candidate]
-        yield from permutations(keyed, 2)
+def _pairs(store: OpenStore, digits: str) -> Iterator[tuple[Release, Release]]:
+    """The pairs of releases of one line whose comparison may have an id that begins so: an index has them."""
+    for old, new in product(*(_sides(store, digits, place) for place in (0, 1))):
+        if old != new and old.line == new.line:
+            yield old, new
+
+
+def _sides(store: OpenStore, digits: str, place: Literal[0, 1]) -> list[Release]:
+    content, label = digits[4 * place : 4 * place + 4], digits[8 + 2 * place : 10 + 2 * place]
+    found = releases_of_digest(content, database=store)
+    return [release for release in found if _label(release.side).startswith(label)]
+
+
+def _identity(old: Side, new: Side, ruled: tuple[str, ...]) -> str:
+    """Four digits of each content, two of each label, and twenty of everything."""
+    every = b"\0".join((_key(old), _key(new), encoded(ruled)))
+    whole = blake2b(every, digest_size=10).hexdigest()
+    return f"{old.digest[:4]:0<4}{new.digest[:4]:0<4}{_label(old)}{_label(new)}{whole}"
+
+
+def _label(side: Side) -> str:
+    return blake2b(_key(side), digest_size=1).hexdigest()
 
 
 def _key(side: Side) -> bytes:
     return encoded((side.library, side.version, side.digest, side.target))
-
-
-def _identity(old: bytes, new: bytes, ruled: bytes) -> str:
-    return blake2b(old + b"\0" + new + b"\0" + ruled, digest_size=16).hexdigest()

@@ -51,6 +51,12 @@ def releases(
         return (*(release for key in keys for release in releases_of(store, key)), *kept)
 
 
+def releases_of_digest(digits: str, *, database: Database = None) -> tuple[Release, ...]:
+    """The releases of all lines whose digest begins with hexadecimal ``digits``, in the order of ingestion."""
+    with using(database) as store:
+        return store.of_digest(digits)
+
+
 def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:
     """The lines of a library, of one target and profile if given. Raises :class:`SnapshotNotFound`.
 

@@ -48,7 +48,7 @@ from abistore.store.releases.releases import (
     scheme_of,
     with_types,
 )
-from abistore.store.releases.resolve import no_baseline, resolve
+from abistore.store.releases.resolve import no_baseline, of_digest, resolve
 from abistore.store.releases.schemes import orders, set_scheme
 from abistore.store.snapshots import read, write
 from abistore.store.snapshots.memory import RowMemory
@@ -133,6 +133,7 @@ class Store:
     preceding = _question(preceding)
     foremost = _question(foremost)
     resolve = _question(resolve)
+    of_digest = _question(of_digest)
     spellings = _question(spellings)
     spellings_near = _question(spellings_near)
     lines_with_types = _question(with_types)

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from abistore.interface import BaselinePlan, IngestPlan, open_store, set_baseline
+from abistore.mcp.call import Call
+from abistore.mcp.handles import identity_of, report_of
+from abistore.mcp.refusals import Refusal
+from abistore.mcp.settings import Settings
 from tests.build import build_library
-from tests.mcp.conftest import OLD, Agent
+from tests.effort import steps
+from tests.mcp.conftest import OLD, Agent, fill
 
 
 def compared(agent: Agent) -> str:
@@ -128,6 +133,45 @@ def test_a_comparison_of_stored_releases_is_known_to_every_server(agent: Agent) 
     other = agent.set()
     assert other("abi_findings", comparison_id=comparison)["total"] == 3
     assert other("abi_findings", comparison_id=comparison[:6].upper())["comparison_id"] == comparison
+
+
+@pytest.mark.parametrize("judge", [True, False])
+def test_finding_a_comparison_costs_the_same_after_many_releases(
+    judge: bool, libraries: dict[str, Path], tmp_path: Path
+) -> None:
+    database = tmp_path / "abi.db"
+
+    def ask() -> None:
+        report_of(Call("abi_findings", {}, Settings(database=str(database))), identity, judge=judge)
+
+    with open_store(database, create=True) as store:
+        fill(store, libraries)
+        report = store.verdict("libgeo@2.0", against="1.0").report
+    identity = identity_of(report)[:16]
+    ask()
+    few = steps(ask)
+    with open_store(database) as store:
+        for number in range(30):
+            store.ingest(libraries["1.1"], IngestPlan(version=f"1.1.{number}"))
+    assert steps(ask) <= 1.02 * few
+
+
+def test_digits_that_several_comparisons_have_name_them(
+    modern: Agent, libraries: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "abi.db"
+    with open_store(database, create=True) as store:
+        for version in ("1.0", "1.0.1"):
+            store.ingest(libraries["1.0"], IngestPlan(version=version))
+        store.ingest(libraries["2.0"], IngestPlan(version="2.0"))
+    agent = modern.set(database=str(database))
+    identity = agent("abi_compare", old_input="libgeo@1.0.1", new_input="libgeo@2.0", stat=True)["comparison_id"]
+    assert agent.set()("abi_findings", comparison_id=identity)["comparison_id"] == identity
+    assert agent.set().refused("abi_findings", comparison_id=identity[:15])["code"] == "NOT_FOUND"
+    monkeypatch.setattr("abistore.mcp.handles.SHOWN", 8)
+    call = Call("abi_findings", {}, agent.settings)
+    with pytest.raises(Refusal, match=r"libgeo 1\.0\.1 -> libgeo 2\.0"):
+        report_of(call, identity[:8])
 
 
 def test_a_comparison_of_files_is_kept_by_its_server_only(

@@ -74,12 +74,28 @@ def remembered(
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
-        found = store.find_verdict(other, release, RulingKey(), str(ENGINE))
-        if found is None:
-            message = f"{release.reference} was not judged against {other.version} yet"
-            raise SnapshotNotFound(message, f"judge it with `abistore verdict {release.reference}`")
-        before, after = store.load_many([other, release])
-        return Judgement(report(found.comparison, found.churn, (before, after)), found, True)
+        return _recalled(store, other, release)
+
+
+def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:
+    """The verdict about two releases that the store gave, by the strict policy. No other release adds to its cost.
+
+    With ``judge=False`` nothing is judged: raises :class:`SnapshotNotFound` where the store has no verdict.
+    """
+    with using(database) as store:
+        judgement = judged(store, old, new) if judge else _recalled(store, old, new)
+    remember(database, judgement)
+    return judgement
+
+
+def _recalled(store: Store, old: Release, new: Release) -> Judgement:
+    """What the store remembers. Raises :class:`SnapshotNotFound`."""
+    found = store.find_verdict(old, new, RulingKey(), str(ENGINE))
+    if found is None:
+        message = f"{new.reference} was not judged against {old.version} yet"
+        raise SnapshotNotFound(message, f"judge it with `abistore verdict {new.reference}`")
+    before, after = store.load_many([old, new])
+    return Judgement(report(found.comparison, found.churn, (before, after)), found, True)
 
 
 def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -> Judgement:

@@ -131,9 +131,20 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
     return _newest(database, selected)
 
 
+def of_digest(database: Database, digits: str) -> tuple[Release, ...]:
+    """The releases whose digest begins with ``digits``, in the order of ingestion."""
+    low, high = _between(digits)
+    digest = cards.SNAPSHOT.digest
+    return tuple(cards.find(database, and_(cards.RELEASES, digest >= low, digest <= high)))
+
+
+def _between(digits: str) -> tuple[bytes, bytes]:
+    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
+
+
 def _beginning(database: Database, digest: ColumnElement[bytes], prefix: str) -> list[Release]:
     """The snapshots whose ``digest``, that of today or the former one, begins so."""
-    low, high = bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
+    low, high = _between(prefix)
     found = cards.find(database, and_(digest >= low, digest <= high))
     # once more without the index, which may be damaged
     within = case((and_(digest >= low, digest <= high), 1), else_=0)
