@@ -12,8 +12,6 @@ from abistore.confinement import canonical, confined, exists, is_file, open_file
 from abistore.errors import InputError, PathDenied, PolicyError
 from abistore.extract.input_file import InputFile
 
-pytestmark = pytest.mark.fast
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:

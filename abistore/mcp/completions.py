@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from abistore.interface import AbistoreError, changes, libraries, references
 from abistore.mcp.call import Call
+from abistore.mcp.prompts.declaration import LONGEST
 from abistore.mcp.resources.pages import PAGES
 
 COMPLETE = "completion/complete"
@@ -25,7 +26,12 @@ def candidates(call: Call, *, argument: str, start: str, given: Mapping[str, str
         found = _known(call, argument, start, given)
     except AbistoreError:
         return []
-    return [word for word in dict.fromkeys(found) if word.startswith(start)][:MOST]
+    return [word for word in dict.fromkeys(found) if word.startswith(start) and _is_shown(word)][:MOST]
+
+
+def _is_shown(word: str) -> bool:
+    """Whether a word can stand in a list: what was stored by others may be long, or hide characters."""
+    return word.isprintable() and len(word) <= LONGEST
 
 
 def _known(call: Call, argument: str, start: str, given: Mapping[str, str]) -> Iterable[str]:

@@ -15,8 +15,6 @@ from mcp.types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOC
 
 from tests.mcp.over_http import INITIALIZE, LAUNCH, MODERN, Served, result, served
 
-pytestmark = pytest.mark.fast
-
 PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
 META = {
     PROTOCOL_VERSION_META_KEY: MODERN,

@@ -21,8 +21,6 @@ from abistore.mcp.transports.recording import Recording, redacted
 from tests.mcp.conftest import ERAS, Era
 from tests.mcp.over_http import INITIALIZE, LAUNCH, served
 
-pytestmark = pytest.mark.fast
-
 
 def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]

@@ -27,5 +27,6 @@ def brief(text: str, most: int = LONG) -> str:
 
 def asking(tool: str, **arguments: object) -> str:
     """A call to make next, as ``abi_findings(comparison_id='1f3c9a02', impact='breaking')``."""
-    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
+    told = {name: brief(value) if isinstance(value, str) else value for name, value in arguments.items()}
+    given = ", ".join(f"{name}={value!r}" for name, value in told.items() if value is not None)
     return f"{tool}({given})"

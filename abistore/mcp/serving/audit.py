@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from abistore.mcp.settings import LogFormat
@@ -20,6 +21,8 @@ UNSAID = frozenset({"note", "reason", "cursor"})
 """Arguments whose text is nobody's business but the store's."""
 
 LONGEST = 120
+MOST = 40
+"""How many arguments, and items of one, are told."""
 
 
 class AuditedCall(NamedTuple):
@@ -67,7 +70,7 @@ class Audit:
 
 
 def _as_text(call: AuditedCall) -> str:
-    inputs = "".join(f" {name}={_word(value)}" for name, value in _inputs(call.arguments).items())
+    inputs = "".join(f" {in_line(name, LONGEST)}={_word(value)}" for name, value in _inputs(call.arguments).items())
     verdict = f" verdict={call.verdict}" if call.verdict else ""
     subject = f" subject={_word(call.subject)}" if call.subject else ""
     head = f"INFO: abistore.mcp: tool={in_line(call.tool, LONGEST)}"
@@ -81,8 +84,8 @@ def _as_json(call: AuditedCall) -> str:
         "duration_s": round(call.seconds, 3),
         "status": call.status,
         "verdict": call.verdict or None,
-        "client": call.client or None,
-        "request_id": call.request or None,
+        "client": call.client[:LONGEST] or None,
+        "request_id": call.request[:LONGEST] or None,
         "subject": call.subject or None,
         "bytes_out": call.bytes_out,
     }
@@ -92,7 +95,7 @@ def _as_json(call: AuditedCall) -> str:
 def _inputs(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {
         NAMES.get(name, name)[:LONGEST]: _without_folders(value)
-        for name, value in arguments.items()
+        for name, value in islice(arguments.items(), MOST)
         if name not in UNSAID and value is not None
     }
 
@@ -101,9 +104,11 @@ def _without_folders(value: Any) -> Any:
     if isinstance(value, str):
         return value.rstrip("/").rpartition("/")[2][:LONGEST]
     if isinstance(value, list | tuple):
-        return [_without_folders(each) for each in value]
+        return [_without_folders(each) for each in value[:MOST]]
     if isinstance(value, Mapping):
-        return sorted(map(str, value))
+        return [str(name)[:LONGEST] for name in sorted(value, key=str)[:MOST]]
+    if isinstance(value, int) and value.bit_length() > 64:
+        return "(a number that is too large)"
     return value
 
 

@@ -34,6 +34,7 @@ from abistore.mcp.serving.watcher import Watcher
 from abistore.mcp.settings import WRITE, Settings, absolute
 from abistore.mcp.tools.all import WRITING
 from abistore.mcp.tools.declaration import Tool
+from abistore.model.words.characters import in_line
 from abistore.model.words.nearness import did_you_mean, near
 
 
@@ -81,7 +82,9 @@ class Server(ReadingServer):
         """The answer of a tool, or an error that says what to do. Raises :class:`MCPError` for an unknown tool."""
         known = [tool.name for tool in await self.list_tools()]
         if name not in known and name not in WRITING:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:80]}. {did_you_mean(near(name, known), '')}".strip())
+            raise MCPError(
+                INVALID_PARAMS, f"Unknown tool: {in_line(name, 80)}. {did_you_mean(near(name, known), '')}".strip()
+            )
         began = monotonic()
         status: Status = "cancelled"
         result: CallToolResult | InputRequiredResult | None = None

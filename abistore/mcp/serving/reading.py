@@ -35,7 +35,7 @@ from abistore.mcp.completions import COMPLETE
 from abistore.mcp.jobs.messages import Request
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.prompts.all import TASKS
-from abistore.mcp.prompts.declaration import ARGUMENTS, Task
+from abistore.mcp.prompts.declaration import ARGUMENTS, LONGEST, Task, fault
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.resources.declaration import ReadableResource
@@ -45,10 +45,9 @@ from abistore.mcp.settings import Settings
 from abistore.mcp.watching import WATCH, Look, decode_seen
 from abistore.model.words.characters import in_line
 
-LONGEST = 200
-"""How many characters an argument of a prompt has at most."""
-
 NOTHING: Mapping[str, str] = {}
+MESSAGE = 1_000
+"""How many characters a message of an error has at most."""
 
 
 class ReadingServer(MCPServer[Any]):
@@ -81,14 +80,14 @@ class ReadingServer(MCPServer[Any]):
         """The text at an address. Raises :class:`ResourceError`."""
         found = _matched(str(uri))
         if found is None:
-            raise ResourceNotFoundError(f"Unknown resource: {str(uri)[:LONGEST]}")
+            raise ResourceNotFoundError(f"Unknown resource: {in_line(str(uri), LONGEST)}")
         resource, arguments = found
         try:
             done = await self.jobs.run(Request(resource.name, arguments, self.bounds, self.kept_for(arguments)))
         except Refusal as refusal:
             kind = ResourceNotFoundError if refusal.code in {"NOT_FOUND", "INVALID_ARGUMENT"} else ResourceError
             said = f"{refusal.message}: {refusal.hint}" if refusal.hint else refusal.message
-            raise kind(without_folders(said, paths([self.bounds.database]))) from refusal
+            raise kind(in_line(without_folders(said, paths([self.bounds.database])), MESSAGE)) from refusal
         return [ReadResourceContents(content=done.answer, mime_type=resource.mime)]
 
     async def look(self, mark: str, uris: Collection[str]) -> Look:
@@ -119,7 +118,7 @@ class ReadingServer(MCPServer[Any]):
     ) -> GetPromptResult | InputRequiredResult:
         """A task, with what it is about. Raises :class:`MCPError`."""
         if name not in TASKS:
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name[:LONGEST]}", {"known": sorted(TASKS)})
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {in_line(name, LONGEST)}", {"known": sorted(TASKS)})
         task = TASKS[name]
         given = _given(task, arguments or {})
         messages = [PromptMessage(role="user", content=TextContent(type="text", text=task.message(given)))]
@@ -165,7 +164,7 @@ def _page_of(library: str) -> Resource:
     page = RESOURCES["history_page"]
     uri = UriTemplate.parse(page.uri).expand({"library": library})
     shown = in_line(library, LONGEST)
-    return Resource(uri=uri, name=shown, description=f"The releases of {shown}, with verdicts.", mime_type=page.mime)
+    return Resource(uri=uri, name=shown, description="The releases of a library, with verdicts.", mime_type=page.mime)
 
 
 def _argument(name: str) -> PromptArgument:
@@ -186,4 +185,8 @@ def _given(task: Task, arguments: Mapping[str, Any]) -> dict[str, str]:
     missing = [name for name in task.arguments if not arguments.get(name)]
     if missing:
         raise MCPError(INVALID_PARAMS, f"{task.name}: missing {', '.join(missing)}")
-    return {name: str(arguments[name])[:LONGEST] for name in task.arguments}
+    given = {name: str(arguments[name]) for name in task.arguments}
+    for name, text in given.items():
+        if wrong := fault(name, text):
+            raise MCPError(INVALID_PARAMS, f"{task.name}: {name} {wrong}")
+    return given
