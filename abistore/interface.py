@@ -28,15 +28,23 @@ from abistore.model.history import (
     Amendment as Amendment,
     AuditRecord as AuditRecord,
     BaselineMove as BaselineMove,
+    FindingReview as FindingReview,
     LineKey as LineKey,
     LineOrder as LineOrder,
     Release as Release,
     ReleaseFacts as ReleaseFacts,
     StoreStats as StoreStats,
     StoreUpgrade as StoreUpgrade,
+    TaggedRelease as TaggedRelease,
 )
 from abistore.model.names import Name as Name
-from abistore.model.snapshot import Evidence as Evidence, Location as Location, Snapshot as Snapshot, Target as Target
+from abistore.model.snapshot import (
+    Evidence as Evidence,
+    Location as Location,
+    ReleaseTag as ReleaseTag,
+    Snapshot as Snapshot,
+    Target as Target,
+)
 from abistore.report import render as render
 from abistore.report.model import (
     ChangeKind as ChangeKind,
@@ -67,6 +75,7 @@ from abistore.service.administration.baselines import (
     set_baseline as set_baseline,
 )
 from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
+from abistore.service.administration.tagging import TagPlan as TagPlan, release_tag as release_tag
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.completing import libraries as libraries, policies as policies, references as references
 from abistore.service.database import locate as locate
@@ -85,6 +94,12 @@ from abistore.service.history.findings import (
 )
 from abistore.service.history.history import History as History, HistoryRow as HistoryRow, history as history
 from abistore.service.history.log import LogEntry as LogEntry, log as log
+from abistore.service.history.reviews import (
+    Reviewed as Reviewed,
+    ReviewPlan as ReviewPlan,
+    review as review,
+    reviews as reviews,
+)
 from abistore.service.history.verdicts import (
     Judgement as Judgement,
     remembered as remembered,

@@ -66,10 +66,11 @@ class Call:
         """The store, to be written to. It is never upgraded. Raises :class:`StoreError`, :class:`Refusal`."""
         if not self.settings.allow_write:
             raise write_disabled(self.tool)
-        with open_store(self.settings.database, create=create and self._is_new()) as store:
+        with open_store(self.settings.database, create=create and self.has_no_store) as store:
             yield store
 
-    def _is_new(self) -> bool:
+    @property
+    def has_no_store(self) -> bool:
         """Whether the database is a file that does not exist yet."""
         where = locate(self.settings.database)
         return "://" not in where and not Path(where).exists()

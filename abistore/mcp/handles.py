@@ -7,14 +7,16 @@ history is; one of files by the server that compared them, for as long as it kee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from itertools import product
 from typing import Literal
 
 import msgspec
 
-from abistore.interface import OpenStore, Release, Report, Side, Verdict, releases_of_digest, verdict_between
+from abistore.interface import OpenStore, Release, Report, Side, Verdict, releases_of_digest, reviews, verdict_between
+from abistore.mcp.answers.answer import brief
+from abistore.mcp.answers.changes import ReviewItem
 from abistore.mcp.answers.units import encoded
 from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
@@ -71,6 +73,15 @@ def report_of(call: Call, digits: str, *, judge: bool = True) -> Report:
         )
     keep(call, report)
     return report
+
+
+def reviewed(call: Call, library: str) -> Mapping[str, ReviewItem]:
+    """What people said of findings in a library, by identity."""
+    if call.has_no_store:
+        return {}
+    with call.store() as store:
+        said = reviews(library, database=store)
+    return {one.identity: ReviewItem(one.state, brief(one.note), one.actor) for one in said}
 
 
 def _stored(store: OpenStore, digits: str, judge: bool) -> Report | None:

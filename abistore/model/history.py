@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from abistore.model.findings import Churn, Comparison, Finding, RulingKey, Side, Verdict
 from abistore.model.names import Facet, Name
-from abistore.model.snapshot import Evidence, Provenance, Target, Variants, hide_secrets
+from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target, Variants, hide_secrets
 
 DEFAULT_CHANNEL = "release"
 """The baseline channel that is meant where none is named."""
@@ -39,6 +39,7 @@ class IngestRequest(msgspec.Struct, frozen=True):
     source revision and ``url`` the CI job. ``actor`` is who ingests, for the audit. ``replace_baseline`` is the reason
     for replacing a release at which a baseline stands. ``candidate`` keeps the snapshot without making it a release.
     ``read_here`` tells that it was read from the very file just now, so that the release may answer for that later.
+    ``tags`` are put on the release.
     """
 
     version: str
@@ -52,6 +53,7 @@ class IngestRequest(msgspec.Struct, frozen=True):
     replace_baseline: str = ""
     candidate: bool = False
     read_here: bool = False
+    tags: tuple[ReleaseTag, ...] = ()
 
     def __post_init__(self) -> None:
         """A token in the CI job's URL is not kept."""
@@ -63,7 +65,7 @@ class Release(msgspec.Struct, frozen=True):
 
     ``digest`` is hexadecimal. ``exports`` counts the names of exported functions and variables, ``declarations`` the
     names that any facet saw, imports and the library itself aside. A ``candidate`` failed its gate: it is kept, and is
-    no release.
+    no release. ``tags`` are sorted.
     """
 
     line: LineKey
@@ -81,6 +83,7 @@ class Release(msgspec.Struct, frozen=True):
     provenance: Provenance
     evidence: tuple[Evidence, ...]
     candidate: bool = False
+    tags: tuple[ReleaseTag, ...] = ()
 
     @property
     def reference(self) -> str:
@@ -136,6 +139,32 @@ class Amendment(msgspec.Struct, frozen=True):
     before: ReleaseFacts
     changed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+
+
+class TaggedRelease(msgspec.Struct, frozen=True):
+    """A release with the tags that it has now; ``changed`` where it had others before."""
+
+    release: Release
+    changed: bool
+
+
+ReviewState: TypeAlias = Literal["open", "seen", "intended", "defect"]
+"""What people say of a finding: looked at, deliberate, or to be mended; ``open`` takes that back."""
+
+
+class FindingReview(msgspec.Struct, frozen=True):
+    """What was said of a finding in a library, wherever it is found. It has no effect on any verdict."""
+
+    library: str
+    identity: str
+    state: ReviewState
+    note: str
+    actor: str
+    reviewed: datetime
+
+    def __post_init__(self) -> None:
+        """A note may quote a URL."""
+        hide_secrets(self, "note")
 
 
 class BaselineMove(msgspec.Struct, frozen=True):

@@ -105,16 +105,29 @@ class Provenance(msgspec.Struct, frozen=True):
     debug_files: tuple[str, ...] = ()
 
 
+class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A word that people put on a release, such as ``lts``, and what they say about it."""
+
+    name: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """A note may quote a URL."""
+        hide_secrets(self, "note")
+
+
 class Exported(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a store said about the release that a snapshot was exported from, so that another store can say it too.
 
-    ``profile`` is the build profile, ``revision`` the source revision, ``url`` the CI job. Never part of a digest.
+    ``profile`` is the build profile, ``revision`` the source revision, ``url`` the CI job, and ``tags`` are
+    the words that people put on it. Never part of a digest.
     """
 
     profile: str | None = None
     released: datetime | None = None
     revision: str | None = None
     url: str | None = None
+    tags: tuple[ReleaseTag, ...] = ()
 
     def __post_init__(self) -> None:
         """A token in the CI job's URL is not kept."""

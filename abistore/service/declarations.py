@@ -17,7 +17,7 @@ from abistore.model.digest import snapshot_digest
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
 from abistore.model.reach import Reach
-from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot
+from abistore.model.snapshot import Evidence, Location, Provenance, ReleaseTag, Snapshot
 from abistore.report.wording import lengthened
 from abistore.service.database import Database
 from abistore.service.facts import Facts, facts_of
@@ -34,6 +34,7 @@ class StoredFacts(msgspec.Struct, frozen=True):
     released: datetime | None
     revision: str | None
     url: str | None
+    tags: tuple[ReleaseTag, ...] = ()
 
 
 class SnapshotCard(msgspec.Struct, frozen=True):
@@ -153,4 +154,5 @@ def _stored(release: Release) -> StoredFacts:
         release.released,
         release.revision,
         release.url,
+        release.tags,
     )

@@ -16,6 +16,16 @@ NEEDED = {
 """What must not be empty, and what to give."""
 
 
+LONGEST_NOTE = 2000
+
+
+def check_note(what: str, text: str) -> None:
+    """Raise :class:`UsageError` for a text that is no line of printable characters."""
+    if not text.isprintable() or len(text) > LONGEST_NOTE:
+        hint = f"use at most {LONGEST_NOTE:,} printable characters in one line"
+        raise UsageError(f"not a {what}: {text[:40]!r}", hint)
+
+
 def check_label(what: str, text: str | None) -> None:
     """Raise :class:`UsageError` if ``text`` cannot be the ``what`` (library, version, ...) of a release."""
     if text is None:

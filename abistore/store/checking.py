@@ -17,7 +17,7 @@ from abistore.model.history import LineKey
 from abistore.store.database import audit, seals, tables
 from abistore.store.database.database import Database
 from abistore.store.database.structure import structure_problems
-from abistore.store.history import findings, verdicts
+from abistore.store.history import findings, reviews, verdicts
 from abistore.store.releases import baselines, cards, lines
 from abistore.store.snapshots import calling
 from abistore.store.snapshots.locations import unpack
@@ -102,6 +102,10 @@ def _audit(database: Database) -> Problems:
     yield from _told(database, lambda: audit.verify(database))
 
 
+def _reviews(database: Database) -> Problems:
+    yield from _told(database, lambda: reviews.every(database))
+
+
 def _names(database: Database) -> Problems:
     """Each name by its digest, and by the sum over its entries."""
     last = -1
@@ -161,6 +165,7 @@ _QUICK: tuple[Part, ...] = (
     ("releases and baselines", _sums),
     ("the audit", _audit),
     ("what names are called", calling.check),
+    ("reviews", _reviews),
 )
 _LONG: tuple[Part, ...] = (
     ("names", _names),

@@ -25,12 +25,12 @@ from abistore.model.snapshot import Snapshot
 from abistore.store.checking import check
 from abistore.store.database import audit, copying
 from abistore.store.database.database import Database
-from abistore.store.history import sightings, timeline, verdicts
+from abistore.store.history import reviews, sightings, timeline, verdicts
 from abistore.store.history.findings import WrittenFindings
 from abistore.store.history.walking import LineWalk
 from abistore.store.maintenance import stats, vacuum
 from abistore.store.opening import open_store
-from abistore.store.releases import amending, baselines
+from abistore.store.releases import amending, baselines, tagging
 from abistore.store.releases.baselines import move
 from abistore.store.releases.forgetting import forget
 from abistore.store.releases.holding import hold
@@ -119,6 +119,9 @@ class Store:
     forget = _method(forget)
     supplement = _method(amending.supplement)
     amend = _method(amending.amend)
+    tag = _method(tagging.add)
+    untag = _method(tagging.take)
+    review = _method(reviews.add)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
     audit = _method(audit.records)
@@ -144,6 +147,7 @@ class Store:
     stats = _question(stats)
     baseline_history = _question(baselines.history)
     baselines = _question(baselines.standing)
+    reviews = _question(reviews.every)
 
     def ingest(self, snapshot: Snapshot, request: IngestRequest) -> IngestOutcome:
         """Remember ``snapshot`` as a release, all or nothing; a no-op where it is stored with this content.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from abistore.interface import OpenStore, db_audit, open_store
+from abistore.interface import OpenStore, db_audit, db_check, open_store, reviews
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
@@ -113,3 +113,87 @@ def test_the_first_build_creates_the_database(tmp_path: Path, jobs: Jobs, librar
     assert "no such database" in writer.refused("abi_list")["error"]
     assert writer("abi_ingest", library="libgeo", version="1.0", library_path=str(libraries["1.0"]))["created"]
     assert writer("abi_list")["total"] == 1
+
+
+def test_a_dry_run_says_what_would_become_of_a_build_and_writes_nothing(
+    writer: Agent, store: OpenStore, libraries: dict[str, Path]
+) -> None:
+    before = db_audit(database=store), store.releases("libgeo")
+    given: dict[str, Any] = {"library": "libgeo", "library_path": str(libraries["2.0"]), "dry_run": True}
+    stored = writer("abi_ingest", **given, version="2.0", tags=["lts"])
+    assert (stored["state"], stored["created"], stored["dry_run"]) == ("stored", False, True)
+    assert stored["headline"] == "DRY RUN: STORED: libgeo 2.0"
+    refused = writer("abi_ingest", **given, version="2.0", against="baseline")
+    assert (refused["state"], refused["verdict"], refused["exit_code"]) == ("refused", "BREAKING", 4)
+    assert writer("abi_ingest", **given, version="2.0", against="baseline", keep_failed=True)["state"] == "candidate"
+    known = writer("abi_ingest", **{**given, "library_path": str(libraries["1.1"])}, version="1.1")
+    assert known["state"] == "known"
+    assert writer.refused("abi_ingest", **given, version="1.1")["code"] == "VERSION_CONFLICT"
+    assert (db_audit(database=store), store.releases("libgeo")) == before
+
+
+def test_a_build_that_is_not_the_one_that_was_seen_is_refused(
+    writer: Agent, store: OpenStore, libraries: dict[str, Path]
+) -> None:
+    seen = writer("abi_dump", library_path=str(libraries["2.0"]))["digest"]
+    given: dict[str, Any] = {"library": "libgeo", "version": "2.0", "expected_digest": seen}
+    refused = writer.refused("abi_ingest", **given, library_path=str(libraries["1.1"]))
+    assert refused["code"] == "INVALID_ARGUMENT"
+    assert refused["error"].endswith(f"and not {seen[:12]}")
+    assert versions(store) == ["1.0", "1.1"]
+    assert writer("abi_ingest", **given, library_path=str(libraries["2.0"]))["created"]
+    known = writer.refused("abi_ingest", **{**given, "version": "1.1"}, library_path=str(libraries["1.1"]))
+    assert known["code"] == "INVALID_ARGUMENT"
+
+
+def test_a_release_is_tagged_and_a_tag_that_is_there_stays(
+    writer: Agent, store: OpenStore, libraries: dict[str, Path], tmp_path: Path
+) -> None:
+    given = {"library": "libgeo", "version": "1.1", "tag": "lts"}
+    answer = writer("abi_tag", **given, note="until 2028")
+    assert (answer["created"], answer["tags"]) == (True, [{"name": "lts", "note": "until 2028"}])
+    record = db_audit(limit=1, database=store)[0]
+    assert (record.action, record.detail) == ("tag", "lts (until 2028)")
+    again = writer("abi_tag", **given, note="for ever")
+    assert (again["created"], again["tags"]) == (False, [{"name": "lts", "note": "until 2028"}])
+    assert "with another note, which stays" in again["warnings"][0]
+    build = {"library": "libgeo", "library_path": str(libraries["1.1"]), "version": "1.1", "tags": ["shipped"]}
+    assert writer("abi_ingest", **build)["state"] == "known"
+    assert [item.get("tags") for item in writer("abi_list", library="libgeo")["items"]] == [None, ["lts", "shipped"]]
+    assert writer.refused("abi_tag", **{**given, "tag": "two words"})["code"] == "INVALID_ARGUMENT"
+    assert writer.refused("abi_tag", **{**given, "version": "1.2"})["code"] == "NOT_FOUND"
+    # what people say of a release goes with it into another store
+    copy = tmp_path / "1.1.json"
+    copy.write_bytes(store.export("libgeo@1.1").json)
+    with open_store(tmp_path / "other.db", create=True) as other:
+        (done,) = other.import_(copy)
+        assert done.release
+        assert [(tag.name, tag.note) for tag in done.release.tags] == [("lts", "until 2028"), ("shipped", "")]
+        assert db_check(database=other) == ()
+
+
+def test_a_review_of_a_finding_is_told_wherever_it_is_found_and_moves_no_verdict(
+    writer: Agent, store: OpenStore, libraries: dict[str, Path]
+) -> None:
+    build = {"old_input": "libgeo@1.0", "new_input": str(libraries["2.0"])}
+    seen = writer("abi_compare", **build)
+    finding, comparison = seen["changes"][0]["id"], seen["comparison_id"]
+    given = {"finding_id": finding[:8], "comparison_id": comparison, "state": "intended", "note": "said in the notes"}
+    answer = writer("abi_review", **given)
+    assert (answer["created"], answer["finding_id"], answer["library"]) == (True, finding, "libgeo")
+    assert writer("abi_review", **given)["created"] is False
+    said = {"state": "intended", "note": "said in the notes", "by": db_audit(limit=1, database=store)[0].actor}
+    assert writer("abi_finding", finding_id=finding, comparison_id=comparison)["finding"]["review"] == said
+    marked = writer("abi_findings", comparison_id=comparison, state="reviewed")
+    assert [(item["id"], item["review"]) for item in marked["items"]] == [(finding, said)]
+    assert writer("abi_compare", **build)["verdict"] == seen["verdict"]
+    # later, in the stored release
+    assert writer("abi_ingest", library="libgeo", version="2.0", library_path=str(libraries["2.0"]))["created"]
+    store.verdict("libgeo@2.0", against="1.0")
+    assert writer("abi_finding", finding_id=finding)["finding"]["review"] == said
+    assert writer("abi_review", finding_id=finding, state="open")["created"]
+    assert "review" not in writer("abi_finding", finding_id=finding)["finding"]
+    assert [one.state for one in reviews("libgeo", past=True, database=store)] == ["intended", "open"]
+    assert reviews("libgeo", database=store) == ()
+    assert writer.refused("abi_review", finding_id="0" * 20, state="seen")["code"] == "NOT_FOUND"
+    assert db_check(database=store) == ()

@@ -71,6 +71,7 @@ def answers(opened: Store) -> dict[str, object]:
         "lines": answer(store.lines),
         "baselines": answer(store.baselines),
         "audit": answer(store.audit),
+        "reviews": answer(store.reviews),
     }
     said["findings"] = answer(lambda: store.findings("", 100))
     said["verdicts"] = answer(lambda: store.verdict_summaries(JUDGED, "e"))

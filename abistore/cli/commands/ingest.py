@@ -66,6 +66,9 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
 @replace_options
 @said_options
+@click.option("--tag", "tags", multiple=True, help="Put this word on the release, such as lts. May be repeated.")
+@click.option("--expected-digest", default="", help="Refuse a file whose digest does not begin with these digits.")
+@click.option("--dry-run", is_flag=True, help="Say what would become of each file, and write nothing.")
 @click.option("--actor", default="", help="Who ingests, for the audit; by default the user's name.")
 @click.option(
     "--set-baseline",
@@ -185,9 +188,9 @@ def _lines(settings: SharedSettings, result: Ingested) -> Iterator[str]:
 
             yield f"{stat(result.verdict)}{_not_stored(result)}"
         return
-    label = _label(result)
+    label = _label(result) or (result.dry_run and result.status != "failed" and masked(result.path))
     if label:
-        yield f"{result.status:8}  {label}"
+        yield f"{'would be ' if result.dry_run else ''}{result.status:8}  {label}"
     for report in (result.verdict, result.other_verdict):
         if report is not None:
             yield from ("", draft(report, "text", style_of(settings, full=False)), "")

@@ -1,24 +1,28 @@
-"""``release``: correct the facts of a stored release that its binary does not tell."""
+"""``release`` and ``review``: what people say of releases and findings, which no binary tells."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options import SharedSettings, line_options, said_options, store_command
 from abistore.cli.output import answer
-from abistore.cli.words import reference_words
+from abistore.cli.tables import table
+from abistore.cli.words import library_words, reference_words
 
 if TYPE_CHECKING:
     from abistore.model.history import Amendment
+    from abistore.service.history.reviews import Reviewed
+
+HEADS = ("library", "finding", "state", "by", "when", "note")
 
 
 @click.group("release", cls=SuggestingGroup)
 def release_command() -> None:
-    """Correct the day, revision or CI job of a stored release."""
+    """Correct the day, revision or CI job of a stored release, and tag it."""
 
 
 @release_command.command("edit")
@@ -60,6 +64,27 @@ def edit_command(
     answer(settings, {"amendment": done}, lambda: "\n".join(_lines(done)))
 
 
+@release_command.command("tag")
+@click.argument("reference", shell_complete=reference_words)
+@click.argument("tag")
+@click.option("--note", default="", help="What to know about it.")
+@click.option("--remove", is_flag=True, help="Take the tag away.")
+@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
+@line_options
+@store_command
+def tag_command(settings: SharedSettings, /, *, reference: str, tag: str, **words: Any) -> None:
+    """Put the word TAG, such as lts, on the stored release REFERENCE (libfoo@1.2.0).
+
+    A tag that is there stays as it is, with its note.
+    """
+    from abistore.service.administration.tagging import TagPlan, release_tag
+
+    done = release_tag(reference, tag, TagPlan(**words), database=settings.database)
+    tags = ", ".join(one.name for one in done.release.tags) or "no tags"
+    said = "" if done.changed else ", as before"
+    answer(settings, {"tagged": done}, lambda: f"{done.release.line.library} {done.release.version}: {tags}{said}")
+
+
 def _lines(done: Amendment) -> list[str]:
     release = done.release
     changes = [
@@ -74,3 +99,52 @@ def _lines(done: Amendment) -> list[str]:
 
 def _shown(value: datetime | str | None) -> str:
     return f"{value:%Y-%m-%d}" if isinstance(value, datetime) else value or "-"
+
+
+@click.group("review", cls=SuggestingGroup)
+def review_command() -> None:
+    """Say what people think of findings. No verdict depends on it."""
+
+
+@review_command.command("set")
+@click.argument("finding")
+@click.option(
+    "--state",
+    type=click.Choice(("open", "seen", "intended", "defect")),
+    default="seen",
+    show_default=True,
+    help="Looked at, deliberate, or to be mended; `open` takes that back.",
+)
+@click.option("--note", default="", help="What to know about it.")
+@click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
+@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
+@store_command
+def set_command(settings: SharedSettings, /, *, finding: str, **words: Any) -> None:
+    """Say something of FINDING: an identity, or its first digits, as `abistore verdict REFERENCE -v` shows it.
+
+    It holds wherever the library has this finding, in later releases too, until the finding's facts change.
+    """
+    from abistore.service.history.reviews import ReviewPlan, review
+
+    done = review(finding, ReviewPlan(**words), database=settings.database)
+    answer(settings, {"reviewed": done}, lambda: _line(done))
+
+
+@review_command.command("list")
+@click.argument("library", required=False, shell_complete=library_words)
+@click.option("--past", is_flag=True, help="All that was ever said, oldest first.")
+@store_command
+def list_command(settings: SharedSettings, /, *, library: str | None, past: bool) -> None:
+    """List the findings of one LIBRARY, or of all, of which something was said."""
+    from abistore.service.history.reviews import reviews
+
+    found = reviews(library, past=past, database=settings.database)
+    rows = [
+        (one.library, one.identity, one.state, one.actor, f"{one.reviewed:%Y-%m-%d %H:%M}", one.note) for one in found
+    ]
+    answer(settings, {"reviews": found}, lambda: table(HEADS, rows) if rows else "nothing was reviewed")
+
+
+def _line(done: Reviewed) -> str:
+    said = done.review
+    return f"{said.library} {said.identity}: {said.state}{'' if done.changed else ', as before'}"

@@ -85,6 +85,7 @@ def _card(card: SnapshotCard) -> Iterator[str]:
             ("released", f"{stored.released:%Y-%m-%d}" if stored.released else ""),
             ("revision", stored.revision or ""),
             ("CI job", stored.url or ""),
+            ("tags", "\n".join(f"{tag.name}: {tag.note}" if tag.note else tag.name for tag in stored.tags)),
         ]
     yield f"{card.library} {card.version or '(no version)'}"
     for head, text in rows:

@@ -14,6 +14,14 @@ AFFECTED = {"summary": 0, "normal": 5, "full": 50}
 """How many affected exports are named."""
 
 
+class ReviewItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What people said of a finding. It has no effect on the verdict."""
+
+    state: str
+    note: str
+    by: str
+
+
 class ChangeItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One finding. ``affected`` names some of the exports through which consumers meet it, ``fix`` how to avoid it."""
 
@@ -37,6 +45,7 @@ class ChangeItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     suppression_reason: str = ""
     why: str = ""
     fix: str = ""
+    review: ReviewItem | None = None
 
 
 def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None = None) -> ChangeItem:

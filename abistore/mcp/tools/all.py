@@ -21,6 +21,8 @@ from abistore.mcp.tools.symbols import abi_symbol_history
 from abistore.mcp.tools.writing.baselines import abi_baseline
 from abistore.mcp.tools.writing.deleting import abi_delete
 from abistore.mcp.tools.writing.ingesting import abi_ingest
+from abistore.mcp.tools.writing.reviewing import abi_review
+from abistore.mcp.tools.writing.tagging import abi_tag
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
@@ -43,7 +45,7 @@ TOOLS: Mapping[str, Tool] = {
 }
 """The tools that every server has: they only read."""
 
-WRITING: Mapping[str, Tool] = {tool.name: tool for tool in (abi_ingest, abi_baseline, abi_delete)}
+WRITING: Mapping[str, Tool] = {tool.name: tool for tool in (abi_ingest, abi_baseline, abi_review, abi_tag, abi_delete)}
 """The tools that write; a server has them with ``--allow-write``."""
 
 

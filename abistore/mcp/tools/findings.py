@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -19,10 +19,10 @@ from abistore.interface import (
 )
 from abistore.interface import findings as stored_findings
 from abistore.mcp.answers.answer import Answer, asking, brief
-from abistore.mcp.answers.changes import ChangeItem, change_item
+from abistore.mcp.answers.changes import ChangeItem, ReviewItem, change_item
 from abistore.mcp.answers.compared import Gap, gaps
 from abistore.mcp.call import Call
-from abistore.mcp.handles import SHOWN, identity_of, report_of
+from abistore.mcp.handles import SHOWN, identity_of, report_of, reviewed
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import ComparisonId, Cursor, DetailLevel, Limit, described
@@ -33,7 +33,7 @@ BUDGET = 1_500
 LONG = 1_200
 """How many characters of a declaration are told."""
 
-State: TypeAlias = Literal["active", "suppressed", "advice"]
+State: TypeAlias = Literal["active", "suppressed", "advice", "reviewed"]
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ def abi_findings(
     action: Annotated[Literal["added", "removed", "changed"] | None, described("Only these")] = None,
     kind: Annotated[str | None, described("Only this kind")] = None,
     symbol: Annotated[str | None, described("Part of a name")] = None,
-    state: Annotated[State, described("suppressed: accepted ones")] = "active",
+    state: Annotated[State, described("suppressed: accepted")] = "active",
     sort_by: Annotated[Literal["priority", "symbol", "kind"], described("priority: worst first")] = "priority",
     detail_level: DetailLevel = "summary",
     cursor: Cursor = None,
@@ -88,11 +88,13 @@ def abi_findings(
     """Page through what a comparison found, worst first, filtered as you like. The verdict is of all findings."""
     report = report_of(call, comparison_id)
     cards = {card.kind: card for card in report.kinds}
-    every = {"active": report.changes, "suppressed": report.suppressed, "advice": report.advice}[state]
+    said = reviewed(call, report.new.library)
+    every = _of_state(report, state, said)
     wanted = {"impact": impact, "element": element, "action": action, "kind": kind, "symbol": symbol}
     chosen = [change for change in every if _fits(change, cards.get(change.kind), wanted)]
     chosen = _sorted(chosen, sort_by)
-    page = call.page([change_item(one, detail_level, cards.get(one.kind)) for one in chosen], budget=BUDGET)
+    items = (change_item(one, detail_level, cards.get(one.kind)) for one in chosen)
+    page = call.page([msgspec.structs.replace(item, review=said.get(item.id)) for item in items], budget=BUDGET)
     short = identity_of(report)[:SHOWN]
     filters = " ".join(value for value in wanted.values() if value)
     told = f"{len(chosen)} of {len(every)} {state} findings" + (f" fit {brief(filters, 80)}" if filters else "")
@@ -108,6 +110,12 @@ def abi_findings(
         next_cursor=page.next_cursor,
         next=_next(short, chosen, report),
     )
+
+
+def _of_state(report: Report, state: State, said: Mapping[str, ReviewItem]) -> Sequence[ReportedFinding]:
+    if state == "reviewed":
+        return [one for one in (*report.changes, *report.suppressed) if one.id in said]
+    return {"active": report.changes, "suppressed": report.suppressed, "advice": report.advice}[state]
 
 
 def _next(short: str, chosen: Sequence[ReportedFinding], report: Report) -> tuple[str, ...]:
@@ -157,7 +165,8 @@ def abi_finding(
     declared = {(one.symbol, one.subject): one for one in report.declarations}
     change = found[0]
     where = f"{report.old} -> {report.new}"
-    return _finding(change, declared.get((change.symbol, change.subject)), where, detail_level)
+    answer = _finding(change, declared.get((change.symbol, change.subject)), where, detail_level)
+    return _with_review(call, answer, report.new.library)
 
 
 def _every(report: Report) -> list[ReportedFinding]:
@@ -168,7 +177,13 @@ def _every(report: Report) -> list[ReportedFinding]:
 def _from_store(call: Call, finding_id: str, level: Literal["summary", "normal", "full"]) -> FindingAnswer:
     with call.store() as store:
         found: StoredFinding = stored_findings(finding_id, database=store).findings[-1]
-    return _finding(found.change, found.declared, f"{found.old} -> {found.new}", level)
+    answer = _finding(found.change, found.declared, f"{found.old} -> {found.new}", level)
+    return _with_review(call, answer, found.new.library)
+
+
+def _with_review(call: Call, answer: FindingAnswer, library: str) -> FindingAnswer:
+    said = reviewed(call, library).get(answer.finding.id)
+    return msgspec.structs.replace(answer, finding=msgspec.structs.replace(answer.finding, review=said))
 
 
 def _finding(

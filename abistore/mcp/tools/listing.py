@@ -29,6 +29,7 @@ class StoredItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     exports: int | None = None
     digest: str | None = None
     candidate: bool = False
+    tags: tuple[str, ...] = ()
     releases: int | None = None
     first: str | None = None
     latest: str | None = None
@@ -116,4 +117,5 @@ def _release(release: Release) -> StoredItem:
         exports=release.exports,
         digest=release.digest[:12],
         candidate=release.candidate,
+        tags=tuple(tag.name for tag in release.tags),
     )

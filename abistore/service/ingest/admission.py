@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from abistore.errors import EvidenceMissing, SnapshotNotFound
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
+from abistore.model.labels.versions import check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.history.verdicts import given_now, judged
-from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, as_known, store_as
+from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.counterparts import Counterpart, counterpart_of
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import churn, concluded, gated, report
@@ -66,6 +67,23 @@ def admit_judged(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
         standing = admission.standing()
         outcome = admission.judge(standing)
         return Admitted(outcome) if admission.refuses(outcome, standing) else admission.settle(outcome, standing)
+
+
+def foresee(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
+    """What would become of ``arrival``. Nothing is written. Raises what :func:`admit_judged` would."""
+    check_version(arrival.request.version, store.scheme(arrival.line.library))
+    admission = _Admission(store, arrival, gate)
+    standing = admission.standing()
+    outcome = GateOutcome() if gate.is_open else admission.judge(standing)
+    if standing.release is not None:
+        status: Status = "known"
+    elif outcome.exit_code:
+        status = "candidate" if gate.keep_failed else "refused"
+    else:
+        status = "replaced" if standing.replaced else "stored"
+    moves = bool(gate.channel) and status != "refused" and admission.moves(outcome, standing)
+    known = as_known(standing.release) if standing.release else None
+    return Admitted(outcome, known, gate.channel if moves else None, status)
 
 
 class _Admission:
@@ -139,7 +157,7 @@ class _Admission:
         self.store.save_verdicts(
             [given_now(old, stored.release, one.comparison, one.churn) for old, one in made if not one.remembered]
         )
-        channel = self.gate.channel if self._moves(outcome, standing) else None
+        channel = self.gate.channel if self.moves(outcome, standing) else None
         if channel:
             line, version = stored.release.line, stored.release.version
             self.store.set_baseline(line, channel, version, self.arrival.request.actor, "ingest")
@@ -150,7 +168,7 @@ class _Admission:
             return as_known(standing.release)
         return store_as(self.store, self.arrival, candidate=bool(outcome.exit_code))
 
-    def _moves(self, outcome: GateOutcome, standing: _Standing) -> bool:
+    def moves(self, outcome: GateOutcome, standing: _Standing) -> bool:
         """Whether the baseline moves. An arrival that could not be judged may set a baseline, not move one."""
         if outcome.exit_code or (standing.stands is not None and self.gate.if_unset):
             return False

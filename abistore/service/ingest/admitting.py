@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-def admit(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
-    """Store ``arrival``; it is judged first if ``gate`` asks for anything."""
+def admit(store: Store, arrival: Arrival, gate: Gate, *, dry_run: bool = False) -> Admitted:
+    """Store ``arrival``; it is judged first if ``gate`` asks for anything. With ``dry_run`` nothing is written."""
+    if dry_run:
+        from abistore.service.ingest.admission import foresee
+
+        return foresee(store, arrival, gate)
     if not gate.is_open:
         from abistore.service.ingest.admission import admit_judged  # imports all that judges
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -60,6 +60,8 @@ class Gate(msgspec.Struct, frozen=True):
 
 OPEN = Gate()
 
+Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused", "failed"]
+
 
 class Arrival(msgspec.Struct, frozen=True):
     """A file at the gate: its snapshot and what the caller says about it, or the ``release`` that is stored of it."""
@@ -93,11 +95,15 @@ class GateOutcome(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """What became of an arrival. ``stored`` is ``None`` if it was not; ``baseline`` is the channel that moved."""
+    """What became of an arrival. ``stored`` is ``None`` if it was not; ``baseline`` is the channel that moved.
+
+    ``foreseen`` is what would become of one that was only looked at.
+    """
 
     outcome: GateOutcome
     stored: IngestOutcome | None = None
     baseline: str | None = None
+    foreseen: Status | None = None
 
 
 def as_known(release: Release) -> IngestOutcome:

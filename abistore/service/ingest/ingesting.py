@@ -5,22 +5,25 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from abistore.errors import AbistoreError, UsageError
+from abistore.errors import AbistoreError, InputError, UsageError
 from abistore.model.cycles import without_cycle_collection
-from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, ReleaseFacts
+from abistore.model.digest import snapshot_digest
+from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, ReleaseFacts, TaggedRelease
 from abistore.model.labels.sonames import library_name
 from abistore.model.labels.versions import position
-from abistore.model.snapshot import Exported, Snapshot
+from abistore.model.snapshot import Exported, ReleaseTag, Snapshot
 from abistore.service.administration.ordering import standing_note
+from abistore.service.administration.tagging import tag_of
 from abistore.service.database import Database, user, using
 from abistore.service.ingest.admitting import admit
-from abistore.service.ingest.gates import OPEN, Admitted, Arrival, Gate
+from abistore.service.ingest.gates import OPEN, Admitted, Arrival, Gate, Status
 from abistore.service.labels import check_label
 from abistore.service.snapshots import ExtractOptions, InputFile, captured, check_target, is_json, one_of
 
@@ -52,6 +55,8 @@ class IngestPlan(msgspec.Struct, frozen=True):
     Files for another platform than ``target`` are refused. Each file must pass the ``gate`` to be stored. ``replace``
     allows another binary under a taken version; if a baseline points at that release, ``replace_baseline`` must give
     the reason. ``profile``, ``revision``, ``url`` and ``released`` default to what a JSON snapshot was exported with.
+    ``tags`` are put on each release. A file whose digest does not begin with ``expected_digest`` is refused. With
+    ``dry_run`` nothing is written: the results say what would become of each file.
     """
 
     library: str | None = None
@@ -65,6 +70,9 @@ class IngestPlan(msgspec.Struct, frozen=True):
     url: str | None = None
     released: datetime | None = None
     actor: str = ""
+    tags: tuple[str, ...] = ()
+    expected_digest: str = ""
+    dry_run: bool = False
     options: ExtractOptions = msgspec.field(default_factory=ExtractOptions)
     gate: Gate = OPEN
 
@@ -72,25 +80,24 @@ class IngestPlan(msgspec.Struct, frozen=True):
 AS_IT_SAYS = IngestPlan()
 """Every file is stored under the names that it gives itself."""
 
-Status: TypeAlias = Literal["stored", "replaced", "known", "candidate", "refused", "failed"]
-
 
 class Ingested(msgspec.Struct, frozen=True):
     """What became of one file.
 
     ``status``: ``stored``, ``replaced``, ``known`` (stored already: nothing was read), ``candidate`` (it failed its
     gate and was kept), ``refused`` (it failed its gate and was not stored), or ``failed``. ``created`` tells that the
-    store did not hold it before. ``code``, ``error`` and ``hint`` describe a failure, or missing evidence. ``verdict``
-    is the worst verdict; a replacement may have an ``other_verdict``, as it is judged against the release that it
-    replaces too. ``unjudged`` says why a first release has no verdict. ``mended`` names the facts of a known release
-    that were empty and are filled now. ``notes`` say what is unusual about the file, and which facts of a known release
-    stay as they are.
+    store did not hold it before; with ``dry_run`` nothing was written, and ``status`` is what would become of it.
+    ``code``, ``error`` and ``hint`` describe a failure, or missing evidence. ``verdict`` is the worst verdict; a
+    replacement may have an ``other_verdict``, as it is judged against the release that it replaces too. ``unjudged``
+    says why a first release has no verdict. ``mended`` names the facts of a known release that were empty and are
+    filled now. ``notes`` say what is unusual about the file, and which facts of a known release stay as they are.
     """
 
     path: str
     status: Status
     exit_code: int = 0
     created: bool = False
+    dry_run: bool = False
     release: Release | None = None
     verdict: Report | None = None
     other_verdict: Report | None = None
@@ -121,12 +128,14 @@ def ingest(
     for what in ("library", "version", "profile", "revision", "url", "actor"):
         check_label(what, getattr(plan, what))
     plan.gate.check()
+    for tag in plan.tags:
+        tag_of(tag)
     if plan.replace_baseline and not plan.replace:
         raise UsageError("--replace-baseline needs --replace", "pass both")
     options = dataclasses.replace(plan.options, progress=progress)
     paths = files_of(paths)
     results = []
-    with using(database, write=True, create=True) as store:
+    with using(database, write=not plan.dry_run, create=not plan.dry_run) as store:
         for number, path in enumerate(_in_release_order(paths, plan)):
             if progress:
                 progress(path.name, number / len(paths))
@@ -173,25 +182,38 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
     if read_here and (known := _known(store, file, plan)):
         check_target(known.target, path, plan.target)
         arrival, said = Arrival.known(known, plan.actor or user()), _said(Exported(), plan)
-        notes = _silent(known.exports)
+        digest, tags, notes = known.digest, tuple(map(tag_of, plan.tags)), _silent(known.exports)
     else:
         snapshot = captured(file, options=plan.options, target=plan.target)
         check_target(snapshot.target, path, plan.target)
         request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
         arrival, said = Arrival.of(snapshot, request), ReleaseFacts(request.released, request.revision, request.url)
-        notes = (*_unusual(snapshot), *_silent(snapshot.exports))
-    ingested = _ingested(path, admit(store, arrival, plan.gate), notes)
-    return _supplemented(store, ingested, said, plan) if ingested.status == "known" else ingested
+        digest = snapshot_digest(snapshot).hex() if plan.expected_digest else ""
+        tags, notes = request.tags, (*_unusual(snapshot), *_silent(snapshot.exports))
+    _check_digest(path, digest, plan.expected_digest)
+    ingested = _ingested(path, admit(store, arrival, plan.gate, dry_run=plan.dry_run), notes)
+    if ingested.status != "known" or plan.dry_run:
+        return ingested
+    with store.transaction() if tags else nullcontext():
+        return _supplemented(store, ingested, said, tags, plan)
+
+
+def _check_digest(path: Path, digest: str, expected: str) -> None:
+    """Raise :class:`InputError` where a file is not the one that the caller has seen."""
+    if not digest.startswith(expected.lower()):
+        message = f"{path}: has the digest {digest[:12]}, and not {expected[:12]}"
+        raise InputError(message, "it was built again, or is another file: look at it again")
 
 
 def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingested:
-    (outcome, stored, baseline), lack = admitted, admitted.outcome.lack
+    (outcome, stored, baseline, _), lack = admitted, admitted.outcome.lack
     verdict, other, *_ = (*outcome.reports, None, None)
     return Ingested(
         path=str(path),
-        status=_status(stored),
+        status=admitted.foreseen or _status(stored),
         exit_code=outcome.exit_code,
         created=stored is not None and not stored.known,
+        dry_run=admitted.foreseen is not None,
         release=stored.release if stored else None,
         verdict=verdict,
         other_verdict=other,
@@ -206,17 +228,22 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
     )
 
 
-def _supplemented(store: Store, known: Ingested, said: ReleaseFacts, plan: IngestPlan) -> Ingested:
-    """A known release. The caller's day, revision and CI job fill the facts that were empty."""
+def _supplemented(
+    store: Store, known: Ingested, said: ReleaseFacts, tags: tuple[ReleaseTag, ...], plan: IngestPlan
+) -> Ingested:
+    """A known release. The caller's day, revision and CI job fill the facts that were empty, and tags are added."""
     release = known.release
     assert release is not None
-    done = store.supplement(release, said, plan.actor or user())
+    actor = plan.actor or user()
+    done = store.supplement(release, said, actor)
+    tagged = store.tag(done.release, tags, actor) if tags else TaggedRelease(done.release, changed=False)
     label = f"{release.line.library}@{release.version}"
     kept = (
         f"{fact} stays {_shown(getattr(done.before, fact))} (to change it: abistore release edit {label} --{fact})"
         for fact in done.kept
     )
-    return msgspec.structs.replace(known, release=done.release, mended=done.changed, notes=(*known.notes, *kept))
+    mended = (*done.changed, *(["tags"] if tagged.changed else []))
+    return msgspec.structs.replace(known, release=tagged.release, mended=mended, notes=(*known.notes, *kept))
 
 
 def _shown(value: datetime | str) -> str:
@@ -287,6 +314,7 @@ def _request(snapshot: Snapshot, path: Path, plan: IngestPlan) -> IngestRequest:
         url=said.url,
         actor=plan.actor or user(),
         released=said.released,
+        tags=(*exported.tags, *map(tag_of, plan.tags)),
     )
 
 

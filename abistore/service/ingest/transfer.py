@@ -44,7 +44,7 @@ def export(
 def _exported(release: Release) -> Exported | None:
     """The facts recorded about a release; ``None`` if there are none, so that the export equals what `dump` writes."""
     profile = release.line.profile if release.line.profile != DEFAULT_PROFILE else None
-    said = Exported(profile, release.released, release.revision, release.url)
+    said = Exported(profile, release.released, release.revision, release.url, release.tags)
     return said if said != Exported() else None
 
 

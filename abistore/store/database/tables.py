@@ -61,8 +61,9 @@ root = _table(
     Column("id", Identifier, primary_key=True, autoincrement=False),
     Column("libraries", Checksum, nullable=False, comment="The sum over all libraries"),
     Column("audit", StoredBytes, nullable=False, comment="The digest of the last row of the audit"),
+    Column("reviews", Checksum, nullable=False, server_default=text("0"), comment="The sum over all reviews"),
     CheckConstraint("id = 1", name="one"),
-    comment="One row, that tells whether a library or the end of the audit is missing",
+    comment="One row, that tells whether a library, the end of the audit or a review is missing",
 )
 
 library = _table(
@@ -124,6 +125,7 @@ snapshot = _table(
     Column("members", Checksum, nullable=False, comment="The sum over its entries"),
     Column("places", Checksum, comment="Of its locations, NULL where it has none"),
     Column("former", StoredBytes, comment="Its digest before schema 0009, NULL where it was ingested since"),
+    Column("tags", Text, comment="JSON: the tags, NULL where it has none"),
     Column("checksum", Checksum, nullable=False, comment="Of all its columns, and its line's labels"),
     UniqueConstraint("line_id", "sequence"),
     CheckConstraint("sequence >= 1", name="sequence"),
@@ -258,6 +260,20 @@ verdict_part = _table(
     Column("part", Text, primary_key=True, comment="findings, suppressed, advice: ids, packed; remarks: JSON, zlib"),
     Column("body", StoredBytes, nullable=False),
     comment="What a verdict consists of, as far as a timeline does not show it",
+)
+
+review = _table(
+    "review",
+    Column("id", Identifier, primary_key=True),
+    Column("library_id", Identifier, ForeignKey("library.id"), nullable=False),
+    Column("identity", Text, nullable=False, comment="The finding's, in hexadecimal digits"),
+    Column("state", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("reviewed", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns, its library's name"),
+    Index("ix_review_library_id", "library_id"),
+    comment="Append-only; what was said of a finding last holds",
 )
 
 audit = _table(

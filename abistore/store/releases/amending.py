@@ -24,7 +24,7 @@ def supplement(database: Database, release: Release, said: ReleaseFacts, actor: 
     if all(getattr(release, fact) == value for fact, value in given.items()):
         return Amendment(release, _said(release))
     with database.transaction():
-        current = _locked(database, release)
+        current = current_release(database, release)
         kept = [fact for fact in given if getattr(current, fact) not in (None, given[fact])]
         changes = {fact: value for fact, value in given.items() if fact not in kept}
         return _amended(database, current, changes, kept=tuple(kept), actor=actor)
@@ -36,7 +36,7 @@ def amend(
     """Say something else about ``release``, and of ``clear`` nothing any more."""
     given = _given(said)
     with database.transaction():
-        current = _locked(database, release)
+        current = current_release(database, release)
         return _amended(database, current, given | dict.fromkeys(clear), actor=actor, reason=reason)
 
 
@@ -62,7 +62,7 @@ def _amended(
     return Amendment(msgspec.structs.replace(release, **changes), _said(release), tuple(changes), kept)
 
 
-def _locked(database: Database, release: Release) -> Release:
+def current_release(database: Database, release: Release) -> Release:
     """The release as it stands now, while no other session can change it."""
     line = release.line
     hold_stored(database, line)

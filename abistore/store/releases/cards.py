@@ -14,7 +14,7 @@ from sqlalchemy import insert as insert_into
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import LineKey, Release
 from abistore.model.names import FACETS, Facet
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Snapshot, Target
 from abistore.store.database import tables
 from abistore.store.database.database import AMONG, Database, Row
 from abistore.store.database.failures import damaged
@@ -54,6 +54,7 @@ encode = msgspec.json.Encoder(order="deterministic").encode
 _target = msgspec.json.Decoder(Target).decode
 _provenance = msgspec.json.Decoder(Provenance).decode
 _evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode
+_tags = msgspec.json.Decoder(tuple[ReleaseTag, ...]).decode
 facet_counts = msgspec.json.Decoder(dict[Facet, int]).decode
 
 
@@ -180,9 +181,14 @@ def _row(database: Database, identifier: int) -> tuple[int, Row]:
 
 def _seal(database: Database, identifier: int, row: Row) -> dict[str, int]:
     """Write the checksum of a row; what it adds to its line's sums."""
-    seal = checksum(*row[:-1])
+    seal = _sealed(row[:-1])
     database.run(_UPDATE.values(checksum=seal), {"identifier": identifier})
     return _counted(row, seal)
+
+
+def _sealed(values: Row) -> int:
+    """The checksum of a card. The tags, which stand last, are left out where there are none: schema 0010 added them."""
+    return checksum(*(values if values[-1] is not None else values[:-1]))
 
 
 def _counted(row: Row, seal: int) -> dict[str, int]:
@@ -203,7 +209,7 @@ def release_of(database: Database, row: Row) -> Release:
     *values, seal = row
     column = dict(zip(SEALED, values, strict=True))
     line = LineKey(column["library.name"], column["line.target"], column["line.profile"])
-    if checksum(*values) != seal:
+    if _sealed(values) != seal:
         raise damaged(database.where, f"the card of {line} {column['snapshot.version']}")
     released = column["snapshot.released"]
     return Release(
@@ -222,6 +228,7 @@ def release_of(database: Database, row: Row) -> Release:
         provenance=_provenance(column["snapshot.provenance"]),
         evidence=_evidence(column["snapshot.evidence"]),
         candidate=bool(column["snapshot.candidate"]),
+        tags=_tags(column["snapshot.tags"]) if column["snapshot.tags"] else (),
     )
 
 

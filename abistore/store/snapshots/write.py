@@ -15,7 +15,7 @@ from abistore.model.snapshot import Snapshot
 from abistore.store.database import seals, tables
 from abistore.store.database.audit import now, record, stamp
 from abistore.store.database.database import Database
-from abistore.store.releases import baselines, cards
+from abistore.store.releases import baselines, cards, tagging
 from abistore.store.releases.holding import hold
 from abistore.store.releases.lines import scheme
 from abistore.store.snapshots.entries import SnapshotRows, changes_of, write_entries
@@ -204,6 +204,7 @@ def _card(line: int, sequence: int, arrival: _Arrival, places: bytes | None) -> 
         "candidate": int(request.candidate),
         "members": content.sum,
         "places": None if places is None else seals.of_bytes(places),
+        "tags": tagging.column(request.tags),
     }
 
 

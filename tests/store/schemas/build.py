@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
-from abistore.model.history import IngestRequest, StoredVerdict
+from abistore.model.history import FindingReview, IngestRequest, StoredVerdict
+from abistore.model.snapshot import ReleaseTag
 from abistore.store.database.schema import HEAD
 from abistore.store.store import Store
 from tests.compare.test_every_fact import FACETS
@@ -39,6 +40,10 @@ def fill(store: Store) -> None:
     finding = Finding("func_removed", function("f"), "", "gone", Impact.BREAKING, "symbol", "f", gone=True)
     comparison = Comparison(old.side, new.side, Verdict.BREAKING, (finding,), engine="e")
     store.save_verdicts([StoredVerdict(old, new, comparison, Churn(1, 2, 3), datetime(2026, 5, 1, tzinfo=UTC))])
+    store.tag(old, [ReleaseTag("lts", "until 2028"), ReleaseTag("shipped")], "ana")
+    for state, note in (("seen", ""), ("intended", "gone for good")):
+        said = FindingReview("liblarge", "0123456789abcdef0123", state, note, "ben", datetime(2026, 5, 2, tzinfo=UTC))
+        store.review(said)
 
 
 def fill_with_every_fact(store: Store) -> None:
@@ -51,7 +56,17 @@ def fill_with_every_fact(store: Store) -> None:
 def summary(store: Store) -> dict[str, object]:
     """What must survive every upgrade."""
     libraries = sorted({line.library for line in store.lines()})
+    said = {
+        "tags": [
+            [release.reference, [[tag.name, tag.note] for tag in release.tags]]
+            for library in libraries
+            for release in store.releases(library)
+            if release.tags
+        ],
+        "reviews": [[one.library, one.identity, one.state, one.note, one.actor] for one in store.reviews()],
+    }
     return {
+        **{what: rows for what, rows in said.items() if rows},  # schemas before 0010 had none
         "releases": [
             [library, release.version, release.sequence, release.digest, release.provenance.sha256, release.revision]
             for library in libraries

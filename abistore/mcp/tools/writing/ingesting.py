@@ -47,6 +47,7 @@ class IngestAnswer(Answer, frozen=True, kw_only=True):
     """What became of a build. ``verdict`` and ``exit_code`` are the gate's; without ``against`` nothing was judged."""
 
     created: bool
+    dry_run: bool = False
     state: State
     library: str
     version: str
@@ -73,6 +74,9 @@ def abi_ingest(
     language: Language = "c++",
     profile: Annotated[str | None, described("Build profile, e.g. debug")] = None,
     released_at: Annotated[str | None, described("YYYY-MM-DD")] = None,
+    tags: Annotated[list[str] | None, described("Words for the release, e.g. lts")] = None,
+    expected_digest: Annotated[str | None, described("Refuse another file: digest of abi_dump")] = None,
+    dry_run: Annotated[bool, described("Only tell what would become of it")] = False,
     against: Annotated[str | None, described("Gate: baseline, baseline:CHANNEL, prev, latest or a version")] = None,
     fail_on: FailOn = "api_break",
     require_evidence: Annotated[str | None, described("symbol, layout, old or none")] = None,
@@ -98,10 +102,13 @@ def abi_ingest(
         profile=profile,
         released=_day(released_at),
         actor=call.actor,
+        tags=tuple(tags or ()),
+        expected_digest=expected_digest or "",
+        dry_run=dry_run,
         options=ExtractOptions(max_bytes=call.settings.max_file_size),
         gate=gate,
     )
-    with call.writing(create=True) as store:
+    with call.store() if dry_run else call.writing(create=True) as store:
         (done,) = store.ingest(path, plan, progress=call.progress)
     if done.status == "failed":
         raise _refusal(done, library, version)
@@ -130,9 +137,11 @@ def _answer(call: Call, done: Ingested, plan: IngestPlan, *, unread: bool) -> In
     judged = f": {report.verdict} against {report.old}, {counts(report.summary)}" if report else ""
     failed = f"; exit code {done.exit_code}" if done.exit_code else ""
     said = (done.error, done.unjudged and f"not judged: {done.unjudged}", *done.notes)
+    head = f"{'DRY RUN: ' if done.dry_run else ''}{HEADS[_state(done)]}"
     answer = IngestAnswer(
-        headline=f"{HEADS[_state(done)]}: {brief(f'{plan.library} {plan.version}', 120)}{brief(judged)}{failed}",
+        headline=f"{head}: {brief(f'{plan.library} {plan.version}', 120)}{brief(judged)}{failed}",
         created=done.created,
+        dry_run=done.dry_run,
         state=_state(done),
         library=plan.library or "",
         version=plan.version or "",
@@ -148,7 +157,7 @@ def _answer(call: Call, done: Ingested, plan: IngestPlan, *, unread: bool) -> In
 def _state(done: Ingested) -> State:
     if done.status == "candidate" or done.status == "refused":
         return done.status
-    return "stored" if done.created else "known"
+    return "known" if done.status == "known" else "stored"
 
 
 def _judged(call: Call, answer: IngestAnswer, report: Report, unread: list[str]) -> IngestAnswer:

@@ -1,0 +1,77 @@
+"""Reviews: what people say of findings. They have no effect on any verdict."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, get_args
+
+import msgspec
+
+from abistore.errors import SnapshotNotFound, UsageError
+from abistore.model.history import FindingReview, ReviewState
+from abistore.model.judging.identity import IDENTITY_SIZE
+from abistore.service.database import Database, user, using
+from abistore.service.history.findings import SHOWN
+from abistore.service.labels import check_note
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+STATES: tuple[ReviewState, ...] = get_args(ReviewState)
+
+
+class ReviewPlan(msgspec.Struct, frozen=True):
+    """What is said of a finding, and by whom. ``library`` is where it was found; else a stored verdict tells that."""
+
+    state: ReviewState = "seen"
+    note: str = ""
+    actor: str = ""
+    library: str | None = None
+
+
+class Reviewed(msgspec.Struct, frozen=True):
+    """What holds of a finding now; ``changed`` where something else did before."""
+
+    review: FindingReview
+    changed: bool
+
+
+def review(identity: str, plan: ReviewPlan, *, database: Database = None) -> Reviewed:
+    """Say something of a finding, wherever it is found in a library. What was said before stays in its history.
+
+    A short identity is that of a finding in a stored verdict. Raises :class:`SnapshotNotFound`, :class:`UsageError`.
+    """
+    check_note("note", plan.note)
+    if plan.state not in STATES:
+        raise UsageError(f"no state of a review is called {plan.state}", f"one of: {', '.join(STATES)}")
+    with using(database, write=True) as store:
+        library, whole = _finding(store, identity.lower(), plan.library)
+        said = FindingReview(library, whole, plan.state, plan.note, plan.actor or user(), datetime.now(UTC))
+        return Reviewed(said, store.review(said))
+
+
+def _finding(store: Store, identity: str, library: str | None) -> tuple[str, str]:
+    """The library and the whole identity of the one finding that is meant."""
+    if library is not None and len(identity.partition("-")[0]) == 2 * IDENTITY_SIZE:
+        return library, identity
+    sightings, more = store.findings(identity, SHOWN)
+    found = {(one.new.line.library, one.identity) for one in sightings}
+    found = {(where, whole) for where, whole in found if library in {None, where}}
+    if len(found) == 1 and not more:
+        return found.pop()
+    if not found:
+        raise SnapshotNotFound(
+            f"no stored comparison has a finding {identity}", "`abistore verdict REFERENCE -v` shows identities"
+        )
+    listed = ", ".join(f"{whole} of {where}" for where, whole in sorted(found)[:3])
+    raise UsageError(f"{identity}: several findings begin so", f"give more digits, or --library: {listed}")
+
+
+def reviews(library: str | None = None, *, past: bool = False, database: Database = None) -> tuple[FindingReview, ...]:
+    """What holds of each finding that was reviewed; with ``past`` all that was ever said, oldest first."""
+    with using(database) as store:
+        said = [one for one in store.reviews() if library in {None, one.library}]
+    if past:
+        return tuple(said)
+    last = {(one.library, one.identity): one for one in said}
+    return tuple(last[key] for key in sorted(last) if last[key].state != "open")

@@ -1,0 +1,64 @@
+"""Reviews: what people say of findings, without effect on any verdict."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, insert, select, update
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.history import FindingReview
+from abistore.store.database import tables
+from abistore.store.database.audit import record, stamp
+from abistore.store.database.database import Database
+from abistore.store.database.failures import damaged
+from abistore.store.database.seals import checksum
+
+_REVIEW, _LIBRARY, _ROOT = tables.review.c, tables.library.c, tables.root.c
+_SAID = (_LIBRARY.name, _REVIEW.identity, _REVIEW.state, _REVIEW.note, _REVIEW.actor, _REVIEW.reviewed)
+_EVERY = (
+    select(_ROOT.reviews, _REVIEW.id, *_SAID, _REVIEW.checksum)
+    .select_from(tables.root.outerjoin(tables.review.join(tables.library), _ROOT.id == 1))
+    .order_by(_REVIEW.id)
+)
+_LIBRARY_ID = select(_LIBRARY.id).where(_LIBRARY.name == bindparam("library"))
+_INSERT = insert(tables.review)
+_SEAL = update(tables.review).where(_REVIEW.id == bindparam("identifier"))
+_COUNT = update(tables.root).values(reviews=_ROOT.reviews + bindparam("seal"))
+
+
+def add(database: Database, said: FindingReview) -> bool:
+    """Note a review; false where the same was said last. Raises :class:`SnapshotNotFound` for an unknown library."""
+    with database.transaction():
+        last = {(one.library, one.identity): one for one in every(database)}.get((said.library, said.identity))
+        if last is not None and (last.state, last.note) == (said.state, said.note):
+            return False
+        rows = database.rows(_LIBRARY_ID, {"library": said.library})
+        if not rows:
+            raise SnapshotNotFound(f"{said.library}: no such library in {database.where}")
+        values = (said.identity, said.state, said.note, said.actor, stamp(said.reviewed))
+        columns = dict(zip(("identity", "state", "note", "actor", "reviewed"), values, strict=True))
+        identifier = database.insert(_INSERT, {"library_id": rows[0][0], **columns, "checksum": 0})
+        seal = checksum(identifier, said.library, *values)
+        database.run(_SEAL.values(checksum=seal), {"identifier": identifier})
+        database.run(_COUNT, {"seal": seal})
+        detail = "; ".join(filter(None, (said.state, said.note)))
+        record(database, said.actor, "review", f"{said.library} {said.identity}", detail)
+        return True
+
+
+def every(database: Database) -> tuple[FindingReview, ...]:
+    """All reviews, oldest first. Raises :class:`StoreError` where one was changed or taken away."""
+    rows = database.rows(_EVERY)
+    found, missing = [], rows[0][0] if rows else None
+    for _, identifier, *values, seal in rows:
+        if identifier is None:
+            continue
+        if checksum(identifier, *values) != seal:
+            raise damaged(database.where, f"a review of {values[0]} {values[1]}")
+        missing -= seal
+        library, identity, state, note, actor, reviewed = values
+        found.append(FindingReview(library, identity, state, note, actor, datetime.fromisoformat(reviewed)))
+    if missing != 0:
+        raise damaged(database.where, "a review is missing")
+    return tuple(found)

@@ -1,0 +1,71 @@
+"""What people say of releases and findings: tags and reviews, on the command line and in Python alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from abistore.interface import ReviewPlan, TagPlan, open_store, release_tag, review, reviews
+from abistore.report.plain import plain
+from tests.cli.conftest import Call
+
+pytestmark = pytest.mark.fast
+
+
+@pytest.fixture
+def stored(abistore: Call, old: Path, new: Path) -> Call:
+    for library, version in ((old, "1.0"), (new, "2.0")):
+        assert abistore("ingest", library, "--version", version).code == 0
+    assert abistore("verdict", "libcase@2.0").code == 4
+    return abistore
+
+
+def test_a_tag_is_put_on_shown_and_taken_away(stored: Call, database: Path) -> None:
+    done = stored("release", "tag", "libcase@1.0", "lts", "--note", "until 2028", "--json").json["tagged"]
+    assert (done["changed"], done["release"]["tags"]) == (True, [{"name": "lts", "note": "until 2028"}])
+    assert stored("release", "tag", "libcase@1.0", "lts").out == "libcase 1.0: lts, as before\n"
+    assert "tags          lts: until 2028" in stored("show", "libcase@1.0").out
+    with open_store(database) as store:
+        again = release_tag("libcase@1.0", "lts", TagPlan("other"), database=store)
+        assert plain(again.release) == done["release"]
+    assert stored("release", "tag", "libcase@1.0", "lts", "--remove").out == "libcase 1.0: no tags\n"
+    assert stored("release", "tag", "libcase@1.0", "a b").code == 64
+    assert [row["action"] for row in stored("db", "audit", "--json").json["audit"]][:2] == ["untag", "tag"]
+
+
+def test_a_finding_is_reviewed_by_its_first_digits(stored: Call, database: Path) -> None:
+    changes = stored("verdict", "libcase@2.0", "--json").json["changes"]
+    digits = changes[0]["id"]
+    done = stored("review", "set", digits[:14], "--state", "defect", "--note", "to be mended", "--json").json
+    assert (done["reviewed"]["changed"], done["reviewed"]["review"]["identity"]) == (True, digits)
+    assert stored("review", "set", digits, "--state", "defect", "--note", "to be mended").out.endswith("as before\n")
+    listed = stored("review", "list", "libcase", "--json").json["reviews"]
+    with open_store(database) as store:
+        assert json.loads(json.dumps(plain(reviews("libcase", database=store)))) == listed
+        assert not review(digits, ReviewPlan("defect", "to be mended"), database=store).changed
+    assert "to be mended" in stored("review", "list").out
+    assert stored("review", "set", digits, "--state", "open").code == 0
+    assert stored("review", "list").out == "nothing was reviewed\n"
+    assert len(stored("review", "list", "--past", "--json").json["reviews"]) == 2
+    assert stored("review", "set", "ffffffffffffffffffff").code == 67
+    assert stored("verdict", "libcase@2.0").code == 4
+
+
+def test_a_dry_run_of_ingest_tells_what_would_become_of_each_file(stored: Call, old: Path, added: Path) -> None:
+    before = stored("db", "audit").out
+    done = stored("ingest", added, old, "--version", "1.0", "--dry-run", "--json")
+    assert [file["status"] for file in done.json["files"]] == ["failed", "known"]
+    assert stored("ingest", added, "--version", "1.1", "--dry-run").out.startswith("would be stored    ")
+    refused = stored("ingest", added, "--version", "1.1", "--dry-run", "--against", "2.0")
+    assert (refused.code, "would be refused" in refused.out) == (4, True)
+    replaced = stored("ingest", added, "--version", "1.0", "--dry-run", "--replace", "--json").json["files"][0]
+    assert (replaced["status"], replaced["dry_run"]) == ("replaced", True)
+    assert stored("db", "audit").out == before
+
+
+def test_ingest_tags_what_it_stores_and_refuses_another_file(stored: Call, added: Path) -> None:
+    assert stored("ingest", added, "--version", "1.1", "--expected-digest", "0" * 12).code == 65
+    done = stored("ingest", added, "--version", "1.1", "--tag", "lts", "--tag", "shipped", "--json").json
+    assert [tag["name"] for tag in done["files"][0]["release"]["tags"]] == ["lts", "shipped"]
