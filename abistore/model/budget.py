@@ -6,7 +6,8 @@ it would be a million million parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -58,7 +59,7 @@ class TypeBudget:
 
     def within(self, type: TypeRef) -> TypeRef:
         """``type`` itself, or what stands for types that are too large. What it mentions was asked about before."""
-        parts, depth = self._size(type)
+        parts, depth = self.size(type)
         if parts <= self._most and depth <= MOST_DEPTH:
             return type
         self.refused += 1
@@ -66,13 +67,10 @@ class TypeBudget:
 
     def parts(self, shape: AnyShape) -> int:
         """How many parts a declaration has, with what it spells out."""
-        return self.own(shape) + self.spelled(mentioned(shape))
+        return self.own(shape) + sum(self.size(type)[0] for type in mentioned(shape))
 
-    def spelled(self, types: Iterable[TypeRef]) -> int:
-        """How many parts types have where they are mentioned."""
-        return sum([1 if type.__class__ in LEAVES else self._size(type)[0] for type in types])
-
-    def _size(self, type: TypeRef) -> Size:
+    def size(self, type: TypeRef) -> Size:
+        """How large a type is where it is mentioned."""
         if type.__class__ in LEAVES:
             return LEAF
         known = self._sizes.get(id(type))
@@ -81,7 +79,7 @@ class TypeBudget:
         parts = mentioned(type.shape) if isinstance(type, Inline) else inner(type)
         if len(parts) == 1 and parts[0].__class__ in LEAVES and not isinstance(type, Inline):
             return 2, 2  # nearly all are so, and are measured sooner than remembered
-        sizes = [self._size(each) for each in parts]
+        sizes = [self.size(each) for each in parts]
         own = 1 + (self.own(type.shape) if isinstance(type, Inline) else 0)
         found = own + sum(each for each, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
         self._sizes[id(type)] = type, found
@@ -117,18 +115,25 @@ def fitted(entries: Entries) -> tuple[Entries, int]:
     """
     most, refused = MOST_PARTS, 0
     while True:
-        budget = TypeBudget(most)
-        written = spelled = 0
-        for shape in chain.from_iterable(entries.values()):
-            own, types = budget.own(shape), mentioned(shape)
-            written += own + len(types)
-            spelled += own + budget.spelled(types)
+        written, spelled = _extent(list(chain.from_iterable(entries.values())), TypeBudget(most))
         if spelled <= SPARE_PARTS + PARTS_PER_MENTION * written or most <= 4:
             return entries, refused
         most //= 2
         budget = TypeBudget(most)
         entries = {name: tuple(map(budget.shape, shapes)) for name, shapes in entries.items()}
         refused = max(refused, budget.refused)
+
+
+def _extent(shapes: Sequence[AnyShape], budget: TypeBudget) -> tuple[int, int]:
+    """How many members and mentions declarations have, and how many parts with what they spell out.
+
+    A type that many mention is one object, and measured once.
+    """
+    own = sum(map(budget.own, shapes))
+    types = list(chain.from_iterable(map(mentioned, shapes)))
+    distinct = {id(type): type for type in types}
+    spelled = sum(times * budget.size(distinct[type])[0] for type, times in Counter(map(id, types)).items())
+    return own + len(types), own + spelled
 
 
 def weakened(evidence: Evidence, refused: int) -> Evidence:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from abistore.model.names import FACETS, by_name
+from abistore.model.names import FACETS, Name, by_name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot, Variants
 
@@ -20,6 +20,11 @@ FORMAT = b"abistore-1"
 
 SIZE = 16
 """Digest length in bytes."""
+
+AT_ONCE: Final = 1 << 10
+"""So many names are encoded together: the bytes of large libraries need not be held all at once."""
+
+Rows: TypeAlias = Sequence[tuple[Name, Variants]]
 
 encode = msgspec.json.Encoder(order="deterministic").encode
 """A shape's canonical bytes: UTF-8 JSON objects without white space, tag first, fields with their default left out."""
@@ -46,24 +51,27 @@ def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] =
 
     ``canonical`` gives a shape's canonical bytes; a caller that needs these as well can keep them.
     """
+    encoded = _encoded if canonical is encode else partial(_joined, canonical)
     state = begun(encode(snapshot.target))
-    update = state.update
     for facet in FACETS:
         if facet in snapshot.entries:
-            update(b'["%b",[' % facet.encode())
-            begin = b"["
-            for name, variants in sorted(snapshot.entries[facet].items(), key=by_name):
-                update(begin)
-                update(encode(name))
-                begin = b",["
-                for shape in variants:
-                    update(begin)
-                    update(canonical(shape))
-                    begin = b","
-                update(b"]]")
-                begin = b",["
-            update(b"]]")
+            state.update(b'["%b",[' % facet.encode())
+            rows = sorted(snapshot.entries[facet].items(), key=by_name)
+            for start in range(0, len(rows), AT_ONCE):
+                state.update(b"," if start else b"")
+                state.update(encoded(rows[start : start + AT_ONCE]))
+            state.update(b"]]")
     return state.digest()
+
+
+def _encoded(rows: Rows) -> bytes:
+    """Names with their shapes, as a list without its brackets. All in one go is several times as fast as one by one."""
+    return encode(rows)[1:-1]
+
+
+def _joined(canonical: Callable[[AnyShape], bytes], rows: Rows) -> bytes:
+    """The same, of bytes that a caller has for each shape."""
+    return b",".join([b"[%b,[%b]]" % (encode(name), b",".join(map(canonical, shapes))) for name, shapes in rows])
 
 
 def begun(data: bytes) -> blake2b:

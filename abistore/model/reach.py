@@ -11,7 +11,8 @@ library types, which are not walked into, count as by value, except for the temp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, TypeAlias, assert_never
 
 from abistore.model.cpp_names.qualified import last_component
@@ -40,7 +41,7 @@ from abistore.model.shapes import (
     TypeRef,
     Variable,
 )
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, Variants
 
 Reference: TypeAlias = tuple[Name, bool]
 """A name that a shape mentions, and whether by value."""
@@ -133,7 +134,8 @@ def _constructs(display: str, owner: Name) -> bool:
 
 def _add_all(types: Iterable[TypeRef], by_value: bool, found: list[Reference]) -> None:
     for reference in types:
-        _add(reference, by_value, found)
+        if type(reference) is not Primitive:
+            _add(reference, by_value, found)
 
 
 def _add(reference: TypeRef, by_value: bool, found: list[Reference]) -> None:
@@ -144,7 +146,7 @@ def _add(reference: TypeRef, by_value: bool, found: list[Reference]) -> None:
         case Named():
             found.append((reference.name, by_value))
         case Primitive() | Special():
-            pass
+            return
         case Pointer():
             _add(reference.target, False, found)
         case Array():
@@ -173,30 +175,43 @@ Mentions: TypeAlias = Sequence[Sequence[Reference]]
 class Reach:
     """What the exported functions and variables of one snapshot reach through its layout and source facets.
 
-    Building it is linear in the snapshot; :meth:`after` builds the one of a later release from what differs. A
-    question costs what the names that it meets cost; many questions cost no more than all names.
+    It is built when somebody first asks for more than what a name mentions, in time that is linear in the snapshot;
+    :meth:`after` builds the one of a later release from what differs. A question costs what the names that it meets
+    cost; many questions cost no more than all names.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._forward: dict[Name, Edges] = {}
+        self._declared: Mapping[Facet, Mapping[Name, Variants]] = snapshot.entries
         self._backward: dict[Name, Edges] | None = None
         self._affected: dict[tuple[Name, bool], tuple[Name, ...]] = {}
         self._closures: dict[bool, set[Name]] = {}
         self._met = 0
         self._note: Callable[[Name], object] | None = None
         self._mentions: dict[Name, Mentions] = {}
-        for facet in DECLARING:
-            for name, variants in snapshot.entries.get(facet, {}).items():
-                mentions = tuple([references(shape, name) for shape in variants])
-                _join(mentions, self._forward.setdefault(name, {}))
-                if facet == "layout":
-                    self._mentions[name] = mentions
+
+    @cached_property
+    def _forward(self) -> dict[Name, Edges]:
+        """What each declaration mentions. The snapshot may go when this is known."""
+        found: dict[Name, Edges] = {}
+        for name in self._declared.get("layout", {}):
+            _join(self._mentioned(name), found.setdefault(name, {}))
+        for name, variants in self._declared.get("source", {}).items():
+            _join([references(shape, name) for shape in variants], found.setdefault(name, {}))
+        self._declared = {}
+        return found
 
     def mentions(self, name: Name) -> Mentions:
         """What the debug information's shapes of ``name`` mention, one by one."""
         if self._note:
             self._note(name)
-        return self._mentions.get(name, ())
+        return self._mentioned(name)
+
+    def _mentioned(self, name: Name) -> Mentions:
+        known = self._mentions.get(name)
+        if known is None:
+            shapes = self._declared.get("layout", {}).get(name, ())
+            known = self._mentions[name] = tuple([references(shape, name) for shape in shapes])
+        return known
 
     def after(self, snapshot: Snapshot, changed: Iterable[Name]) -> Reach:
         """That of ``snapshot``, which differs from this one's in the declarations of the ``changed`` names only."""
@@ -217,7 +232,7 @@ class Reach:
     def _copy(self) -> Reach:
         found = object.__new__(Reach)
         found._forward, found._backward, found._mentions = self._forward, self._backward, self._mentions
-        found._affected, found._closures, found._met, found._note = {}, {}, 0, None
+        found._declared, found._affected, found._closures, found._met, found._note = {}, {}, {}, 0, None
         return found
 
     def _replace(self, name: Name, snapshot: Snapshot) -> None:
