@@ -17,17 +17,18 @@ from abistore.model.findings import Comparison
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from abistore.compare.differing import Differing
     from abistore.compare.policies.ruling import Ruling
 
 
-def compare(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Comparison:
+def compare(old: Snapshot, new: Snapshot, by: Ruling | None = None, differing: Differing | None = None) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
 
-    Without a ruling each finding has the impact of its kind.
+    Without a ruling each finding has the impact of its kind. Who knows which names are ``differing`` can say so.
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
-    return compared(Context(SideFacts(old), SideFacts(new)), by)
+    return compared(Context(SideFacts(old), SideFacts(new), differing=differing), by)
 
 
 def compared(context: Context, by: Ruling | None) -> Comparison:

@@ -20,11 +20,13 @@ PRIVATE = frozenset({"private", "priv"})
 """Folders below it that they do not install."""
 
 
+@lru_cache(1 << 12)
 def is_source(file: str) -> bool:
     """Whether nobody includes ``file``."""
     return file.lower().endswith(SOURCES)
 
 
+@lru_cache(1 << 12)
 def is_own_header(file: str) -> bool:
     """Whether ``file`` is a header of the library and not of the system."""
     return file.lower().endswith(HEADERS) and SYSTEM.match(file) is None
@@ -42,6 +44,7 @@ def include_root(file: str) -> str | None:
     return "".join(f"{folder}/" for folder in folders[: folders.index(PUBLIC)])
 
 
+@lru_cache(1 << 12)
 def may_be_private(file: str) -> bool:
     """Whether ``file`` is one that no consumer includes, for all that its own path tells."""
     return is_source(file) or (is_own_header(file) and is_beside(file, "/" if file.startswith("/") else ""))

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
+from abistore.compare.differing import differing
 from abistore.compare.policies.conditions import LocatedIn, TypeMatches
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.policy import profile
@@ -43,7 +44,7 @@ def assert_judged_as_alone(store: Store, old: Release, new: Release, by: Ruling 
     found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
     assert found is not None
     assert unlocated(found.comparison) == unlocated(compare(before, after, by))
-    assert found.churn == churn(before, after)
+    assert found.churn == churn(before, after, differing(before, after))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.compare.policies.ruling import Ruling
-from abistore.model.findings import Comparison
+from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.ingest import admission
@@ -57,13 +57,13 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
     def arrange(*acts: Callable[[], object]) -> list[tuple[str, str]]:
         waiting, judged, judge = list(acts), [], admission.concluded
 
-        def watched(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
-            comparison = judge(old, new, by)
+        def watched(old: Snapshot, new: Snapshot, by: Ruling | None) -> tuple[Comparison, Churn]:
+            comparison, churned = judge(old, new, by)
             if new.version != "other":
                 judged.append((comparison.old.version or "", comparison.verdict.name))
                 if waiting:
                     waiting.pop(0)()
-            return comparison
+            return comparison, churned
 
         monkeypatch.setattr(admission, "concluded", watched)
         return judged

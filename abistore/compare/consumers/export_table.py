@@ -10,7 +10,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, template_of
 from abistore.model.mangling.symbols import MEMBER, is_mangled, mangled_scope
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol
+from abistore.model.shapes import AnyShape, Symbol
 from abistore.model.snapshot import Variants
 from abistore.model.words.elf_symbols import binding, symbol_type
 
@@ -33,17 +33,13 @@ class ExportTable:
     @cached_property
     def versioned(self) -> int:
         """How many exports have a version."""
-        shapes = (self._symbols[name] for name in self.names.values())
-        return sum(any(isinstance(shape, Symbol) and shape.version for shape in each) for each in shapes)
+        symbols = map(self._symbols.__getitem__, self.names.values())
+        return sum([any(map(_has_version, versions)) for versions in symbols])
 
     @cached_property
     def chosen_at_load_time(self) -> frozenset[Name]:
         """The exports that are IFUNCs."""
-        return frozenset(
-            name
-            for name, shapes in self._symbols.items()
-            if any(isinstance(shape, Symbol) and symbol_type(shape) == "ifunc" for shape in shapes)
-        )
+        return frozenset(name for name, shapes in self._symbols.items() if any(map(_is_chosen_at_load_time, shapes)))
 
     @cached_property
     def own_scopes(self) -> frozenset[str]:
@@ -83,4 +79,16 @@ class ExportTable:
 
 def is_weak(symbols: Variants) -> bool:
     """Whether every version of an export is weak or unique: code that others may have compiled too."""
-    return all(isinstance(shape, Symbol) and binding(shape) in ("weak", "unique") for shape in symbols)
+    return not any(map(_is_strong, symbols))
+
+
+def _is_strong(shape: AnyShape) -> bool:
+    return not isinstance(shape, Symbol) or binding(shape) == "global"
+
+
+def _has_version(shape: AnyShape) -> bool:
+    return isinstance(shape, Symbol) and bool(shape.version)
+
+
+def _is_chosen_at_load_time(shape: AnyShape) -> bool:
+    return isinstance(shape, Symbol) and symbol_type(shape) == "ifunc"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
+from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
@@ -19,12 +20,13 @@ from abistore.model.shapes import (
     Pointer,
     Qualified,
     Record,
-    Symbol,
     TypeRef,
     Variable,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.model.words.elf_symbols import binding
+
+MEMBERS = (Function, Variable)
+"""The shapes of what may be a member of a class."""
 
 SMART = "std::unique_ptr<"
 """How the names of types begin that delete what they hold."""
@@ -88,12 +90,9 @@ class _Summariser:
         self._reach = reach
 
     def standing(self, name: Name) -> DeclarationOwner:
-        shapes = self.layout.get(name, ())
-        owners = tuple(_owner(shape) for shape in shapes if isinstance(shape, Function | Variable))
-        owner = next((each for each in owners if each is not None), None)
-        symbols = self._symbols.get(name, ())
-        strong = any(isinstance(shape, Symbol) and binding(shape) == "global" for shape in symbols)
-        return DeclarationOwner(self._files.get(owner or name, ""), strong, owners)
+        owners = tuple([_owner(shape) for shape in self.layout.get(name, ()) if isinstance(shape, MEMBERS)])
+        owner = next(filter(None, owners), name)
+        return DeclarationOwner(self._files.get(owner, ""), not is_weak(self._symbols.get(name, ())), owners)
 
     def parts(self, name: Name) -> tuple[ShapeClues, ...]:
         pairs = zip(self.layout.get(name, ()), self._reach().mentions(name), strict=True)
@@ -101,9 +100,9 @@ class _Summariser:
 
 
 def _owner(shape: Function | Variable) -> Name | None:
-    if isinstance(shape, Function):
-        return shape.method.owner if shape.method else None
-    return shape.owner
+    if isinstance(shape, Variable):
+        return shape.owner
+    return shape.method.owner if shape.method else None
 
 
 def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:

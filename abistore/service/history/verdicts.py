@@ -18,7 +18,7 @@ from abistore.report.model import Report
 from abistore.service.database import Database, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
-from abistore.service.judging.judging import FailOn, churn, concluded, gated, report
+from abistore.service.judging.judging import FailOn, concluded, gated, report
 
 if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
@@ -102,7 +102,7 @@ def judged(store: Store, old: Release, new: Release, by: Ruling | None = None) -
     """The verdict about two stored releases by today's rules and a ruling; from the store if it has it."""
     found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
     before, after = store.load_many([old, new])
-    given = found or given_now(old, new, concluded(before, after, by), churn(before, after))
+    given = found or given_now(old, new, *concluded(before, after, by))
     shown = _with_files(given.comparison, by)
     return Judgement(report(shown, given.churn, (before, after)), given, found is not None)
 

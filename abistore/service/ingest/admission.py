@@ -13,7 +13,7 @@ from abistore.service.history.verdicts import given_now, judged
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.counterparts import Counterpart, counterpart_of
 from abistore.service.judging.evidence import lacking_alone
-from abistore.service.judging.judging import churn, concluded, gated, report
+from abistore.service.judging.judging import concluded, gated, report
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -136,7 +136,7 @@ class _Admission:
             return _Given(found.report, found.given.comparison, found.given.churn, found.remembered)
         assert self.arrival.snapshot is not None
         sides = self.store.load(old), self.arrival.snapshot
-        comparison, churned = concluded(*sides, by), churn(*sides)
+        comparison, churned = concluded(*sides, by)
         return _Given(report(comparison, churned, sides), comparison, churned, False)
 
     def _alone(self, stored: Release | None) -> EvidenceMissing | None:

@@ -57,11 +57,11 @@ def compare(
 
 def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:
     """The judged difference of two snapshots, by a ruling or the strict policy. Raises :class:`Incomparable`."""
-    return report(concluded(old, new, by), churn(old, new), (old, new))
+    return report(*concluded(old, new, by), (old, new))
 
 
-def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Comparison:
-    """The comparison of two snapshots, as verdicts are stored.
+def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> tuple[Comparison, Churn]:
+    """The comparison of two snapshots, as verdicts are stored, and how much changed.
 
     Time and memory are limited by the size of the snapshots. Raises :class:`Incomparable`, :class:`LimitExceeded`.
     """
@@ -69,10 +69,12 @@ def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Compari
         return _concluded(old, new, by)
 
 
-def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> Comparison:
+def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> tuple[Comparison, Churn]:
     from abistore.compare.comparison import compare as compare_snapshots
+    from abistore.compare.differing import differing
 
-    return compare_snapshots(old, new, by)
+    names = differing(old, new)
+    return compare_snapshots(old, new, by, names), churn(old, new, names)
 
 
 def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:
@@ -105,14 +107,11 @@ def exit_code(verdict: Verdict, fail_on: FailOn) -> int:
     return verdict.exit_code or RISK_EXIT_CODE
 
 
-def churn(old: Snapshot, new: Snapshot, differing: Differing | None = None) -> Churn:
+def churn(old: Snapshot, new: Snapshot, names: Differing) -> Churn:
     """How many exports were added and removed, and how many names differ in a facet that saw both sides.
 
-    If the ``differing`` names are known, only these are looked at.
+    ``names`` are those that differ.
     """
-    from abistore.compare.differing import differing as names_differing
-
-    names = differing or names_differing(old, new)
     before, after = (side.entries.get("symbol", {}).keys() for side in (old, new))
     exported = [name for name in names["symbol"] if name.kind in {"function", "variable"}]
     changed: set[Name] = set()
