@@ -19,6 +19,13 @@ OPERATOR_WORDS: Final = frozenset(["alignof", "decltype", "noexcept", "sizeof"])
 LEADING_WORDS: Final = frozenset(["constexpr", "extern", "for", "from", "inline", "static", "to", "virtual"])
 """Words before a type, as in ``typeinfo for char const*``: a qualifier after one belongs to what follows."""
 
+CLOSING: Final = frozenset(["", ",", ")", "]", "}"])
+
+AHEAD: Final = (END,) * 4
+"""So far the parser looks beyond the token that it is at."""
+
+NAMING: Final = frozenset(["word", "operator", "unnamed"])
+"""The kinds of tokens that begin a name whatever follows."""
 
 ValueOf: TypeAlias = Callable[[str], str | None]
 
@@ -70,7 +77,7 @@ class Parser:
     """Recursive descent over the tokens of a name; each method returns the normal text of what it has consumed."""
 
     def __init__(self, found: list[Token], value_of: ValueOf | None) -> None:
-        self._tokens = found
+        self._tokens = [*found, *AHEAD]
         self._position = 0
         self._depth = 0
         self._within = 0
@@ -81,24 +88,24 @@ class Parser:
     def whole(self) -> str:
         """The normal spelling of all tokens; raises :class:`NotAName` where they are no name."""
         text = self._item(angle=False)
-        if self._position < len(self._tokens):
+        if self._peek() is not END:
             raise NotAName
         return text
 
     # tokens
 
     def _peek(self, ahead: int = 0) -> Token:
-        position = self._position + ahead
-        return self._tokens[position] if position < len(self._tokens) else END
+        return self._tokens[self._position + ahead]
 
     def _take(self) -> Token:
-        token = self._peek()
-        self._position += 1
+        token = self._tokens[self._position]
+        if token is not END:
+            self._position += 1
         return token
 
     def _accept(self, mark: str) -> bool:
-        token = self._peek()
-        if token.kind == "mark" and token.text == mark:
+        token = self._tokens[self._position]
+        if token.text == mark and token.kind == "mark":
             self._position += 1
             return True
         return False
@@ -108,8 +115,8 @@ class Parser:
             raise NotAName
 
     def _at_end(self, angle: bool) -> bool:
-        token = self._peek()
-        return token.kind == "mark" and (token.text in ("", ",", ")", "]", "}") or (angle and token.text == ">"))
+        token = self._tokens[self._position]
+        return token.kind == "mark" and (token.text in CLOSING or (angle and token.text == ">"))
 
     # one type, value or declaration
 
@@ -216,31 +223,41 @@ class Parser:
     def _base(self) -> _Base:
         base = _Base()
         while True:
-            token = self._peek()
-            following = self._peek(1).text
-            if token.kind == "word" and token.text == "_Atomic" and following == "(":
-                self._position += 2
-                inner = self._item(angle=False)
-                self._expect(")")
-                if inner.endswith(("*", "&", ")", "]")):
-                    base.word(f"{inner} _Atomic")
-                else:
-                    base.word(inner)
-                    base.qualify("_Atomic")
-            elif token.kind == "word" and token.text in QUALIFIERS:
-                base.qualify(QUALIFIERS[self._take().text])
-            elif token.kind == "word" and token.text in ELABORATIONS and self._starts_name(1):
-                self._take()
-            elif self._at_builtin(base):
-                base.builtin(self._builtin_word())
-            elif self._starts_name() and not self._member_pointer():
-                base.word(self._name())
-            else:
+            if self._peek().kind == "word" and self._specified(base):
+                continue
+            if not self._starts_name():
                 return base
+            start, name = self._position, self._name()
+            if self._peek().text == "::" and self._peek(1).text == "*":
+                self._position = start  # a member pointer belongs to the declarator
+                return base
+            base.word(name)
+
+    def _specified(self, base: _Base) -> bool:
+        """Whether a word that is no name stands here, which is taken into ``base``."""
+        word = self._peek().text
+        if word == "_Atomic" and self._peek(1).text == "(":
+            self._position += 2
+            inner = self._item(angle=False)
+            self._expect(")")
+            if inner.endswith(("*", "&", ")", "]")):
+                base.word(f"{inner} _Atomic")
+            else:
+                base.word(inner)
+                base.qualify("_Atomic")
+        elif word in QUALIFIERS:
+            base.qualify(QUALIFIERS[self._take().text])
+        elif word in ELABORATIONS and self._starts_name(1):
+            self._take()
+        elif self._at_builtin(base):
+            base.builtin(self._builtin_word())
+        else:
+            return False
+        return True
 
     def _at_builtin(self, base: _Base) -> bool:
         token, following = self._peek(), self._peek(1).text
-        if token.kind != "word" or following in ("::", "<"):
+        if following in ("::", "<"):
             return False
         if token.text in COMPLEX:
             return token.text != "complex" or base.lone_builtin or following in ("float", "double", "long")
@@ -255,11 +272,10 @@ class Parser:
     def _member_pointer(self) -> bool:
         """Whether a name that ends in ``::*`` starts here: it belongs to the declarator."""
         start = self._position
-        try:
-            self._name()
-            return self._peek().text == "::" and self._peek(1).text == "*"
-        finally:
-            self._position = start
+        self._name()
+        found = self._peek().text == "::" and self._peek(1).text == "*"
+        self._position = start
+        return found
 
     def _declarator(self, text: str, angle: bool) -> str:
         while not self._at_end(angle):
@@ -314,13 +330,14 @@ class Parser:
     # names
 
     def _starts_name(self, ahead: int = 0) -> bool:
-        token, following = self._peek(ahead), self._peek(ahead + 1)
-        if token.kind in ("word", "operator", "unnamed"):
+        token = self._peek(ahead)
+        if token.kind in NAMING:
             return True
         if token.kind == "character":
             return token.text.startswith("'lambda")
         if token.kind != "mark":
             return False
+        following = self._peek(ahead + 1)
         if token.text == "::":
             return self._starts_name(ahead + 1) if following.text != "::" else False
         return (token.text in ("{", "<") and following.text == "lambda") or (

@@ -22,6 +22,11 @@ _SPECIAL: Final = re.compile(
 )
 """What demanglers write before the name that a compiler's own symbol is about."""
 
+_PLAIN_ENTITY: Final = re.compile(
+    r"(?!.*operator)(?:[\w:~]++ )*+([\w:~]++)(?:\Z|\((?!anonymous namespace\)))", re.DOTALL
+)
+"""What stands before the parameters of most symbols."""
+
 _BRACKET: Final = re.compile(r"[<(\[{>)\]}]")
 _OPERATOR: Final = re.compile(r"(?<!\w)operator(?!\w)")
 
@@ -63,6 +68,9 @@ def _partner(opened: list[tuple[str, int]], token: str) -> int | None:
 def entity(demangled: str) -> str:
     """The qualified name that a demangled symbol is about: without ``vtable for``, result type and parameters."""
     text = _SPECIAL.sub("", demangled)
+    plain = _PLAIN_ENTITY.match(text)
+    if plain is not None:
+        return plain[1]
     start = 0
     for token, begin, end in outside(text):
         if token == "(":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -51,8 +52,15 @@ _OPERATOR: Final = re.compile(
 )
 
 
+_UNUSUAL: Final = re.compile(r"""['"`{\[$]|operator|_GLOBAL__N_|anonymous|unnamed|lambda""")
+"""What stands in every text with other tokens than words, numbers and marks."""
+_PLAIN: Final = re.compile(r"[^\W\d]\w*+|\d[\w.]*+|::|&&|\.\.\.|\S")
+
+
 def tokens(text: str) -> list[Token]:
     """``text`` cut into tokens, without white space."""
+    if _UNUSUAL.search(text) is None:
+        return [*map(_plain_token, _PLAIN.findall(text))]
     found: list[Token] = []
     position = 0
     while position < len(text):
@@ -62,16 +70,22 @@ def tokens(text: str) -> list[Token]:
         if match["word"] == "operator" and (symbol := _OPERATOR.match(text, position)):
             spelling, position = _operator(text, symbol)
             found.append(Token("operator", f"operator{spelling}"))
-        elif token := _token(match):
-            found.append(token)
+        elif match.lastgroup != "space":
+            found.append(_token(match))
     return found
 
 
-def _token(match: re.Match[str]) -> Token | None:
-    text = match[0]
+@lru_cache(1 << 10)
+def _plain_token(text: str) -> Token:
+    if text[0].isdecimal():
+        return Token("number", text)
+    return Token("word" if text[0].isalnum() or text[0] == "_" else "mark", text)
+
+
+def _token(match: re.Match[str]) -> Token:
     match match.lastgroup:
-        case "space":
-            return None
+        case "word" | "mark" | "number" | "character" | "string" | "tag" as kind:
+            return Token(kind, match[0])
         case "namespace":
             return Token("unnamed", ANONYMOUS_NAMESPACE)
         case "closure":
@@ -82,8 +96,6 @@ def _token(match: re.Match[str]) -> Token | None:
             count = match["count"]
             ordinal = match["ordinal"] or match["again"] or (str(int(count) + 2) if count else "1")
             return Token("unnamed", f"{{unnamed#{ordinal}}}")
-        case "word" | "number" | "character" | "string" | "tag" | "mark" as kind:
-            return Token(kind, text)
     raise AssertionError(match.lastgroup)
 
 
