@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from abistore.cli.options import FILE
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from abistore.service.snapshots import ExtractOptions
 
 
-class ExtractingOptions(NamedTuple):
+class ExtractingOptions(msgspec.Struct, frozen=True):
     """How to read files, as the options say."""
 
     debug_dirs: tuple[Path, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -17,14 +16,14 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-@dataclass(slots=True)
 class SharedSettings:
     """What the shared options say. ``verbosity``: -1 quiet, 0 normal, 1 and more for detail."""
 
-    json: bool = False
-    database: str | None = None
-    verbosity: int = 0
-    color: Literal["auto", "always", "never"] = "auto"
+    def __init__(self, *, json: bool = False, verbosity: int = 0) -> None:
+        self.json = json
+        self.database: str | None = None
+        self.verbosity = verbosity
+        self.color: Literal["auto", "always", "never"] = "auto"
 
 
 FILE = click.Path(path_type=Path, readable=False)

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from abistore.cli.options import FILE, SharedSettings
 from abistore.cli.output import colour_wanted, say, say_error, width, write_file
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 GATES = ("breaking", "api_break", "risk", "never")
 
 
-class Rendering(NamedTuple):
+class Rendering(msgspec.Struct, frozen=True):
     """How to show a report. ``output`` is a file; ``None`` means standard output."""
 
     format: str

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from abistore.errors import UnknownFormat
 from abistore.extract.input_file import InputFile
 from abistore.model.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractOptions:
+class ExtractOptions(msgspec.Struct, frozen=True):
     """What a caller may ask of an extraction.
 
     ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``; ``debuginfod`` allows asking the
@@ -29,7 +29,7 @@ class ExtractOptions:
     debuginfod: bool = False
     layout: bool = True
     max_bytes: int = 4 << 30
-    progress: Callable[[str, float], None] | None = field(default=None, compare=False)
+    progress: Callable[[str, float], None] | None = None
 
 
 class Reader(Protocol):

@@ -6,7 +6,10 @@ What a block says is decided here, once. The formats decide how it looks and whe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import (
@@ -36,7 +39,7 @@ from abistore.report.wording import (
 Element = TypeVar("Element")
 
 
-class FindingBlock(NamedTuple):
+class FindingBlock(msgspec.Struct, frozen=True):
     """One finding with its facts. A fact is empty if it is not known, or if the others say it already.
 
     ``values`` are the old and the new value; ``lines`` are the differing lines of values that have several. The first
@@ -64,7 +67,7 @@ class FindingBlock(NamedTuple):
         return f"{self.name}: {self.part}" if self.part else self.name
 
 
-class KindBlock(NamedTuple):
+class KindBlock(msgspec.Struct, frozen=True):
     """The findings of one kind. ``description`` is what all of them say, if it is the same; ``more`` are left out."""
 
     kind: str
@@ -75,7 +78,7 @@ class KindBlock(NamedTuple):
     more: int
 
 
-class ImpactBlock(NamedTuple):
+class ImpactBlock(msgspec.Struct, frozen=True):
     """The findings of one impact, by kind."""
 
     impact: str
@@ -84,7 +87,7 @@ class ImpactBlock(NamedTuple):
     kinds: tuple[KindBlock, ...]
 
 
-class DeclarationBlock(NamedTuple):
+class DeclarationBlock(msgspec.Struct, frozen=True):
     """A declaration that changed, with all its findings; ``more`` are left out."""
 
     root: ChangedDeclaration
@@ -94,7 +97,7 @@ class DeclarationBlock(NamedTuple):
     declared: ComparedDeclaration | None
 
 
-class ImpactTable(NamedTuple):
+class ImpactTable(msgspec.Struct, frozen=True):
     """The declarations through which exports are affected, worst first; ``more`` are left out."""
 
     rows: tuple[ChangedDeclaration, ...]
@@ -102,13 +105,13 @@ class ImpactTable(NamedTuple):
     total: str
 
 
-class OmittedBlock(NamedTuple):
+class OmittedBlock(msgspec.Struct, frozen=True):
     """What is left out at the end of a list: ``12 more declarations``."""
 
     text: str
 
 
-class SuppressionBlock(NamedTuple):
+class SuppressionBlock(msgspec.Struct, frozen=True):
     """What one suppression took out, as kind and subject; ``more`` are left out."""
 
     by: str
@@ -119,7 +122,7 @@ class SuppressionBlock(NamedTuple):
 Block: TypeAlias = ImpactBlock | DeclarationBlock | ImpactTable | OmittedBlock
 
 
-class ReportDocument(NamedTuple):
+class ReportDocument(msgspec.Struct, frozen=True):
     """A report and its blocks. ``body`` depends on the mode, and is made as it is read."""
 
     report: Report
@@ -180,7 +183,7 @@ def _declaration(root: ChangedDeclaration, style: Style) -> DeclarationBlock:
     return DeclarationBlock(
         root,
         "" if alone else f"affects {counted(len(root.affected), 'export')}",
-        (finding_block(finding, drawn=drawn)._replace(affects="") for finding in first),
+        (replace(finding_block(finding, drawn=drawn), affects="") for finding in first),
         more,
         root.declared if drawn else None,
     )
@@ -232,9 +235,9 @@ class _Differences:
         key = (finding.subject, finding.symbol)
         declared = self._pending.pop(key, None)
         if declared is None or not worth_drawing(declared, self._style):
-            return finding_block(finding)._replace(shown_at=self._shown.get(key, ""))
+            return replace(finding_block(finding), shown_at=self._shown.get(key, ""))
         self._shown[key] = finding.id
-        return finding_block(finding, drawn=True)._replace(declared=declared)
+        return replace(finding_block(finding, drawn=True), declared=declared)
 
 
 def worth_drawing(declared: ComparedDeclaration, style: Style) -> bool:

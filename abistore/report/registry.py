@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.words.characters import visible
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from abistore.report.style import Style
 
 
-class ReportFormat(NamedTuple):
+class ReportFormat(msgspec.Struct, frozen=True):
     """What a module of ``formats/`` defines as ``FORMAT``.
 
     ``suffix`` is that of file names: ``-o abi.html`` means HTML. ``has_modes`` says that ``--mode`` applies. ``escape``

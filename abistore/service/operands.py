@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import msgspec
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DIGEST_PREFIX = re.compile(r"[0-9a-fA-F]{6,32}")
 
 
-class Operand(NamedTuple):
+class Operand(msgspec.Struct, frozen=True):
     """One side: its snapshot, and its release if it is stored."""
 
     snapshot: Snapshot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -77,7 +76,7 @@ def one_of(options: ExtractOptions, number: int, count: int) -> ExtractOptions:
     progress = options.progress
     if progress is None:
         return options
-    return replace(options, progress=lambda what, done: progress(what, (number + done) / count))
+    return msgspec.structs.replace(options, progress=lambda what, done: progress(what, (number + done) / count))
 
 
 def is_json(file: InputFile) -> bool:

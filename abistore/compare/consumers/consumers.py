@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+import msgspec
 
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.model.names import Name
@@ -14,7 +16,7 @@ Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
 """Whose an export is, see :meth:`Consumers.owner`."""
 
 
-class ReleaseExports(NamedTuple):
+class ReleaseExports(msgspec.Struct, frozen=True):
     """A release and its export table."""
 
     snapshot: Snapshot

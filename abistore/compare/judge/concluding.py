@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import WorstImpact
@@ -30,7 +31,7 @@ def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
         )
 
 
-class IndependentFindings(NamedTuple):
+class IndependentFindings(msgspec.Struct, frozen=True):
     """Findings that no other finding depends on, and the suppressed ones among them; both worst first."""
 
     findings: SortedFindings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -33,7 +33,7 @@ class Judged(msgspec.Struct, frozen=True):
         return (*self.symbol, *self.layout, *self.source)
 
 
-class LibraryDeltas(NamedTuple):
+class LibraryDeltas(msgspec.Struct, frozen=True):
     """What differs in the library as a whole, each with the facet that shows it, and in each of its exports."""
 
     own: Sequence[tuple[Facet, Delta[Any]]]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
+
+import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.rule import Rule
@@ -18,13 +19,17 @@ from abistore.model.snapshot import Variants
 TYPES = frozenset({"record", "enum", "alias"})
 
 
-@dataclass(frozen=True)
 class FindingFacts:
     """One finding, its rule, and the two snapshots that it is about."""
 
-    finding: Finding
-    rule: Rule
-    context: Context
+    def __init__(self, finding: Finding, rule: Rule, context: Context) -> None:
+        self.finding = finding
+        self.rule = rule
+        self.context = context
+
+    def about(self, name: Name) -> FindingFacts:
+        """The same finding about one of the declarations that it affects."""
+        return FindingFacts(msgspec.structs.replace(self.finding, name=name), self.rule, self.context)
 
     @cached_property
     def is_type(self) -> bool:

@@ -106,7 +106,7 @@ class Suppressions:
         """Of one finding about many exports: the entry that takes the first, if there is one for each of them."""
         found: Suppression | None = None
         for name in facts.finding.affected:
-            each = self._match_own(replace(facts, finding=msgspec.structs.replace(facts.finding, name=name)))
+            each = self._match_own(facts.about(name))
             if each is None:
                 return None
             found = found or each

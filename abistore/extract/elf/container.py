@@ -6,7 +6,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
 from abistore.extract.elf.compressed import expand, expand_old
@@ -25,7 +27,7 @@ _SECTION = {32: "IIIIIIIIII", 64: "IIQQQQIIQQ"}
 _SEGMENT = {32: "IIIIIIII", 64: "IIQQQQQQ"}
 
 
-class ElfSection(NamedTuple):
+class ElfSection(msgspec.Struct, frozen=True):
     """One entry of the section table; ``offset`` and ``size`` are in bytes of the file, as stored."""
 
     name: str
@@ -40,7 +42,7 @@ class ElfSection(NamedTuple):
     alignment: int
 
 
-class ElfSegment(NamedTuple):
+class ElfSegment(msgspec.Struct, frozen=True):
     """One entry of the program header table; sizes in bytes."""
 
     type: int

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 NT_GNU_BUILD_ID, NT_GNU_PROPERTY = 3, 5
 
 
-class ElfNote(NamedTuple):
+class ElfNote(msgspec.Struct, frozen=True):
     """One note: its owner's name, its type, its description."""
 
     owner: bytes

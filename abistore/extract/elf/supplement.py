@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import struct
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 VERSION: Final = 5
 NAME_START: Final = 3
 """After the version and the flag."""
 
 
-class SupplementaryLink(NamedTuple):
+class SupplementaryLink(msgspec.Struct, frozen=True):
     """What ``.debug_sup`` says: whether the file is the supplementary one, else its name; the checksum of both."""
 
     is_supplementary: bool

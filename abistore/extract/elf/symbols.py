@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import ExtractError
@@ -41,7 +42,7 @@ _BINDINGS: dict[int, Binding] = {1: "global", 2: "weak", 10: "unique"}
 _VISIBILITIES: dict[int, Visibility] = {0: "default", 3: "protected"}
 
 
-class DynamicSymbol(NamedTuple):
+class DynamicSymbol(msgspec.Struct, frozen=True):
     """One row of the dynamic symbol table, decoded. ``version`` is the raw .gnu.version value (1: unversioned)."""
 
     name: str

@@ -6,8 +6,9 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from importlib import import_module
+
+from msgspec.structs import replace
 
 from abistore.child import resident
 from abistore.confinement import confined

@@ -6,8 +6,10 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from abistore import errors
 from abistore.child import Child

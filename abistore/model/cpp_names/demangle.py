@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.mangling.length import is_short
 from abistore.model.mangling.symbols import ENCODED, is_mangled
 
 MAX_LENGTH = 1 << 14
@@ -31,6 +30,8 @@ def demangle(symbol: str) -> str:
     """The normal form of what ``symbol`` names; ``symbol`` itself where it is not a mangled C++ name."""
     if not is_mangled(symbol) or not symbol.isascii() or len(symbol) > MAX_LENGTH:
         return symbol
+    from abistore.model.mangling.length import is_short  # C has no such names
+
     text = _demangler()(symbol) if is_short(symbol) else None
     if not text or len(text) > MAX_OUTPUT:
         return symbol

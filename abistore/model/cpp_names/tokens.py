@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -23,8 +23,7 @@ END: Final = Token("mark", "")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
 
 # What is looked for up to its end is looked for so far only: names may begin it in many places, and end it nowhere.
-_PATTERN: Final = re.compile(
-    r"""
+_PATTERN: Final = r"""
       (?P<space> \s+ )
     | (?P<namespace> \(anonymous\ namespace\) | \{anonymous\} | <anonymous> | <unnamed> | `anonymous[ -]namespace'
                    | _GLOBAL__N_ [\w$.]* )
@@ -39,17 +38,13 @@ _PATTERN: Final = re.compile(
     | (?P<number> \d [\w.]* )
     | (?P<word> [^\W\d][\w$]* | \$[\w$]* )
     | (?P<mark> :: | && | \.\.\. | . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 
-_OPERATOR: Final = re.compile(
-    r"""\s* (?: (?P<symbol> \(\s*\) | \[\s*\] | ->\*? | <=> | <<= | >>= | && | \|\| | \+\+ | -- | [-+*/%^&|=!<>]=
+_OPERATOR: Final = r"""
+    \s* (?: (?P<symbol> \(\s*\) | \[\s*\] | ->\*? | <=> | <<= | >>= | && | \|\| | \+\+ | -- | [-+*/%^&|=!<>]=
                           | << | >> | [-+*/%^&|~!=<>,] )
               | (?P<memory> (?:new|delete)\b (?:\s*\[\s*\])? | co_await\b )
-              | "" \s* (?P<literal> [\w$]+ ) )""",
-    re.VERBOSE,
-)
+              | "" \s* (?P<literal> [\w$]+ ) )"""
 
 
 _UNUSUAL: Final = re.compile(r"""['"`{\[$]|operator|_GLOBAL__N_|anonymous|unnamed|lambda""")
@@ -62,17 +57,24 @@ def tokens(text: str) -> list[Token]:
     if _UNUSUAL.search(text) is None:
         return [*map(_plain_token, _PLAIN.findall(text))]
     found: list[Token] = []
+    pattern, operator = _compiled()
     position = 0
     while position < len(text):
-        match = _PATTERN.match(text, position)
+        match = pattern.match(text, position)
         assert match is not None  # the last alternative takes any character
         position = match.end()
-        if match["word"] == "operator" and (symbol := _OPERATOR.match(text, position)):
+        if match["word"] == "operator" and (symbol := operator.match(text, position)):
             spelling, position = _operator(text, symbol)
             found.append(Token("operator", f"operator{spelling}"))
         elif match.lastgroup != "space":
             found.append(_token(match))
     return found
+
+
+@cache
+def _compiled() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The patterns of tokens and of operators: C needs none of both."""
+    return re.compile(_PATTERN, re.VERBOSE | re.DOTALL), re.compile(_OPERATOR, re.VERBOSE)
 
 
 @lru_cache(1 << 10)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import ChangedDeclaration
 from abistore.report.document import (
@@ -156,7 +158,7 @@ def one_finding(finding: ReportedFinding, declared: ComparedDeclaration | None, 
     told = finding_block(finding, drawn=declared is not None)
     yield from wrapped(_subject(told, style), "  ", style)
     yield from wrapped(f"{finding.kind}, {finding.impact}: {finding.description}", "    ", style)
-    yield from _facts(told._replace(declared=declared), style)
+    yield from _facts(replace(told, declared=declared), style)
 
 
 def _subject(told: FindingBlock, style: Style) -> str:

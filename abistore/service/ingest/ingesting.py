@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -132,7 +131,7 @@ def ingest(
         tag_of(tag)
     if plan.replace_baseline and not plan.replace:
         raise UsageError("--replace-baseline needs --replace", "pass both")
-    options = dataclasses.replace(plan.options, progress=progress)
+    options = msgspec.structs.replace(plan.options, progress=progress)
     paths = files_of(paths)
     results = []
     with using(database, write=not plan.dry_run, create=not plan.dry_run) as store:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -40,7 +40,7 @@ NOTHING: Final = EvidenceRequirement()
 AS_MUCH: Final = EvidenceRequirement(no_less=True)
 
 
-class EvidenceLack(NamedTuple):
+class EvidenceLack(msgspec.Struct, frozen=True):
     """A facet of which one side saw too little."""
 
     said: str

@@ -10,12 +10,16 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import msgspec
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import (
     EMPTY,
+    MEANINGS,
+    REFERENCE,
     SIZES,
     Attributes,
     Decoder,
@@ -58,16 +62,31 @@ over, or by its meaning; ``UNPLACED`` is a variable without a location, or a fun
 be nevertheless. Plain numbers, because every entry is compared with them; types that a scan remembers are last."""
 
 
-class FixedForms(NamedTuple):
-    """Forms of fixed size in a row: one unpacking gives the raw values of the wanted ones."""
+class FixedForms(msgspec.Struct, frozen=True):
+    """Forms of fixed size in a row: one unpacking gives the raw values of the wanted ones.
+
+    Most that do not stand for themselves are ``strings``, or ``references`` to entries of the unit.
+    """
 
     unpack: Callable[[bytes, int], tuple[Any, ...]]
     size: int
     attributes: tuple[int, ...]
-    interpreted: tuple[tuple[int, Callable[[Any, FormReader], Any]], ...]
+    strings: tuple[int, ...]
+    references: tuple[int, ...]
+    others: tuple[tuple[int, Callable[[Any, FormReader], Any]], ...]
+
+    def read(self, data: bytes, position: int, unit: FormReader, values: Attributes) -> None:
+        """Adds the wanted attributes at ``position`` to ``values``."""
+        values.update(zip(self.attributes, self.unpack(data, position), strict=True))
+        for attribute in self.strings:
+            values[attribute] = unit.strings[values[attribute]]
+        for attribute in self.references:
+            values[attribute] += unit.handle
+        for attribute, interpret in self.others:
+            values[attribute] = interpret(values[attribute], unit)
 
 
-class VariableForm(NamedTuple):
+class VariableForm(msgspec.Struct, frozen=True):
     """One form of variable size; ``attribute`` is 0 where it is not wanted."""
 
     attribute: int
@@ -76,7 +95,7 @@ class VariableForm(NamedTuple):
     interpret: Callable[[Any, FormReader], Any] | None
 
 
-class ReadingPlan(NamedTuple):
+class ReadingPlan(msgspec.Struct, frozen=True):
     """How to read the wanted attributes of an entry: values that the abbreviation holds, then steps over the bytes."""
 
     constants: Attributes
@@ -87,9 +106,7 @@ class ReadingPlan(NamedTuple):
         values = self.constants.copy()
         for step in self.steps:
             if isinstance(step, FixedForms):
-                values.update(zip(step.attributes, step.unpack(data, position), strict=True))
-                for attribute, interpret in step.interpreted:
-                    values[attribute] = interpret(values[attribute], unit)
+                step.read(data, position, unit, values)
                 position += step.size
             elif step.attribute:
                 raw, position = step.read(data, position, unit)
@@ -245,20 +262,23 @@ def _run(specifications: list[tuple[int, int]], format: UnitFormat) -> FixedForm
     fixed = fixed_forms(format)
     layout = [format.prefix]
     size = 0
-    attributes, interpreted = [], {}
+    attributes: list[int] = []
+    wanted: dict[int, int] = {}
     for attribute, form in specifications:
         code = fixed[form]
         size += SIZES[code]
         if attribute:
             layout.append(code)
             attributes.append(attribute)
-            interpret = meaning(form)
-            if interpret is not None:
-                interpreted[attribute] = interpret
+            wanted[attribute] = form
         else:
             layout.append(f"{SIZES[code]}x")
+    strings = tuple([each for each, form in wanted.items() if form == dw.FORM_STRP])
+    references = tuple([each for each, form in wanted.items() if MEANINGS.get(form) == REFERENCE])
+    others = {each: meaning(form) for each, form in wanted.items() if each not in (*strings, *references)}
+    interpreted = tuple([(each, interpret) for each, interpret in others.items() if interpret is not None])
     unpack = struct.Struct("".join(layout)).unpack_from
-    return FixedForms(unpack, size, tuple(attributes), tuple(interpreted.items()))
+    return FixedForms(unpack, size, tuple(attributes), strings, references, interpreted)
 
 
 def _unusable(data: bytes, position: int, unit: FormReader) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -45,6 +45,14 @@ class FormReader(Protocol):
     @property
     def order(self) -> Literal["little", "big"]:
         """The byte order, as :meth:`int.from_bytes` takes it."""
+
+    @property
+    def handle(self) -> int:
+        """What references within the unit count from."""
+
+    @property
+    def strings(self) -> Mapping[int, str]:
+        """The strings of .debug_str."""
 
     def forward(self, handle: int, position: int) -> int:
         """The position of the sibling ``handle`` of the entry at ``position``."""
@@ -163,7 +171,7 @@ def variable_reader(attribute: int, form: int) -> Reading:
 
 LEB_FORMS = frozenset(form for form, read in VARIABLE_FORMS.items() if read is _uleb)
 
-_REFERENCE = "u.handle+{v}"
+REFERENCE = "u.handle+{v}"
 _INDEXED_STRING = "u.indexed_strings[{v}]"
 _INDEXED_ADDRESS = "u.indexed_address({v})"
 _ALTERNATE = "u.alternate_reference({v})"
@@ -176,7 +184,7 @@ MEANINGS: dict[int, str] = {
     ),
     dw.FORM_STRX3: "u.indexed_strings[int.from_bytes({v},u.order)]",
     **dict.fromkeys((dw.FORM_STRP_SUP, dw.FORM_GNU_STRP_ALT), "u.alternate_strings[{v}]"),
-    **dict.fromkeys((dw.FORM_REF1, dw.FORM_REF2, dw.FORM_REF4, dw.FORM_REF8, dw.FORM_REF_UDATA), _REFERENCE),
+    **dict.fromkeys((dw.FORM_REF1, dw.FORM_REF2, dw.FORM_REF4, dw.FORM_REF8, dw.FORM_REF_UDATA), REFERENCE),
     dw.FORM_REF_ADDR: "u.base+{v}",
     dw.FORM_REF_SIG8: "u.signatures.get({v},-1)",
     **dict.fromkeys((dw.FORM_REF_SUP4, dw.FORM_REF_SUP8, dw.FORM_GNU_REF_ALT), _ALTERNATE),

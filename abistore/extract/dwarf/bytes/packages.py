@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 
@@ -14,7 +16,7 @@ INFO, TYPES, ABBREV, LINE, STR_OFFSETS, RANGE_LISTS = 1, 2, 3, 4, 6, 8
 MOST_COLUMNS: Final = 32
 
 
-class PackagedUnit(NamedTuple):
+class PackagedUnit(msgspec.Struct, frozen=True):
     """One unit of a package: its signature or split unit id, and the offset of its share in each section."""
 
     signature: int

@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
@@ -232,7 +234,7 @@ class Unit:
             del self.indexed_strings
 
 
-class RootPlans(NamedTuple):
+class RootPlans(msgspec.Struct, frozen=True):
     """How to read the root entries of one abbreviation: what others are relative to, then everything."""
 
     bases: ReadingPlan
