@@ -6,6 +6,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from operator import is_
 from typing import Any, TypeVar, assert_never
 
 import msgspec
@@ -99,7 +100,7 @@ def _with_types(value: Any, change: Callable[[Any], TypeRef]) -> Any:
     if value.__class__ is not tuple:
         return change(value) if isinstance(value, Node) else with_types(value, change)
     found = tuple([_with_types(each, change) for each in value])
-    return value if all(one is other for one, other in zip(found, value, strict=True)) else found
+    return value if all(map(is_, found, value)) else found
 
 
 @cache
