@@ -119,17 +119,17 @@ class ReadingPlan(msgspec.Struct, frozen=True):
 class Abbreviation:
     """One kind of entry: its tag, its attributes and their forms.
 
-    ``attributes`` is the set of attribute codes; ``size`` the bytes of the attributes of a leaf (-1: not fixed, or
-    not a leaf). ``opens`` tells that children follow and nothing says where they end. Places count from the code's end,
-    and are -1 where not fixed: ``sibling_place`` is that of DW_AT_sibling where there are children, ``symbol_place``
-    that of the linkage name, or else of the name; ``type_place`` that of the type of a leaf of
-    fixed size that completes no other entry. ``decode(data, position, unit)`` takes the position
+    ``attributes`` is the set of attribute codes; ``extent`` the bytes of all attributes (-1: not fixed), and ``size``
+    the same of a leaf (-1: not fixed, or not a leaf). ``opens`` tells that children follow and nothing says where they
+    end. Places count from the code's end, and are -1 where not fixed: ``sibling_place`` is that of DW_AT_sibling where
+    there are children, ``symbol_place`` that of the linkage name, or else of the name; ``type_place`` that of the type
+    of a leaf of fixed size that completes no other entry. ``decode(data, position, unit)`` takes the position
     after the code and gives the position after the attributes, with the kept attributes. ``next(data, position, unit)``
     gives the position after the attributes, or of the next sibling where ``leads`` says that it is recorded.
     """
 
     __slots__ = (
-        "_decoded", "_decoding", "_skipped", "_skipping", "address_place", "attributes", "decode", "format",
+        "_decoded", "_decoding", "_skipped", "_skipping", "address_place", "attributes", "decode", "extent", "format",
         "has_children", "has_code", "is_declaration", "is_nameable", "kind", "leads", "name_place", "next",
         "opens", "raw", "sibling_place", "size", "specifications", "symbol_place", "tag", "type_place",
     )  # fmt: skip
@@ -163,6 +163,7 @@ class Abbreviation:
         self.type_place = places.get(dw.AT_TYPE, -1) if is_whole else -1
         self.sibling_place = places.get(dw.AT_SIBLING, -1) if has_children else -1
         self.kind = self._classify(size >= 0)
+        self.extent = size
         self.size = -1 if has_children else size
         self.opens = has_children and not self.leads
 
@@ -289,4 +290,4 @@ UNDECLARED = Abbreviation(0, False, (), UnitFormat(True, 4, 8, 4))
 """Stands in tables where no abbreviation has the code, so that using it is an error."""
 UNDECLARED.decode = _unusable
 UNDECLARED.next = _unusable
-UNDECLARED.kind, UNDECLARED.size = PLAIN, -1
+UNDECLARED.kind, UNDECLARED.size, UNDECLARED.extent = PLAIN, -1, -1

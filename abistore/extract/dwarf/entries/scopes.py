@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.units import Unit
-from abistore.extract.dwarf.entries.walk import children, skip
+from abistore.extract.dwarf.entries.walk import first_child, skip, tagged
 
 Scope: TypeAlias = tuple[str | int, ...]
 """Outermost first: the name of a namespace, or the handle of a record or function."""
@@ -59,10 +59,10 @@ class Scopes:
         found = self._containers.get(handle)
         if found is None:
             abbreviation, position = unit.at(start)
-            inside = children(unit, abbreviation.decode(unit.data, position, unit)[0])
+            inside = tagged(unit, first_child(abbreviation, position, unit), SCOPES)
             found = self._containers[handle] = ScopeContainer(
                 (*outer, handle) if abbreviation.tag in CONTAINERS else outer,
-                [inner - unit.base for inner, child, _ in inside if child.has_children and child.tag in SCOPES],
+                [inner - unit.base for inner, child, _ in inside if child.has_children],
             )
         return found
 

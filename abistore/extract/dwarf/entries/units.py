@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -50,20 +50,64 @@ class Unit:
 
     ``handle`` is that of its header, ``base`` the first handle of its section: a handle is ``base`` plus a position in
     ``data``. Entries lie from ``position`` up to ``limit``; ``top`` is the position of the root's first child.
-    ``ends`` remembers where entries with children end that do not tell, by the position after their code; ``steps`` the
-    sizes of leaves of one size, by the first byte, once one was met (empty until such an end is looked for).
+    ``ends`` remembers where entries with children end that do not tell, by the position after their code.
     ``line_unit`` is the one whose line table names the files, and ``shared`` has the sections of addresses: for a split
     unit those of its skeleton.
     ``name``, ``producer``, ``language``, ``comp_dir`` and ``low_pc`` are those of the root entry.
     """
 
     __slots__ = (
-        "_context", "abbreviation_offset", "addr_base", "address", "alternate_strings", "base", "classes", "comp_dir",
-        "containers", "data", "declared", "dwo_id", "dwo_name", "ends", "format", "handle", "high_pc",
-        "indexed_strings", "is_loaded", "is_scanned", "kind", "language", "limit", "line_base", "line_unit", "low_pc",
-        "name", "nameable", "offset", "order", "position", "producer", "range_base", "ranges_offset", "root", "scopes",
-        "sections", "shared", "signature", "signatures", "starts", "steps", "stmt_list", "str_base", "strings", "table",
-        "top", "type_position", "unplaced", "version", "word",
+        "_context",
+        "_steps",
+        "abbreviation_offset",
+        "addr_base",
+        "address",
+        "alternate_strings",
+        "base",
+        "classes",
+        "comp_dir",
+        "containers",
+        "data",
+        "declared",
+        "dwo_id",
+        "dwo_name",
+        "ends",
+        "format",
+        "handle",
+        "high_pc",
+        "indexed_strings",
+        "is_loaded",
+        "is_scanned",
+        "kind",
+        "language",
+        "limit",
+        "line_base",
+        "line_unit",
+        "low_pc",
+        "name",
+        "nameable",
+        "offset",
+        "order",
+        "position",
+        "producer",
+        "range_base",
+        "ranges_offset",
+        "root",
+        "scopes",
+        "sections",
+        "shared",
+        "signature",
+        "signatures",
+        "starts",
+        "stmt_list",
+        "str_base",
+        "strings",
+        "table",
+        "top",
+        "type_position",
+        "unplaced",
+        "version",
+        "word",
     )  # fmt: skip
 
     table: list[Abbreviation]
@@ -101,7 +145,7 @@ class Unit:
         self.root: Mapping[int, Any] = {}
         self.table = []
         self.ends: dict[int, int] = {}
-        self.steps: list[int] = []
+        self._steps: dict[Container[int], list[int]] = {}
 
     # Set by read_units, from the header.
     handle: int
@@ -136,6 +180,13 @@ class Unit:
     def line_strings(self) -> StringTable:
         """The strings of .debug_line_str."""
         return self.sections.line_strings
+
+    def steps(self, tags: Container[int]) -> list[int]:
+        """By first byte, the sizes of leaves without any of ``tags``: whoever meets one of fixed size adds it."""
+        found = self._steps.get(tags)
+        if found is None:
+            found = self._steps[tags] = [0] * 256
+        return found
 
     def alternate_reference(self, offset: int) -> int:
         """The handle of an entry in the supplementary file, -1 where that file is missing."""

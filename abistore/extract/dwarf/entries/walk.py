@@ -18,6 +18,8 @@ Die: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
 ANY: Final = range(1 << 16)
 """All tags (DWARF 5, section 7.5.3)."""
 
+NONE: Final[frozenset[int]] = frozenset()
+
 
 def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
     """The position of the next sibling of the entry whose code ends at ``position``."""
@@ -32,15 +34,22 @@ def skip(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
         return abbreviation.next(data, position, unit)
     end = unit.ends.get(position)
     if end is None:
-        end = unit.ends[position] = _end(abbreviation.next(data, position, unit), unit)
+        end = unit.ends[position] = _end(first_child(abbreviation, position, unit), unit)
     return end
+
+
+def first_child(abbreviation: Abbreviation, position: int, unit: Unit) -> int:
+    """The position after the attributes of the entry whose code ends at ``position``."""
+    if abbreviation.extent >= 0:
+        return position + abbreviation.extent
+    if abbreviation.leads:
+        return abbreviation.decode(unit.data, position, unit)[0]
+    return abbreviation.next(unit.data, position, unit)
 
 
 def _end(position: int, unit: Unit) -> int:
     """The position after the list of entries at ``position``, which says nowhere how long it is."""
-    if not unit.steps:
-        unit.steps = [0] * 256
-    data, table, steps = unit.data, unit.table, unit.steps
+    data, table, steps = unit.data, unit.table, unit.steps(NONE)
     depth = 1
     while depth:
         code = data[position]
@@ -79,7 +88,7 @@ def tagged(unit: Unit, position: int, tags: Container[int]) -> Iterator[tuple[in
     """
     data, table, base, limit, word = unit.data, unit.table, unit.base, unit.limit, unit.word
     offset = unit.handle - base
-    steps = [0] * 256  # by first byte: the size of a leaf without such a tag, once one was met
+    steps = unit.steps(tags)
     while True:
         code = data[position]
         while step := steps[code]:
