@@ -22,6 +22,7 @@ NEEDING = (
     "tests/extract/test_argument_lists.py",
     "tests/extract/test_line_tables.py",
     "tests/fuzz",
+    "tests/mcp/conformance",
     "tests/model/test_layout.py",
     "tests/test_rules.py::test_a_case_gives_exactly_its_findings[abi_tag_changed-1]",
 )

@@ -68,11 +68,18 @@ def python(name: str) -> str:
 
 
 def obtained(command: Sequence[str], folder: Path) -> None:
-    """Run a command that fetches packages; skip the test, with its last words, where it fails."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        pytest.skip(f"packages cannot be fetched: {Path(command[0]).name}: {words[-1] if words else done.returncode}")
+    """Run a command that fetches packages; where it fails, skip the test with its last words, and try it no more."""
+    program = Path(command[0]).name
+    if program not in REFUSED:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if not done.returncode:
+            return
+        REFUSED[program] = next(reversed((done.stderr or done.stdout).strip().splitlines()), "no word")
+    pytest.skip(f"packages cannot be fetched: {program}: {REFUSED[program]}")
+
+
+REFUSED: dict[str, str] = {}
+"""The programs that could fetch nothing, with their last words."""
 
 
 def _once(name: str, content: str, install: Callable[[Path], None]) -> Path:
