@@ -57,19 +57,12 @@ def test_no_vendor_refuses_a_schema(inspector: Inspector) -> None:
 
 
 def test_many_calls_at_once_are_all_answered(inspector: Inspector) -> None:
-    load = ("--load", "--load-requests", "40", "--load-concurrency", "4")
+    load = ("--load", "--load-requests", "40", "--load-concurrency", "2")
     told = result(inspector("tools/call", "--tool-name", "abi_list", *load))
     assert (told["ok"], told["toolErrors"], told["errors"]) == (40, 0, 0), told
 
 
-def test_a_call_that_is_refused_is_an_error_of_the_tool(inspector: Inspector) -> None:
-    done = inspector("tools/call", "--tool-name", "abi_list", "--tool-args-json", '{"library":"libgoe"}')
-    assert done.returncode == IS_ERROR
-    (content,) = json.loads(done.stdout)["result"]["content"]
-    assert json.loads(content["text"])["hint"] == "did you mean libgeo?"
-
-
-def test_the_stateless_era_is_inspected_over_http(
+def test_the_inspector_is_told_what_other_clients_are(
     over_http: Served, libraries: dict[str, Path], tmp_path: Path
 ) -> None:
     inspector = Inspector(reached(over_http), tmp_path)
@@ -81,6 +74,10 @@ def test_the_stateless_era_is_inspected_over_http(
     assert json.loads(contents["text"])["lines"][0]["latest"] == "2.0"
     named = ("--prompt-name", "triage_history", "--prompt-args", "library=libgeo")
     assert "libgeo" in result(inspector("prompts/get", *modern, *named))["messages"][0]["content"]["text"]
+    refused = inspector("tools/call", "--tool-name", "abi_list", "--tool-args-json", '{"library":"libgoe"}')
+    assert refused.returncode == IS_ERROR
+    (content,) = json.loads(refused.stdout)["result"]["content"]
+    assert json.loads(content["text"])["hint"] == "did you mean libgeo?"
     unknown = inspector("tools/call", *modern, "--tool-name", "abi_lst")
     assert unknown.returncode == IS_ERROR
     assert "abi_lst" in unknown.stderr
