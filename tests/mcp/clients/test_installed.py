@@ -34,3 +34,12 @@ def test_a_registry_that_is_not_reached_is_the_reason_and_asked_once(tmp_path: P
         ):
             installed.node.__wrapped__()
     assert (tmp_path / "asked").read_text() == "asked\n"
+
+
+def test_every_version_is_locked_and_no_registry_is_named() -> None:
+    lock = (installed.FOLDER / "npm" / "package-lock.json").read_text()
+    assert '"resolved"' not in lock
+    assert all("/" not in line for line in lock.splitlines() if '"version"' in line)
+    for name in ("python1.txt", "fastmcp.txt"):
+        lines = (installed.FOLDER / name).read_text().splitlines()
+        assert all(line.count("==") == 1 for line in lines), name
