@@ -1,1 +1,1 @@
-"""Labels: versions of all conventions in one order, and the name that a library's releases share."""
+"""Release labels: the order of versions in any convention, and the library name in a SONAME."""

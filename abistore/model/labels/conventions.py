@@ -1,13 +1,13 @@
-"""One order for version labels of all conventions: each label is read by itself, so none moves another.
+"""One order for version labels of all conventions.
 
-A label is words, a number, and what follows the number::
+Each label is read by itself, so a new label never moves another. A label has words, a number, and a rest::
 
     v1.0.0-rc1      OpenSSL_1_0_2k      nightly-2024-05-01      2:2.36-9+deb12u7      v1.0.0-14-g126bde0-dirty
 
-What follows puts it before the bare number (``rc1``, ``~``), or after it, in this order: commits counted by
-``git describe``, a revision (``-9``), letters (``k``), what was added (``+deb12u7``), further numbers. Words before the
-number make a series, unless they only say that a version follows (``v``, ``release-``). Nothing is read in labels
-without a number, and in hashes of commits.
+Some rests put a label before its bare number: ``rc1``, ``~``. Others put it after, in this order: commits counted by
+``git describe``, a revision (``-9``), letters (``k``), an addition (``+deb12u7``), further numbers. Words before the
+number name a series: ``nightly``. Words such as ``v`` and ``release-`` only introduce the version. A label without a
+number is not ordered, and neither is the hash of a commit.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import NamedTuple, TypeAlias
 
 
 class PartOrder(IntEnum):
-    """What a part of a label does to its place, from what puts it first to what puts it last."""
+    """The kinds of parts that a label has. Labels with a kind listed earlier come first."""
 
     BEFORE = 0
-    """``~``: before everything that lacks it, as in Debian."""
+    """``~``: ``1.0~beta`` comes before ``1.0``, as in Debian."""
     PRE_RELEASE = 1
     END = 2
     COMMITS = 3
     COUNTED = 4
-    """A number in a pre-release: before words there, as in semantic versions."""
+    """A number in a pre-release: before words there, ``1.0.0-rc.1`` before ``1.0.0-rc.x``, as in semantic versions."""
     REVISION = 5
     WORD = 6
     ADDED = 7
@@ -35,13 +35,13 @@ class PartOrder(IntEnum):
 
 
 Number: TypeAlias = tuple[int, str]
-"""A whole number of any length that compares as such: its digits without leading zeros, and first how many."""
+"""A whole number of any length: how many digits it has, and the digits without leading zeros."""
 
 Part: TypeAlias = tuple[PartOrder, Number, str]
 
 
 class ConventionalLabel(NamedTuple):
-    """Where a label stands among others; plain versions, which are in no series, come first."""
+    """The place of a label among others. Labels without a series come first."""
 
     series: str
     epoch: Number
@@ -57,11 +57,11 @@ PRE_RELEASES = {
     **dict.fromkeys(("pre", "preview"), "pre"),
     **dict.fromkeys(("c", "cr", "rc"), "rc"),
 }
-"""Words that announce a release, and as what they are ordered: what is being developed comes first."""
+"""Words that announce a release, and the word that each is ordered as. Development builds come first."""
 LETTERS = frozenset("abcm")
-"""Pre-releases before a number only: ``1.0a1``. By itself a letter is a release that follows (``1.0.2a``)."""
+"""Letters that mark a pre-release before a number only: ``1.0a1``. ``1.0.2a`` is a later release."""
 FOLLOWING = frozenset({"final", "fix", "ga", "hotfix", "p", "patch", "pl", "post", "r", "release", "rev", "sp"})
-"""Words that follow a release, in semantic versions too."""
+"""Words for a later release: ``1.0-hotfix``. They are no pre-releases in semantic versions either."""
 INTRODUCTIONS = frozenset({"v", "ver", "version", "rel", "release"})
 
 _DESCRIBED = re.compile(r"(?P<tag>.+?)(?:-(?P<commits>[0-9]+)-g[0-9a-f]{4,64})?(?P<dirty>-dirty)?")
@@ -75,7 +75,7 @@ _DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01]
 
 @lru_cache(maxsize=1 << 15)
 def convention(label: str) -> ConventionalLabel | None:
-    """What is read in ``label``; ``None`` where it has no number, is a commit's hash, or is no version otherwise."""
+    """The place of ``label``; ``None`` if it is the hash of a commit, or otherwise no version."""
     tag, since = described(label)
     match = _LABEL.fullmatch(tag)
     parts = _parts(match["version"]) if match and not _is_hash(tag) else None
@@ -88,7 +88,7 @@ def convention(label: str) -> ConventionalLabel | None:
 
 
 def described(label: str) -> tuple[str, tuple[Part, ...]]:
-    """The tag that ``git describe`` began a label with, and what it told of the commits and changes since."""
+    """The tag in a label of ``git describe``, and the part for the commits and changes since that tag."""
     match = _DESCRIBED.fullmatch(label)
     if match is None or match["tag"] == label:
         return label, ()
@@ -96,13 +96,13 @@ def described(label: str) -> tuple[str, tuple[Part, ...]]:
 
 
 def _is_hash(tag: str) -> bool:
-    """Whether a label is a commit's hash, of which some are all digits; dates are none."""
+    """Whether a label is the hash of a commit. A hash may have digits only; a date is no hash."""
     match = _HASH.fullmatch(tag)
     return match is not None and _DATE.fullmatch(match["hash"]) is None
 
 
 def _parts(version: str) -> list[Part] | None:
-    """What a version consists of; ``None`` where something in it is unknown."""
+    """The parts of a version; ``None`` if one of them is unknown."""
     core = _CORE.match(version)
     assert core is not None
     numbers = [number(word) for word in re.split(r"[._]", core[0])]
@@ -122,7 +122,7 @@ def _parts(version: str) -> list[Part] | None:
 
 
 def _part(piece: re.Match[str], section: PartOrder, *, semantic: bool) -> tuple[PartOrder, Part]:
-    """What one piece says in its section, which is what the last ``~``, pre-release or addition began; and its own."""
+    """The section that a piece is in, and its part. ``~``, a pre-release and an addition begin a section."""
     mark, amount, word = piece["mark"] or "", number(piece["number"] or ""), (piece["word"] or "").lower()
     if piece["before"]:
         return PartOrder.BEFORE, (PartOrder.BEFORE, NOTHING, "")
@@ -140,7 +140,7 @@ def _part(piece: re.Match[str], section: PartOrder, *, semantic: bool) -> tuple[
 
 
 def _announced(piece: re.Match[str], word: str, *, semantic: bool) -> str | None:
-    """As what a word that announces a release is ordered; ``None`` for any other word."""
+    """The word that a pre-release is ordered as; ``None`` for any other word."""
     numbered = piece.string[piece.end() : piece.end() + 1].isdigit()
     if word in LETTERS and not piece["mark"] and not numbered:
         return None
@@ -148,6 +148,6 @@ def _announced(piece: re.Match[str], word: str, *, semantic: bool) -> str | None
 
 
 def number(digits: str) -> Number:
-    """The number that ``digits`` write; none is 0."""
+    """The number in ``digits``; 0 without digits."""
     significant = digits.lstrip("0")
     return len(significant), significant

@@ -1,17 +1,17 @@
-"""The name that all releases of a library share, from its SONAME."""
+"""The library name in a SONAME: the name that all its releases share."""
 
 from __future__ import annotations
 
 import re
 
 BUNDLED = re.compile(r"^([^.]+)-[0-9a-f]{8}(?=\.)")
-"""The mark of a copy that a Python wheel brings along: eight digits of a hash before the first dot of the name."""
+"""The mark of a copy in a Python wheel: eight digits of a hash before the first dot, ``libz-00ec42fe.so.1``."""
 
 
 def library_name(soname: str) -> str:
     """``libz`` of ``libz.so.1``, of ``libz-00ec42fe.so.1.3`` and of ``libz-1.3.so``.
 
-    A series before a further version is part of the name: ``libglib-2.0`` of ``libglib-2.0.so.0``.
+    A version before ``.so`` belongs to the name if another version follows: ``libglib-2.0`` of ``libglib-2.0.so.0``.
     """
     parts = re.fullmatch(r"(.+?)\.so(\..*)?", BUNDLED.sub(r"\1", soname))
     if parts is None:

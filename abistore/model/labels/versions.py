@@ -1,11 +1,11 @@
-"""The order of release labels: of all conventions at once, or as one scheme says.
+"""The order of release labels under a version scheme.
 
-``auto`` reads each label by itself (:mod:`abistore.model.labels.conventions`). ``pep440``, ``semver`` and ``debian``
-read the labels of one convention as its specification does, ``plain`` any label in natural order. A label that a scheme
-cannot read stands after all others, in the order of ingestion. So a label never moves others, whatever it is.
+``auto`` reads labels of all conventions (:mod:`abistore.model.labels.conventions`). ``pep440``, ``semver`` and
+``debian`` follow the specification of one convention. ``plain`` takes any label in natural order. Labels that a scheme
+cannot read come last, in the order of ingestion. A label never moves another.
 
-Labels that a scheme holds equal (``1.0`` and ``1.0.0``, build metadata in semver) are told apart by their natural
-order, then by their characters.
+A scheme may hold two labels equal: ``1.0`` and ``1.0.0``, or build metadata in semver. Their natural order decides
+then, and after that their characters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from abistore.errors import UsageError
 from abistore.model.labels.conventions import NOTHING, convention, described, number
 
 SortKey: TypeAlias = tuple[Any, ...]
-"""Comparable with the keys of the same scheme only."""
+"""The place of a label in its scheme. Keys of two schemes cannot be compared."""
 
 AUTO = "auto"
 SCHEMES: tuple[str, ...] = ("pep440", "semver", "debian", "plain")
@@ -38,24 +38,24 @@ _RUNS = re.compile(r"([0-9]+)")
 
 
 class LabelOrder(IntEnum):
-    """How well a label is ordered: the worse stand after the better."""
+    """How well a scheme orders a label. Well ordered labels come first."""
 
     VERSION = 0
     SERIES = 1
-    """It has a number behind words of its own, as ``nightly-2024-05-01``."""
+    """Words of its own stand before the number: ``nightly-2024-05-01``."""
     UNORDERED = 2
-    """It stands in the order of ingestion."""
+    """The scheme cannot read it: it keeps the order of ingestion."""
 
 
 class ReleasePosition(NamedTuple):
-    """Where a release stands in its line."""
+    """The place of a release in its line."""
 
     standing: LabelOrder
     key: SortKey
 
 
 def position(version: str, sequence: int, scheme: str = AUTO) -> ReleasePosition:
-    """The position of the release with this label that was ingested as number ``sequence`` of its line."""
+    """The place of a release, from its label and its number in the order of ingestion."""
     key = reading(version, scheme)
     if key is None:
         return ReleasePosition(LabelOrder.UNORDERED, (sequence, version))
@@ -64,7 +64,10 @@ def position(version: str, sequence: int, scheme: str = AUTO) -> ReleasePosition
 
 
 def reading(version: str, scheme: str = AUTO) -> SortKey | None:
-    """What a scheme reads in a label, for comparing; ``None`` where it cannot. Raises :class:`UsageError`."""
+    """The place of a label in a scheme; ``None`` if the scheme cannot read it.
+
+    Raises :class:`UsageError` for an unknown scheme.
+    """
     read = READERS.get(scheme)
     if read is None:
         raise UsageError(f"unknown version scheme: {scheme}", f"one of {', '.join((AUTO, *SCHEMES))}")
@@ -72,13 +75,13 @@ def reading(version: str, scheme: str = AUTO) -> SortKey | None:
 
 
 def series(version: str, scheme: str = AUTO) -> str:
-    """The words that a label of all conventions has before its number; empty where it has none of its own."""
+    """The series that a label names before its number: ``nightly``. Empty without one, and unless ``auto``."""
     found = convention(version) if scheme == AUTO else None
     return found.series if found else ""
 
 
 def check_version(version: str, scheme: str) -> None:
-    """Raise :class:`UsageError` where a scheme cannot read a label."""
+    """Raise :class:`UsageError` if a scheme cannot read a label."""
     if reading(version, scheme) is None:
         kind = "version" if scheme == AUTO else f"{scheme} version"
         raise UsageError(
@@ -88,7 +91,7 @@ def check_version(version: str, scheme: str) -> None:
 
 
 def _since_its_tag(read: Callable[[str], SortKey | None]) -> Callable[[str], SortKey | None]:
-    """``read``, for what ``git describe`` makes of labels too: it follows the tag that it describes."""
+    """``read`` for labels of ``git describe`` too: ``1.2-3-g0123abc`` comes after its tag ``1.2``."""
 
     @cache
     def followed(version: str) -> SortKey | None:
@@ -152,7 +155,7 @@ SPECIFIED: Mapping[str, Callable[[str], SortKey | None]] = {
     "debian": _debian,
     "plain": _plain,
 }
-"""What reads the labels of one convention as its specification does."""
+"""The readers that follow a specification, by scheme."""
 
 READERS: Mapping[str, Callable[[str], SortKey | None]] = {
     **SPECIFIED,
@@ -160,4 +163,4 @@ READERS: Mapping[str, Callable[[str], SortKey | None]] = {
     "pep440": _since_its_tag(_pep440),
     "semver": _since_its_tag(_semver),
 }
-"""What reads the labels of each scheme."""
+"""The readers of labels, by scheme."""

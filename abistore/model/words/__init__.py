@@ -1,1 +1,1 @@
-"""Words for people: numbers of things, characters that are not seen, and what was probably meant."""
+"""Words for people: counts, invisible characters, ELF terms, and suggestions for misspelled names."""

@@ -1,4 +1,4 @@
-"""Characters that are not seen, and how they are told: the last step before a text leaves for people or programs."""
+"""Invisible characters, spelled out: the last step before a text is printed for people or programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from zlib import crc32
 
 LONGEST = 20_000
-"""How many characters a line for people has at most; names have millions in what others made."""
+"""The most characters in a line for people. A hostile file may hold names of millions."""
 
 _TAIL = 500
 
@@ -19,14 +19,14 @@ UNSEEN = (
     "\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
 )
-"""The inside of a regular expression's set: what moves a cursor, turns a line around, or leaves no trace."""
+"""Invisible characters, for a regular expression's set: they move the cursor, turn a line around, or leave no trace."""
 
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _PLAIN = bytes(code for code in range(0x7F) if code >= 0x20 or code in b"\n\t")
 _BREAKS = re.compile(r"[\n\t]")
 _ANYWHERE = re.compile(r"##(?=\w*\[)")
 _AT_START = re.compile(r"(\A|\n)([^\S\n]*):(?=:)")
-"""What runners of CI take for a command in a log: ``##[…]`` and ``##vso[…]`` anywhere, ``::…`` where a line begins."""
+"""Commands in the logs of CI: ``##[…]`` and ``##vso[…]`` anywhere, ``::…`` at the start of a line."""
 
 _OWN = f"\x1b{os.urandom(8).hex()}"
 _OWN_SPELLED = f"\\x1b{_OWN[1:]}"
@@ -34,15 +34,15 @@ _OWN_MEANT = {f"{_OWN_SPELLED}[": "\x1b[", f"{_OWN_SPELLED}:": ":"}
 
 
 def own(text: str) -> str:
-    """A colour (``[31m``) or workflow command (``::error``) of our own, which :func:`visible` leaves in effect.
+    """A colour (``[31m``) or workflow command (``::error``) of abistore, which :func:`visible` leaves in effect.
 
-    The mark cannot be guessed by who makes the names that stand around it.
+    It carries a random mark, so that no name in a library can forge one.
     """
     return _OWN + text
 
 
 def visible(text: str) -> str:
-    """Lines of text that do nothing but show: what is not seen is spelled (``\\x1b``), and no line is a command."""
+    """Lines of text that are safe to print: invisible characters are spelled (``\\x1b``), and no line is a command."""
     told = _AT_START.sub(r"\1\2\\x3a", _ANYWHERE.sub(r"#\\x23", spelled(text)))
     if _OWN_SPELLED in told:
         for mark, meant in _OWN_MEANT.items():
@@ -51,36 +51,36 @@ def visible(text: str) -> str:
 
 
 def in_line(text: str, most: int = LONGEST) -> str:
-    """The same for a text that is one line, whatever it holds, of ``most`` characters."""
+    """``text`` as one safe line of at most ``most`` characters: line feeds and tabs are spelled too."""
     return _BREAKS.sub(lambda match: {"\n": "\\n", "\t": "\\t"}[match[0]], visible(bounded(text, most)))
 
 
 def spelled(text: str) -> str:
-    """``text`` with what is not seen as Python spells it: ``\\x1b``, ``\\u202e``."""
+    """``text`` with invisible characters as Python spells them: ``\\x1b``, ``\\u202e``."""
     return _UNSEEN.sub(lambda match: _spell(ord(match[0])), text) if _has_unseen(text) else text
 
 
 def bounded(text: str, most: int = LONGEST) -> str:
-    """``text`` without the middle of each line that has more than ``most`` characters."""
+    """``text`` with the middle cut out of each line of more than ``most`` characters."""
     if len(text) <= most:
         return text
     return "\n".join(line if len(line) <= most else _cut(line, most) for line in text.split("\n"))
 
 
 def json_text(text: str) -> str:
-    """JSON with the same content, in which what is not seen and what could be a command is escaped."""
+    """The same JSON, with invisible characters and possible commands escaped."""
     if _has_unseen(text):
         text = _UNSEEN.sub(lambda match: _escape(match[0]), text)
     return text.replace("##", "#\\u0023")
 
 
 def json_bytes(data: bytes) -> bytes:
-    """The same for UTF-8."""
+    """The same JSON as :func:`json_text` gives, in UTF-8."""
     return json_text(data.decode()).encode() if b"##" in data or _unseen_in(data) else data
 
 
 def _cut(line: str, most: int) -> str:
-    """The sum tells two names apart that differ in their middle only."""
+    """The checksum tells two names apart that differ in the cut part only."""
     tail = min(_TAIL, most // 4)
     left_out = f"...({len(line) - most:,} more characters, {crc32(line.encode('utf-8', 'surrogatepass')):08x})..."
     return f"{line[: most - tail]}{left_out}{line[len(line) - tail :]}"
@@ -91,7 +91,7 @@ def _has_unseen(text: str) -> bool:
 
 
 def _unseen_in(data: bytes) -> bool:
-    """Asked of the few characters beyond plain ASCII: looking at each one is twenty times slower."""
+    """Only what is left without plain ASCII is searched: searching all of it takes twenty times as long."""
     rest = data.translate(None, _PLAIN)
     return bool(rest) and _UNSEEN.search(rest.decode("utf-8", "surrogatepass")) is not None
 

@@ -1,4 +1,4 @@
-"""What ``readelf`` calls the facts of an exported symbol: ``weak``, ``protected``, ``IFUNC``."""
+"""The type, binding and visibility of a symbol, in the words of ``readelf``."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _COMMON: Final[dict[SymbolType, Literal["function", "data", "thread_local", "unk
 
 
 def symbol_type(symbol: Symbol) -> SymbolType:
-    """Its type: ``STT_OBJECT`` is ``object``."""
+    """The type of a symbol: ``object`` for ``STT_OBJECT``."""
     if symbol.elf and symbol.elf.chosen_at_load:
         return "ifunc"
     return "common" if symbol.elf and symbol.elf.common else _TYPES[symbol.type]
 
 
 def binding(symbol: Symbol) -> Binding:
-    """How the loader and linkers bind it: ``STB_GNU_UNIQUE`` is ``unique``."""
+    """The binding of a symbol: ``unique`` for ``STB_GNU_UNIQUE``."""
     return "unique" if symbol.elf and symbol.elf.unique else "weak" if symbol.weak else "global"
 
 
 def visibility(symbol: Symbol) -> Visibility:
-    """Whether others may define it anew for the library itself."""
+    """The visibility of a symbol. ``protected``: no other library can replace it for its own library."""
     return "protected" if symbol.elf and symbol.elf.protected else "default"
 
 
 @cache
 def elf_symbol(type: SymbolType, binding: Binding, visibility: Visibility) -> Symbol:
-    """A symbol that ``readelf`` tells of so, without size and version."""
+    """The symbol that ``readelf`` describes by these words, without size and version."""
     elf = ElfSymbol(type == "ifunc", type == "common", binding == "unique", visibility == "protected")
     return Symbol(_COMMON[type], binding == "weak", elf=elf if elf != ElfSymbol() else None)

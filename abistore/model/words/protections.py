@@ -1,4 +1,4 @@
-"""What the protections and weaknesses of a library are called, in whatever format it is."""
+"""The words for protections and weaknesses of a library file."""
 
 from __future__ import annotations
 
