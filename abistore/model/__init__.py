@@ -1,1 +1,1 @@
-"""What an ABI is: names, types, shapes, snapshots, and what can be said about two of them."""
+"""The model of an ABI: names, types, shapes, snapshots, differences and findings."""

@@ -1,4 +1,4 @@
-"""How large types without a name may be: they are spelled out wherever they are mentioned.
+"""The limit on types without a name, which are spelled out wherever they are mentioned.
 
 Each of forty such types may mention the one before twice. In memory that is forty objects; compared, encoded or stored
 it would be a million million parts.
@@ -46,7 +46,7 @@ Entries: TypeAlias = Mapping[Name, Sequence[AnyShape]]
 class TypeBudget:
     """Replaces types of more than ``most`` parts. Objects are known by their identity, and kept while this lives.
 
-    ``refused`` is how many were replaced; what mentions one of them is that much smaller.
+    ``refused`` counts the replaced types.
     """
 
     def __init__(self, most: int = MOST_PARTS) -> None:
@@ -58,7 +58,7 @@ class TypeBudget:
     # measuring
 
     def within(self, type: TypeRef) -> TypeRef:
-        """``type`` itself, or what stands for types that are too large. What it mentions was asked about before."""
+        """``type``, or :data:`TOO_LARGE` in its place. The types that it mentions were asked about before."""
         parts, depth = self.size(type)
         if parts <= self._most and depth <= MOST_DEPTH:
             return type
@@ -66,7 +66,7 @@ class TypeBudget:
         return TOO_LARGE
 
     def parts(self, shape: AnyShape) -> int:
-        """How many parts a declaration has, with what it spells out."""
+        """How many parts a declaration has, the types that it spells out included."""
         return self.own(shape) + sum(self.size(type)[0] for type in mentioned(shape))
 
     def size(self, type: TypeRef) -> Size:
@@ -97,11 +97,11 @@ class TypeBudget:
     # replacing
 
     def shape(self, shape: AnyShape) -> AnyShape:
-        """``shape`` with what is too large in it replaced."""
+        """``shape`` with :data:`TOO_LARGE` in place of its too large types."""
         return with_types(shape, self.type)
 
     def type(self, type: TypeRef) -> TypeRef:
-        """``type`` with what is too large in it replaced, or what stands for such types."""
+        """``type`` with :data:`TOO_LARGE` in place of too large types in it, or of itself."""
         known = self._replaced.get(id(type))
         if known is None:
             known = self._replaced[id(type)] = type, self.within(with_types(type, self.type))
@@ -109,9 +109,9 @@ class TypeBudget:
 
 
 def fitted(entries: Entries) -> tuple[Entries, int]:
-    """``entries``, and how many types were replaced in them, the largest first.
+    """``entries`` within their budget, and how many types were replaced in them, the largest first.
 
-    None are where all declarations together have no more parts than their members and mentions let expect.
+    The budget grows with the members and mentions of all declarations.
     """
     most, refused = MOST_PARTS, 0
     while True:
@@ -146,5 +146,5 @@ def weakened(evidence: Evidence, refused: int) -> Evidence:
 
 
 def told(refused: int) -> str:
-    """What is said of replaced types."""
+    """The sentence about replaced types."""
     return f"{counted(refused, 'type without a name is', 'types without a name are')} too large to be spelled out"

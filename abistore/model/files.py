@@ -1,4 +1,4 @@
-"""What the path of a file tells about who can include it."""
+"""Headers and sources, told apart by their paths: who can include a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRIVATE = frozenset({"private", "priv"})
 
 @lru_cache(1 << 12)
 def is_source(file: str) -> bool:
-    """Whether nobody includes ``file``."""
+    """Whether ``file`` is a source file, which nobody includes."""
     return file.lower().endswith(SOURCES)
 
 
@@ -46,7 +46,7 @@ def include_root(file: str) -> str | None:
 
 @lru_cache(1 << 12)
 def may_be_private(file: str) -> bool:
-    """Whether ``file`` is one that no consumer includes, for all that its own path tells."""
+    """Whether the path of ``file`` looks like that of a private header."""
     return is_source(file) or (is_own_header(file) and is_beside(file, "/" if file.startswith("/") else ""))
 
 

@@ -1,4 +1,4 @@
-"""What kinds of change were called by earlier releases."""
+"""Former names of kinds of change."""
 
 from __future__ import annotations
 
@@ -76,16 +76,16 @@ _FIRST_NAMES = {now: before for before, now in FORMER_NAMES.items()}
 
 
 def name_now(kind: str) -> str:
-    """What a kind is called now, which an earlier release may have called otherwise."""
+    """The present name of a kind that may have a former name."""
     return FORMER_NAMES.get(kind, kind)
 
 
 def first_name(kind: str) -> str:
-    """What a kind was called first: the name that outlasts its renaming, e.g. in identities of findings."""
+    """The first name of a kind. It outlasts renaming: identities of findings have it."""
     return _FIRST_NAMES.get(kind, kind)
 
 
 def former_names(kind: str) -> tuple[str, ...]:
-    """What ``kind`` was called by earlier releases."""
+    """The names that ``kind`` had in earlier releases."""
     before = _FIRST_NAMES.get(kind)
     return () if before is None else (before,)

@@ -45,7 +45,7 @@ class Hole(msgspec.Struct, frozen=True, order=True):
 
 
 class Layouts:
-    """The same questions for many types of one snapshot, each answered once."""
+    """The sizes, alignments and padding of one snapshot's types, each worked out once."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._entries = [snapshot.entries[facet] for facet in FACETS if facet != "symbol" and facet in snapshot.entries]
@@ -65,7 +65,7 @@ class Layouts:
     # sizes
 
     def size(self, type: TypeRef) -> int | None:
-        """See :func:`size`."""
+        """The size in bytes of ``type``; ``None`` if it is not described, ``void``, a function or without a bound."""
         self._depth += 1
         try:
             return self._size(type) if self._depth < MAX_DEPTH else None
@@ -106,7 +106,7 @@ class Layouts:
     # alignments
 
     def alignment(self, type: TypeRef) -> int | None:
-        """See :func:`alignment`."""
+        """The alignment in bytes of ``type`` as a member; ``None`` if it is not described."""
         self._depth += 1
         try:
             return self._alignment(type) if self._depth < MAX_DEPTH else None
@@ -251,13 +251,13 @@ class Layouts:
         return 0 < bits <= unit and offset % unit + bits > unit
 
     def is_packed(self, record: Record) -> bool:
-        """See :func:`is_packed`."""
+        """Whether a member lies where its natural alignment forbids it, or the size is no multiple of it."""
         return not self._fits(record, self._natural(record))
 
     # holes
 
     def holes(self, record: Record) -> tuple[Hole, ...]:
-        """See :func:`holes`. Behind the last member of a record with virtual bases, which lie there, none is known."""
+        """The padding in ``record``, by offset. None is known behind its last member if virtual bases lie there."""
         if not (record.fields or record.bases or record.has_vptr):
             return ()
         found: list[Hole] = []

@@ -42,7 +42,7 @@ Part = TypeVar("Part", bound=msgspec.Struct)
 
 
 def mentioned(shape: AnyShape) -> tuple[TypeRef, ...]:
-    """The types that ``shape`` is made of, each as it is written there."""
+    """The types that a declaration mentions, each as it is written there."""
     match shape:
         case Function():
             return shape.result, *shape.parameters
@@ -65,7 +65,7 @@ def mentioned(shape: AnyShape) -> tuple[TypeRef, ...]:
 
 
 def inner(type: TypeRef) -> tuple[TypeRef, ...]:
-    """The types that ``type`` is made of; none where it has a name, or is spelled out in place."""
+    """The types that ``type`` is made of: ``int`` of ``int*``. None if it has a name, or is spelled out in place."""
     match type:
         case Pointer() | Qualified():
             return (type.target,)
@@ -80,12 +80,12 @@ def inner(type: TypeRef) -> tuple[TypeRef, ...]:
 
 
 def frame(type: TypeRef) -> TypeRef:
-    """``type`` without what it is made of: two types of one frame differ in nothing but that."""
+    """``type`` with ``void`` in place of the types that it is made of: ``void*`` for ``int*``."""
     return type if isinstance(type, Inline) else with_types(type, lambda _: VOID)
 
 
 def with_types(part: Part, change: Callable[[Any], TypeRef]) -> Part:
-    """``part`` with what ``change`` gives for each type that it is made of; itself where that is the same."""
+    """``part`` with each type that it is made of passed through ``change``; the same object if none changed."""
     changed = {}
     for field in mentioning(part.__class__):
         value = getattr(part, field)

@@ -1,4 +1,4 @@
-"""What a virtual method is beside its types: how it may be called, and what it overrides."""
+"""Virtual methods: the words that only headers have, and which method overrides which."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ OverrideKey: TypeAlias = tuple[str, tuple[TypeRef, ...], tuple[str, ...]]
 
 
 def traits(method: VirtualMethod, snapshot: Snapshot) -> tuple[str, ...]:
-    """The words that only a header tells, in the order in which they are written: ``noexcept``, ``final``."""
+    """The words that only a header has, in source order: ``noexcept``, ``final``."""
     shapes = snapshot.variants("source", Name("function", method.symbol)) if method.symbol else ()
     said = {trait for shape in shapes if isinstance(shape, Declared) for trait in shape.traits}
     return tuple(word for word in ("noexcept", "final") if word in said)
 
 
 def override_key(method: VirtualMethod) -> OverrideKey:
-    """What a method must have in common with one of a base class to override it; destructors do by themselves."""
+    """The key that a method shares with those that it overrides. All destructors share one."""
     last = last_component(method.display)
     return ("~", (), ()) if last.startswith("~") else (last, method.parameters, qualifiers(method.symbol))
 
 
 def inherited(record: Record, snapshot: Snapshot) -> frozenset[OverrideKey]:
-    """The signatures of all virtual methods that the base classes of ``record`` declare, however far."""
+    """The override keys of all virtual methods in the base classes of ``record``, direct and indirect."""
     return frozenset(override_key(method) for base in _bases(record, snapshot) for method in base.virtuals)
 
 

@@ -1,1 +1,1 @@
-"""Snapshots as JSON files: writing, reading, what is refused, and the schema."""
+"""Snapshots as JSON files: writing, reading, and what is refused."""

@@ -16,7 +16,7 @@ FORMER_VERSION: Final = 1
 
 
 class Header(msgspec.Struct):
-    """What tells a snapshot from any other JSON, read before all else."""
+    """The fields that mark a file as a snapshot. They are read first."""
 
     format: str = ""
     version: int = 0

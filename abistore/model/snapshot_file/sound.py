@@ -1,6 +1,6 @@
-"""What no declaration can say: an empty qualifier, a negative size, a number that no database holds.
+"""Checks of snapshots from outside: no empty qualifier, negative size, or number too large for a database.
 
-Asked of what comes from outside, so that whatever was let in can be spelled, drawn, compared, stored and judged.
+What passes them can be spelled, drawn, compared, stored and judged.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SIGNED: Final = frozenset({(shapes.Enumerator, "value")})
 
 
 class Sound:
-    """Asks about structs and all that they hold; about types of the same content once."""
+    """Checks structs and all that they hold; equal types are checked once."""
 
     def __init__(self) -> None:
         self._known: set[shapes.Node] = set()
