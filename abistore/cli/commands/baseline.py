@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -42,25 +42,13 @@ channel_option = click.option(
 @click.option("--actor", default="", help="Who, for the history; by default the user's name.")
 @line_options
 @store_command
-def set_command(
-    settings: SharedSettings,
-    /,
-    *,
-    reference: str,
-    channel: str,
-    clear: bool,
-    expect: str | None,
-    reason: str,
-    actor: str,
-    target: str | None,
-    profile: str | None,
-) -> None:
+def set_command(settings: SharedSettings, /, *, reference: str, clear: bool, **words: Any) -> None:
     """Point a baseline at the stored release REFERENCE (libfoo@1.2.0)."""
     from abistore.service.administration.baselines import BaselinePlan, clear_baseline, set_baseline
 
-    if clear and expect is not None:
+    if clear and words["expect"] is not None:
         raise UsageError("--clear and --expect contradict each other", "pass one of them")
-    move = BaselinePlan(channel, reason, actor, target, profile, expect)
+    move = BaselinePlan(**words)
     if clear:
         moved = clear_baseline(reference, move, database=settings.database)
     else:

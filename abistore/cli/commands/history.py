@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from difflib import unified_diff
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.service.history.history import History, HistoryRow
     from abistore.service.history.log import LogEntry
-    from abistore.service.judging.ruling import Ruling
 
 PARTIAL = "*"
 """Marks a verdict from unequal evidence: one release shows less than the other."""
@@ -54,10 +53,7 @@ def history_command(
     /,
     *,
     library: str,
-    channel: str,
-    target: str | None,
-    profile: str | None,
-    by: Ruling | None,
+    **words: Any,
 ) -> int:
     """Show the releases of LIBRARY in release order, each with its verdicts.
 
@@ -71,15 +67,7 @@ def history_command(
     from abistore.service.history.history import history
 
     with progress(settings) as advance:
-        histories = history(
-            library,
-            channel=channel,
-            database=settings.database,
-            target=target,
-            profile=profile,
-            progress=advance,
-            by=by,
-        )
+        histories = history(library, database=settings.database, progress=advance, **words)
     answer(settings, {"histories": histories}, lambda: "\n\n".join(map(_timeline, histories)))
     return DamagedStore.exit_code if any(history.damaged for history in histories) else 0
 
@@ -144,16 +132,14 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
 @click.option("--library", shell_complete=library_words, help="Search this library only, instead of all.")
 @line_options
 @store_command
-def log_command(
-    settings: SharedSettings, /, *, name: str, library: str | None, target: str | None, profile: str | None
-) -> None:
+def log_command(settings: SharedSettings, /, *, name: str, **words: Any) -> None:
     """Show every release in which NAME appeared, changed or vanished, with its declaration before and after.
 
     NAME is a symbol as the linker spells it, or a function, variable or type as the source does (geo::Point).
     """
     from abistore.service.history.log import log
 
-    events = log(name, library=library, database=settings.database, target=target, profile=profile)
+    events = log(name, database=settings.database, **words)
     answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))
 
 

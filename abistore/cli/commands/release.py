@@ -46,11 +46,7 @@ def edit_command(
     released: datetime | None,
     revision: str | None,
     url: str | None,
-    clear: tuple[str, ...],
-    reason: str,
-    actor: str,
-    target: str | None,
-    profile: str | None,
+    **words: Any,
 ) -> None:
     """Correct what is recorded about the stored release REFERENCE (libfoo@1.2.0).
 
@@ -59,7 +55,7 @@ def edit_command(
     from abistore.model.history import ReleaseFacts
     from abistore.service.administration.amending import EditPlan, release_edit
 
-    plan = EditPlan(ReleaseFacts(released, revision, url), clear, reason, actor, target, profile)
+    plan = EditPlan(ReleaseFacts(released, revision, url), **words)
     done = release_edit(reference, plan, database=settings.database)
     answer(settings, {"amendment": done}, lambda: "\n".join(_lines(done)))
 

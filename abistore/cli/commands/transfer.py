@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,13 +18,11 @@ from abistore.cli.words import library_words, reference_words
 @click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
 @line_options
 @store_command
-def export_command(
-    settings: SharedSettings, /, *, reference: str, output: Path | None, target: str | None, profile: str | None
-) -> None:
+def export_command(settings: SharedSettings, /, *, reference: str, output: Path | None, **words: Any) -> None:
     """Write the stored snapshot that REFERENCE names as JSON."""
     from abistore.service.ingest.transfer import export
 
-    exported = export(reference, database=settings.database, target=target, profile=profile)
+    exported = export(reference, database=settings.database, **words)
     release, data = exported.release, exported.json
     write_snapshot(settings, output, data, {"release": release})
     if is_file(output):
@@ -37,32 +36,14 @@ def export_command(
 @click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
 @replace_options
 @store_command
-def import_command(
-    settings: SharedSettings,
-    /,
-    *,
-    paths: tuple[Path, ...],
-    library: str | None,
-    version: str | None,
-    profile: str | None,
-    replace: bool,
-    replace_baseline: str,
-) -> int:
+def import_command(settings: SharedSettings, /, *, paths: tuple[Path, ...], **words: Any) -> int:
     """Store each JSON snapshot FILE (from `dump` or `export`) as a release; - is standard input."""
     from abistore.cli.progress import progress
     from abistore.service.ingest.ingesting import IngestPlan
     from abistore.service.ingest.transfer import import_
     from abistore.service.snapshots import ExtractOptions
 
-    options = ExtractOptions(library=library, version=version)
-    plan = IngestPlan(
-        library=library,
-        version=version,
-        profile=profile,
-        replace=replace,
-        replace_baseline=replace_baseline,
-        options=options,
-    )
+    plan = IngestPlan(**words, options=ExtractOptions(library=words["library"], version=words["version"]))
     with progress(settings) as advance:
         results = import_(paths, plan, database=settings.database, progress=advance)
     return show_ingested(settings, results)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +13,6 @@ from abistore.cli.words import against_words, reference_words
 
 if TYPE_CHECKING:
     from abistore.service.judging.filtering import Filter
-    from abistore.service.judging.judging import FailOn
-    from abistore.service.judging.ruling import Ruling
 
 
 @click.command("verdict")
@@ -37,14 +35,10 @@ def verdict_command(
     /,
     *,
     reference: str,
-    against: str | None,
     rendering: Rendering,
     shown: Filter,
-    by: Ruling | None,
-    fail_on: FailOn,
     require: str | None,
-    target: str | None,
-    profile: str | None,
+    **words: Any,
 ) -> int:
     """Show the verdict about the stored release REFERENCE (libfoo@1.2.0).
 
@@ -57,14 +51,5 @@ def verdict_command(
     from abistore.service.history.verdicts import verdict
     from abistore.service.judging.evidence import requirement
 
-    judgement = verdict(
-        reference,
-        against=against,
-        database=settings.database,
-        target=target,
-        profile=profile,
-        fail_on=fail_on,
-        require=requirement(require),
-        by=by,
-    )
+    judgement = verdict(reference, database=settings.database, require=requirement(require), **words)
     return show_report(settings, shown(judgement.report), rendering)
