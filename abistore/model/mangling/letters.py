@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
@@ -15,12 +14,6 @@ DEEPEST: Final = 150
 
 MOST_TOLD: Final = 1 << 40
 
-ABBREVIATED: Final = {"a": 14, "b": 17, "s": 76, "i": 52, "o": 52, "d": 52, "t": 5}
-"""``Ss`` is ``std::basic_string<char, std::char_traits<char>, std::allocator<char> >`` before a constructor."""
-
-_SEQUENCE: Final = re.compile(r"S([0-9A-Z]*)_")
-_CLONE: Final = re.compile(r"(?:\.[a-z0-9_]+)*")
-
 
 class UnreadableName(Exception):
     """The name does not follow the grammar, or goes too deep."""
@@ -30,7 +23,7 @@ class EndlessName(Exception):
     """The runtime of GCC 12 would try one letter for ever, and never come to the other way to read the name."""
 
 
-class LetterReader(ABC):
+class LetterReader:
     """A name that is read from left to right. What is read is added up: letters, and template parameters.
 
     ``each`` is how many elements a pack may have. ``nested`` tells how unresolved names are written. ``widest`` is how
@@ -57,14 +50,6 @@ class LetterReader(ABC):
         self._of_functions: Amount = (0, 0)
         self._of_all: Amount = (0, 0)
         self.widest = 0
-
-    def whole(self) -> None:
-        """Read all of the name; raises :class:`UnreadableName`."""
-        self._expect("_Z")
-        self._encoding()
-        self._skip(_CLONE)
-        if self._at < len(self._symbol):
-            raise UnreadableName
 
     def total(self) -> int:
         """What was added up, each parameter as long as the longest argument, whose own parameters are outer ones'."""
@@ -120,25 +105,6 @@ class LetterReader(ABC):
         self._letters = min(self._letters + amount[0], MOST_TOLD)
         self._parameters = min(self._parameters + amount[1], MOST_TOLD)
 
-    def _substitution(self) -> None:
-        """``S0_``, or ``Ss`` and its like. Demanglers count unnamed types once or twice."""
-        start = self._here()
-        if match := _SEQUENCE.match(self._symbol, self._at):
-            number = int(match[1], 36) + 1 if match[1] else 0
-            near = self._said[max(number - self._unnamed, 0) : number + self._unnamed + 1]
-            if number >= len(self._said) or not near:
-                raise UnreadableName
-            self._take(len(match[0]), 0)
-            self._mention((max(letters for letters, _ in near), max(parameters for _, parameters in near)))
-            return
-        letters = ABBREVIATED.get(self._peek(2)[1:])
-        if letters is None:
-            raise UnreadableName
-        self._take(2, letters)
-        if self._peek() == "B":
-            self._tags()
-            self._say(start)
-
     def _list(self, read: Callable[[], object], closing: str = "E") -> None:
         longest, count = (0, 0), 0
         outside, self._converting = self._converting, self._converting
@@ -158,16 +124,6 @@ class LetterReader(ABC):
         read()
         letters, parameters = self._since(start)
         self._mention((letters * (self._each - 1), parameters * (self._each - 1) if parameters > 1 else 0))
-
-    # what refers to each other
-
-    @abstractmethod
-    def _encoding(self) -> None:
-        """A function, variable or special name."""
-
-    @abstractmethod
-    def _tags(self) -> None:
-        """ABI tags."""
 
 
 def longer(one: Amount, other: Amount) -> Amount:

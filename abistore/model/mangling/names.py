@@ -3,23 +3,55 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Final
 
 from abistore.model.mangling.letters import LetterReader, UnreadableName, longer
+
+ABBREVIATED: Final = {"a": 14, "b": 17, "s": 76, "i": 52, "o": 52, "d": 52, "t": 5}
+"""``Ss`` is ``std::basic_string<char, std::char_traits<char>, std::allocator<char> >`` before a constructor."""
 
 OPERATOR_LETTERS: Final = 18
 
 COUNT: Final = re.compile(r"n?\d*_")
 DIGITS: Final = re.compile(r"\d*")
+_SEQUENCE: Final = re.compile(r"S([0-9A-Z]*)_")
+_CLONE: Final = re.compile(r"(?:\.[a-z0-9_]+)*")
 _LENGTH: Final = re.compile(r"\d{1,6}")
 _CONSTRUCTOR: Final = re.compile(r"C[1-5]|CI[1-5]|D[0-5]")
 _OFFSET: Final = re.compile(r"(?:hn?\d*|vn?\d*_n?\d*)_")
 _DISCRIMINATOR: Final = re.compile(r"(?:__\d+_|_\d+)?")
 
 
-class NameReader(LetterReader):
+class NameReader(LetterReader, ABC):
     """Reads names."""
+
+    def whole(self) -> None:
+        """Read all of the name; raises :class:`UnreadableName`."""
+        self._expect("_Z")
+        self._encoding()
+        self._skip(_CLONE)
+        if self._at < len(self._symbol):
+            raise UnreadableName
+
+    def _substitution(self) -> None:
+        """``S0_``, or ``Ss`` and its like. Demanglers count unnamed types once or twice."""
+        start = self._here()
+        if match := _SEQUENCE.match(self._symbol, self._at):
+            number = int(match[1], 36) + 1 if match[1] else 0
+            near = self._said[max(number - self._unnamed, 0) : number + self._unnamed + 1]
+            if number >= len(self._said) or not near:
+                raise UnreadableName
+            self._take(len(match[0]), 0)
+            self._mention((max(letters for letters, _ in near), max(parameters for _, parameters in near)))
+            return
+        letters = ABBREVIATED.get(self._peek(2)[1:])
+        if letters is None:
+            raise UnreadableName
+        self._take(2, letters)
+        if self._peek() == "B":
+            self._tags()
+            self._say(start)
 
     def _encoding(self) -> None:
         self._deeper(self._encoding_within)
