@@ -41,7 +41,8 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
     """Whether all that differs in ``delta`` is one of the differences that are named here."""
     if not isinstance(delta.old, DECLARATIONS):
         return True
-    old, new = delta.old, with_old_names(delta.old, delta.new, context)
+    old: AnyShape = delta.old
+    new: AnyShape = with_old_names(old, delta.new, context)
     match old, new:
         case Record(), Record():
             same = are_alike(old.arguments, new.arguments, context)

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from abistore.compare.context import Context
 from abistore.compare.types.equivalence import Sameness
-from abistore.model.shapes import (
-    Alias,
-    AnyShape,
-    Base,
-    Field,
-    Function,
-    Inline,
-    Named,
-    Record,
-    TypeRef,
-    Variable,
-    VirtualMethod,
-)
-from abistore.model.structure import frame, inner
+from abistore.model.shapes import Enum, Foreign, Inline, Named, Node, Record, TypeRef
+from abistore.model.structure import Part, frame, inner, mentioning
 
 
 def only_named_otherwise(old: TypeRef, new: TypeRef, context: Context) -> bool:
@@ -37,55 +26,17 @@ def only_named_otherwise(old: TypeRef, new: TypeRef, context: Context) -> bool:
             return frame(old) == frame(new) and all(only_named_otherwise(*pair, context) for pair in pairs)
 
 
-def with_old_names(old: AnyShape, new: AnyShape, context: Context) -> AnyShape:
+def with_old_names(old: Struct, new: Part, context: Context) -> Part:
     """``new`` with the types of ``old`` wherever these are only named otherwise."""
-    names = _Names(context)
-    match old, new:
-        case Function(), Function():
-            parameters = names.all(old.parameters, new.parameters)
-            return replace(new, result=names.one(old.result, new.result), parameters=parameters)
-        case Variable(), Variable():
-            return replace(new, type=names.one(old.type, new.type))
-        case Alias(), Alias():
-            return replace(new, target=names.one(old.target, new.target))
-        case Record(), Record():
-            return _record(old, new, names)
-        case _:
-            return new
+    if old.__class__ is not new.__class__ or isinstance(new, Foreign | Enum):
+        return new
+    fields = [field for field in mentioning(new.__class__) if field != "arguments"]
+    return replace(new, **{field: _told(getattr(old, field), getattr(new, field), context) for field in fields})
 
 
-def _record(old: Record, new: Record, names: _Names) -> Record:
-    fields = zip(names.all(_types(old.fields), _types(new.fields)), new.fields, strict=True)
-    bases = zip(names.all(_types(old.bases), _types(new.bases)), new.bases, strict=True)
-    virtuals = new.virtuals
-    if len(virtuals) == len(old.virtuals):
-        virtuals = tuple(names.method(*pair) for pair in zip(old.virtuals, virtuals, strict=True))
-    return replace(
-        new,
-        fields=tuple(replace(field, type=type) for type, field in fields),
-        bases=tuple(replace(base, type=type) for type, base in bases),
-        virtuals=virtuals,
-    )
-
-
-def _types(parts: Sequence[Field | Base]) -> tuple[TypeRef, ...]:
-    return tuple(part.type for part in parts)
-
-
-class _Names:
-    """Puts types of the old side in the place of those of the new one."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def one(self, old: TypeRef, new: TypeRef) -> TypeRef:
-        return old if only_named_otherwise(old, new, self._context) else new
-
-    def all(self, old: Sequence[TypeRef], new: Sequence[TypeRef]) -> tuple[TypeRef, ...]:
-        if len(old) != len(new):
-            return tuple(new)
-        return tuple(self.one(*pair) for pair in zip(old, new, strict=True))
-
-    def method(self, old: VirtualMethod, new: VirtualMethod) -> VirtualMethod:
-        result, parameters = self.one(old.result, new.result), self.all(old.parameters, new.parameters)
-        return replace(new, result=result, parameters=parameters)
+def _told(old: Any, new: Any, context: Context) -> Any:
+    if isinstance(new, tuple):
+        return tuple(_told(*pair, context) for pair in zip(old, new, strict=True)) if len(old) == len(new) else new
+    if not isinstance(new, Node):
+        return with_old_names(old, new, context)
+    return old if only_named_otherwise(old, cast("TypeRef", new), context) else new
