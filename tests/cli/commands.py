@@ -57,4 +57,12 @@ def _arguments(words: tuple[str, ...], command: click.Command, values: Words) ->
             if parameter.required:
                 yield parameter.type.choices[0]
         else:
-            yield str(values.get(f"{words[0]} {name}", values.get(name, values["reference"])))
+            yield str(_value(f"{words[0]} {name}", parameter, values))
+
+
+def _value(qualified: str, argument: click.Argument, values: Words) -> str | Path:
+    """What stands for an argument. A path must be given: a command may write there, and what it writes stays."""
+    if qualified in values:
+        return values[qualified]
+    name = argument.name or ""
+    return values[name] if isinstance(argument.type, click.Path) else values.get(name, values["reference"])

@@ -53,6 +53,7 @@ def values(abistore: Call, old: Path, new: Path, tmp_path: Path) -> dict[str, st
     policy.write_text(f"name: {quoted}\noverrides: [{override}]\n")
     suppressions.write_text(f"suppressions: [{{symbol: {json.dumps('gone' + NAME)}, reason: {quoted}}}]\n")
     return {
+        "mcp file": tmp_path / "::error::tokens",
         "reference": f"libcase@{LABEL}-new",
         "library": "libcase",
         "name": f"norm{NAME}",
