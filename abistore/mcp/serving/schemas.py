@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -28,9 +29,28 @@ def served(tool: Tool, serve: Serve, find: Find | None = None) -> ServedTool:
         result: CallToolResult = await serve(context, agreed(arguments), **arguments)
         return result
 
-    parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in tool.parameters()]
-    if find is not None:
-        parameters += resolved(find, list(parameters))
+    if find is None:
+        return _unasked(tool).model_copy(update={"fn": call})
+    parameters = _parameters(tool)
+    return _described(tool, call, [*parameters, *resolved(find, parameters)])
+
+
+@cache
+def _unasked(tool: Tool) -> ServedTool:
+    """A tool that nobody decides about first, made once: servers of one process serve copies that call their own."""
+
+    async def call(**arguments: Any) -> CallToolResult:
+        raise AssertionError(f"{tool.name} is called by a server's copy of it")
+
+    return _described(tool, call, _parameters(tool))
+
+
+def _parameters(tool: Tool) -> list[Parameter]:
+    return [each.replace(kind=Parameter.KEYWORD_ONLY) for each in tool.parameters()]
+
+
+def _described(tool: Tool, call: Callable[..., Any], parameters: list[Parameter]) -> ServedTool:
+    """A tool with the schemas that clients are told."""
     own = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
     call.__signature__ = Signature([own, *parameters])  # type: ignore[attr-defined]  # functions take any attribute
     call.__annotations__ = {"context": Context, **{each.name: each.annotation for each in parameters}}
