@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from examples.obtain import CACHE, Missing, source
-from examples.recipes import Recipe, build
+from examples.recipes import RECIPES, Recipe, build
 
 
 def release(recipe: Recipe, version: str, *flags: str, compiler: str | None = None) -> Path:
@@ -21,6 +21,8 @@ def release(recipe: Recipe, version: str, *flags: str, compiler: str | None = No
 
     Skips the test where the sources cannot be obtained; a source that does not compile fails it.
     """
+    if recipe is RECIPES.get(recipe.library) and not flags and compiler is None:
+        return obtained(recipe, version)  # which the demo builds too
     compiler = compiler or recipe.compiler
     told = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
     key = hashlib.sha256(repr((recipe, flags, told)).encode()).hexdigest()[:12]

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -15,12 +16,16 @@ import pytest
 from sqlalchemy import Column, Index, Table
 
 from abistore.cli.main import run
+from abistore.extract.capture import read as read_file
+from abistore.extract.reader import ExtractOptions
+from abistore.model.snapshot_file.codec import to_json
 from abistore.store.database.tables import metadata
 from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import ADDED, NEW, OLD, Call
 
 BUG = 70
+FRESHER = NEW.replace("fresh", "fresher")
 TABLES = metadata.sorted_tables
 INDEXES = sorted((index for table in TABLES for index in table.indexes), key=lambda index: str(index.name))
 LAST = ("db forget", "db vacuum", "db upgrade")
@@ -90,12 +95,18 @@ def _on_postgresql(server: str, statements: tuple[str, ...]) -> str:
     return url
 
 
+@cache
+def dumped() -> bytes:
+    """A release that is not stored yet, as JSON."""
+    return to_json(read_file(build_library(FRESHER), ExtractOptions(version="7")))
+
+
 def every_call(folder: Path) -> list[list[str]]:
     """A call of each command that opens a store, those first that only read."""
-    (folder / "snapshot.json").unlink(missing_ok=True)
-    new = build_library(NEW.replace("fresh", "fresher"))
-    assert run(["dump", str(new), "--version", "7", "-o", str(folder / "snapshot.json")]) == 0
+    (folder / "snapshot.json").write_bytes(dumped())
+    new = build_library(FRESHER)
     values = {
+        "mcp file": folder / "tokens",
         "reference": "libcase@1.1",
         "library": "libcase",
         "name": "norm",

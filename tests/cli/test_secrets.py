@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.build import build_library
-from tests.cli.commands import calls
+from tests.cli.commands import calls, commands
 from tests.cli.conftest import NEW, OLD, Call, Done
 
 SECRET = "s3cr3tP4ss"
@@ -57,6 +57,7 @@ def values(tmp_path: Path) -> dict[str, str | Path]:
     old, new = tmp_path / "libcase.so", build_library(NEW)
     subprocess.run(["strip", "-o", old, build_library(OLD)], check=True)
     return {
+        "mcp file": tmp_path / "tokens",
         "reference": "libcase@1.0",
         "library": "libcase",
         "name": "norm",
@@ -125,14 +126,14 @@ def test_no_command_tells_the_password_of_a_database_that_cannot_be_used(
     assert_no_file_tells(tmp_path)
 
 
+OF_COMMANDS = {
+    names: [option for parameter in command.params for option in parameter.opts] for names, command in commands()
+}
+
+
 def usage(words: list[str]) -> list[str]:
     """The options of the command that ``words`` call."""
-    from tests.cli.commands import commands
-
-    for names, command in commands():
-        if tuple(words[: len(names)]) == names:
-            return [option for parameter in command.params for option in parameter.opts]
-    raise AssertionError(words)
+    return next(options for names, options in OF_COMMANDS.items() if tuple(words[: len(names)]) == names)
 
 
 def sequence(values: dict[str, str | Path]) -> list[list[str]]:

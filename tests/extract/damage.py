@@ -20,7 +20,7 @@ from abistore.limits import limits
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
 
-FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "2000"))
+FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "500"))
 """Damaged copies for each call."""
 
 SECONDS, BYTES = 10, 256 << 20

@@ -19,7 +19,7 @@ from tests.extract.dwarf_samples import open_info, run, sample
 
 FLIPS = 2000
 BOUND = 5
-"""Seconds that no damaged sample of a few kilobytes may take."""
+"""Seconds of processor time that no damaged sample of a few kilobytes may take."""
 
 BUILDS = {
     "gcc-5": ("g++", "-gdwarf-5"),
@@ -34,13 +34,13 @@ def bounded() -> Iterator[None]:
     def late(number: int, frame: object) -> None:
         raise AssertionError("reading damaged debug information does not end")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(BOUND)
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, BOUND)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def read_everything(path: Path) -> None:

@@ -27,9 +27,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True, capture_output=True
     )
     (wheel,) = folder.glob("*.whl")
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     scripts = folder / "venv" / "bin"
-    subprocess.run([scripts / "pip", "install", "-q", "--disable-pip-version-check", wheel], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", scripts / "python", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "-q", wheel], check=True)
     return scripts
 
 
