@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -80,9 +81,11 @@ class Speaking:
     def end(self) -> int:
         """Close the server's input, which ends it, and tell its exit code."""
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.close()
-        self.process.stdout.read()
-        self.process.stdout.close()
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
+        if not self.process.stdout.closed:
+            self.process.stdout.read()
+            self.process.stdout.close()
         return self.process.wait(60)
 
 

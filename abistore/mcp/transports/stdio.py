@@ -20,8 +20,11 @@ INTERRUPTED = 130
 
 
 def serve_stdio(settings: Settings, recording: Recording | None) -> int:
-    """Serve until the client closes standard input; the exit code."""
-    anyio.run(partial(_serve, build_server(settings), recording))
+    """Serve until the client closes standard input, or reads no more; the exit code."""
+    try:
+        anyio.run(partial(_serve, build_server(settings), recording))
+    except* BrokenPipeError:
+        os._exit(0)  # standard output cannot be written to, not even at the end
     return 0
 
 
