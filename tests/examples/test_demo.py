@@ -1,4 +1,4 @@
-"""What README shows of the demo is what the demo prints, but for the dates."""
+"""What README shows of the demo, and of an agent that asks about it, is what they print, but for dates and digests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from examples import histories
+from examples.agents.exchange import exchange
 from examples.recipes import LZ4
 from tests.releases import obtained
 
 PROJECT = Path(__file__).parents[2]
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
+DIGITS = re.compile(r"\b[0-9a-f]{8}\b")
 JUDGED = "1.9.1"
 
 
@@ -23,6 +25,13 @@ def shown() -> tuple[list[str], list[str], str]:
     timeline, verdict = DATE.sub("DATE", block[1]).split("\n\n", 1)
     beginning, last = verdict.split("\n...\n")
     return timeline.splitlines(), beginning.splitlines(), last.strip()
+
+
+def shown_exchange() -> list[str]:
+    """The exchange of an agent with the history, as README has it."""
+    block = re.search(r"^```text\n(person .*?)^```$", (PROJECT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert block, "README has no exchange"
+    return DIGITS.sub("DIGITS", block[1]).splitlines()
 
 
 def _prompts_removed() -> str:
@@ -40,6 +49,7 @@ def test_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pytest.M
     verdict = histories.abistore("--db", histories.DATABASE, "verdict", f"{LZ4.library}@{JUDGED}").strip().splitlines()
     assert verdict[: len(beginning)] == beginning
     assert verdict[-1] == last
+    assert shown_exchange() == [DIGITS.sub("DIGITS", line) for line in exchange(histories.DATABASE)]
 
 
 def test_the_demo_asks_for_what_readme_shows() -> None:
