@@ -35,9 +35,13 @@ class Asking:
         monkeypatch.setattr(process, "ANSWERS", Answers())
 
     def __call__(self, tool: str, **arguments: Any) -> Done:
-        answered = process.reply(Request(tool, arguments, self.settings), lambda said: None)
+        answered = process.reply(Request(tool, arguments, self.settings), _say)
         assert isinstance(answered, Done), answered
         return answered
+
+
+def _say(said: object) -> None:
+    """Progress is nobody's business here."""
 
 
 @pytest.fixture
@@ -62,6 +66,13 @@ def test_a_question_is_worked_on_once(asking: Asking, tool: str, arguments: dict
     first, again = asking(tool, **arguments), asking(tool, **arguments)
     assert asking.worked == 1
     assert (again.answer, again.keep) == (first.answer, first.keep)
+
+
+def test_an_answer_that_is_too_long_is_worked_on_once_too(asking: Asking) -> None:
+    asking.settings = Settings(database=asking.settings.database, max_response_units=20)
+    refused = [process.reply(Request("abi_summary", {"library": "libgeo"}, asking.settings), _say) for _ in range(2)]
+    assert [getattr(each, "code", "") for each in refused] == ["LIMIT", "LIMIT"]
+    assert asking.worked == 1
 
 
 def test_other_arguments_are_another_question(asking: Asking) -> None:

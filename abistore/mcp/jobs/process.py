@@ -59,7 +59,7 @@ def reply(request: Request, say: Say) -> Done | Failed:
         return _failed(Refusal("INTERNAL", message, "this is a defect of abistore; the server's log has the traceback"))
 
 
-def _done(request: Request, say: Say) -> Done:
+def _done(request: Request, say: Say) -> Done | Failed:
     settings = request.settings
     call = Call(
         request.tool,
@@ -75,10 +75,20 @@ def _done(request: Request, say: Say) -> Done:
         found = ANSWERS.find(question) if question else None
         if found is not None:
             return msgspec.structs.replace(found, resident=resident())
-        done = Done(_answer(request, call), call.keep, resident())
+        answered = _worked(request, call)
         if question is not None:
-            ANSWERS.keep(question, done)
-        return done
+            ANSWERS.keep(question, answered)
+        return answered
+
+
+def _worked(request: Request, call: Call) -> Done | Failed:
+    """The answer, or that it is too long; any other refusal is raised."""
+    try:
+        return Done(_answer(request, call), call.keep, resident())
+    except Refusal as refusal:
+        if refusal.code != "LIMIT":
+            raise
+        return _failed(refusal)
 
 
 def _answer(request: Request, call: Call) -> str:

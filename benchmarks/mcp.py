@@ -1,0 +1,206 @@
+"""What agents wait for, and how much they are told: every tool and resource of a store of 30 libraries x 30 releases.
+
+``python -m benchmarks.mcp [--store DATABASE]`` prints Markdown. The store is made where it is not there
+(:mod:`benchmarks.thirty`, two minutes). Every question is asked of one running server, over standard input and output,
+about a small library, one of median size, and one of 5,000 declarations.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from mcp.shared.uri_template import UriTemplate
+
+from abistore.interface import OpenStore, capture, open_store
+from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.tools.all import TOOLS
+from benchmarks.measure import machine
+from benchmarks.processes import family, resident, seconds
+from benchmarks.store import table
+from benchmarks.thirty import HUGE, fill
+from examples.agents.speaking import Speaking, Told
+from examples.more_recipes import ALL
+from examples.obtain import CACHE
+from tests.mcp.test_budgets import BUDGETS
+
+SERVER = Path(sys.executable).with_name("abistore-mcp")
+AGAIN = 5
+COLD_SECONDS, READ_SECONDS, GROWTH = 2.5, 0.05, 1.2
+"""The targets: of the first answer after the start, of a later one, and of memory from 100 to 1,000 calls."""
+
+MOST_RESOURCE = 1 << 20
+SIZES = ("small", "median", "huge")
+KIND = "func_removed"
+
+
+class Library(NamedTuple):
+    """A library of the store: its first and last versions, a name to ask for, and its last snapshot as a file."""
+
+    name: str
+    first: str
+    last: str
+    symbol: str
+    file: Path
+
+
+class Measured(NamedTuple):
+    """One question: the bytes of its answer, and the processor seconds for it when new, and when asked again."""
+
+    bytes: int | None
+    first: float
+    again: float
+
+
+class Server:
+    """A running server, and the processor seconds of it and of all processes that work for it."""
+
+    def __init__(self, database: Path) -> None:
+        self.speaking = Speaking([SERVER, "--db", database], stderr=subprocess.DEVNULL).__enter__()
+        self.speaking.call("abi_list")
+        self.cold = self._seconds()
+
+    def _seconds(self) -> float:
+        return seconds(family(self.speaking.process.pid))
+
+    def measured(self, ask: Callable[[], Told]) -> Measured:
+        """The cost of a question, and of the same question again."""
+        costs = []
+        for _ in range(1 + AGAIN):
+            before = self._seconds()
+            told = ask()
+            costs.append(self._seconds() - before)
+        answered = "error" not in told.message and not told.result.get("isError")
+        return Measured(told.bytes if answered else None, costs[0], median(costs[1:]))
+
+    def memory(self) -> tuple[int, int]:
+        """The bytes that the server holds, and those of all processes that work for it."""
+        own, *others = family(self.speaking.process.pid)
+        return resident(own), sum(map(resident, others))
+
+
+def chosen(store: OpenStore, folder: Path) -> dict[str, Library]:
+    """The smallest real library, the one of median size, and the largest synthetic one, by exports."""
+    last = {line.line.library: store.releases(line.line.library)[-1] for line in store.lines()}
+    names = sorted(ALL.keys() & last.keys(), key=lambda name: last[name].exports)
+    return {
+        size: _library(store, name, folder)
+        for size, name in zip(SIZES, (names[0], names[len(names) // 2], HUGE), strict=True)
+    }
+
+
+def _library(store: OpenStore, name: str, folder: Path) -> Library:
+    releases = store.releases(name)
+    file = folder / f"{name}.json"
+    file.write_bytes(store.export(f"{name}@latest").json)
+    symbol = min(name.spelling for name in capture(file).entries["symbol"] if name.kind == "function")
+    return Library(name, releases[0].version, releases[-1].version, symbol, file)
+
+
+def calls(library: Library, comparison: str, finding: str) -> Mapping[str, Mapping[str, Any]]:
+    """The question to each tool about a library; ``comparison`` is one of its first release with its last."""
+    return {
+        "abi_list": {"library": library.name},
+        "abi_summary": {"library": library.name},
+        "abi_history": {"library": library.name},
+        "abi_compare": {"old_input": f"{library.name}@{library.first}", "new_input": f"{library.name}@{library.last}"},
+        "abi_findings": {"comparison_id": comparison},
+        "abi_finding": {"comparison_id": comparison, "finding_id": finding},
+        "abi_symbol_history": {"library": library.name, "symbol": library.symbol},
+        "abi_gate": {"library": library.name},
+        "abi_pr_summary": {"comparison_id": comparison},
+        "abi_list_changes": {"impact": "breaking"},
+        "abi_explain_change": {"change_kind": KIND},
+        "abi_dump": {"library_path": str(library.file)},
+        "abi_help": {},
+        "abi_store_stats": {},
+    }
+
+
+def tools(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequence[str]]:
+    """A line a tool."""
+    asked = {size: _calls_of(server, library) for size, library in libraries.items()}
+    for tool in (name for name, each in TOOLS.items() if not each.writes):
+        budget = BUDGETS[tool]
+        cells = []
+        for size in SIZES:
+            cost = server.measured(partial(server.speaking.call, tool, **asked[size][tool]))
+            cells += _cells(cost, budget * 4)
+        yield (f"`{tool}`", f"{budget * 4:,}", *cells)
+
+
+def _calls_of(server: Server, library: Library) -> Mapping[str, Mapping[str, Any]]:
+    sides = {"old_input": f"{library.name}@{library.first}", "new_input": f"{library.name}@{library.last}"}
+    made = server.speaking.call("abi_compare", policy="sdk_vendor", **sides).document
+    return calls(library, made["comparison_id"], made["changes"][0]["id"])
+
+
+def resources(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequence[str]]:
+    """A line a resource."""
+    for each in RESOURCES.values():
+        cells = []
+        for size in SIZES:
+            asked = _calls_of(server, libraries[size])["abi_finding"]
+            named = {"library": libraries[size].name, "version": libraries[size].last, "page": "cli", "kind": KIND}
+            uri = UriTemplate.parse(each.uri).expand({**named, **asked})
+            cells += _cells(
+                server.measured(partial(server.speaking.ask, "resources/read", {"uri": uri})), MOST_RESOURCE
+            )
+        yield (f"`{each.uri}`", *cells)
+
+
+def _cells(cost: Measured, most: int) -> tuple[str, str, str]:
+    size = "refused" if cost.bytes is None else f"{cost.bytes:,}{'' if cost.bytes <= most else ' (too long)'}"
+    slow = "" if cost.again <= READ_SECONDS else " (too slow)"
+    return size, f"{1000 * cost.first:.0f}", f"{1000 * cost.again:.0f}{slow}"
+
+
+def growth(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequence[str]]:
+    """The memory after 100 calls and after 1,000, of all questions in turn."""
+    questions = [
+        (tool, arguments) for library in libraries.values() for tool, arguments in _calls_of(server, library).items()
+    ]
+    told = {}
+    for number, (tool, arguments) in enumerate(islice(cycle(questions), 1000), 1):
+        server.speaking.call(tool, **arguments)
+        if number in {100, 1000}:
+            told[number] = server.memory()
+    for what, few, many in zip(("the server", "the processes that work for it"), told[100], told[1000], strict=True):
+        yield what, f"{few / 1e6:.0f}", f"{many / 1e6:.0f}", f"{many / few:.2f} x", _met(many / few <= GROWTH)
+
+
+def _met(is_met: bool) -> str:
+    return "met" if is_met else "missed"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path, default=CACHE / "thirty.db", help="where the store is, or is made")
+    asked = parser.parse_args()
+    made = fill(asked.store)
+    print(f"{machine()}; {made.libraries} of 30 libraries are real, with {made.releases} real releases.\n")
+    with TemporaryDirectory() as folder, open_store(asked.store, read_only=True) as store:
+        libraries = chosen(store, Path(folder))
+        told = ", ".join(f"{size} is `{library.name}`" for size, library in libraries.items())
+        print(f"{told}. CPU milliseconds of all processes: of a new question, and of the same again.\n")
+        head = [f"{size}: {what}" for size in SIZES for what in ("bytes", "new, ms", "again, ms")]
+        server = Server(asked.store)
+        print(table(["tool", "budget, bytes", *head], tools(server, libraries)), flush=True)
+        print(table(["resource", *head], resources(server, libraries)), flush=True)
+        cold = median([server.cold, *(Server(asked.store).cold for _ in range(2))])
+        kept = _met(cold <= COLD_SECONDS)
+        print(f"First answer after the start: {cold:.2f} s of CPU; at most {COLD_SECONDS:g}: {kept}.\n")
+        head = ["process", "MB after 100 calls", "after 1,000", "growth", f"at most {GROWTH:g} x"]
+        print(table(head, growth(Server(asked.store), libraries)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
