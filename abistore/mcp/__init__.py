@@ -7,6 +7,7 @@ A call goes through these rooms, each of which knows those above it::
     answers/                     pages, cursors, units, and the parts that many answers have
     call                         what the body of a tool may use: settings, store, comparisons kept
     operands, lines, handles     what arguments mean: files and references, lines, comparisons
+    exports                      where files may be written
     tools/, resources/           one function each: arguments in, an answer or a text out
     completions, prompts/        words for arguments; what people start
     watching                     what addresses say now, for those who subscribed to them

@@ -80,6 +80,6 @@ def refusal_for(code: str, message: str, hint: str) -> Refusal:
     return Refusal(CODES.get(code, "INTERNAL"), message, hint)
 
 
-def write_disabled(what: str) -> Refusal:
-    """The refusal of a server that only reads."""
-    return Refusal("WRITE_DISABLED", f"{what}: this server only reads", WRITE)
+def write_disabled(what: str, hint: str = WRITE) -> Refusal:
+    """The refusal of a server that only reads, or writes no files."""
+    return Refusal("WRITE_DISABLED", f"{what}: this server only reads", hint)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from mcp import Client
 
 from abistore.interface import OpenStore, db_audit, db_check, open_store, reviews
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
 from tests.mcp.conftest import ERAS, Agent, fill
+from tests.mcp.test_budgets import units
+from tests.mcp.test_resources import read
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -197,3 +202,58 @@ def test_a_review_of_a_finding_is_told_wherever_it_is_found_and_moves_no_verdict
     assert reviews("libgeo", database=store) == ()
     assert writer.refused("abi_review", finding_id="0" * 20, state="seen")["code"] == "NOT_FOUND"
     assert db_check(database=store) == ()
+
+
+BUDGETS = {"abi_ingest": 700, "abi_baseline": 200, "abi_review": 150, "abi_tag": 150, "abi_delete": 150}
+"""In units of 4 bytes."""
+
+
+def test_what_is_answered_to_a_write_is_short_and_fits_its_schemas(
+    writer: Agent, store: OpenStore, libraries: dict[str, Path]
+) -> None:
+    build = {"library": "libgeo", "version": "2.0", "library_path": str(libraries["2.0"]), "against": "baseline"}
+    seen = writer("abi_compare", old_input="libgeo@1.0", new_input=str(libraries["2.0"]))
+    calls: dict[str, dict[str, Any]] = {
+        "abi_ingest": {**build, "fail_on": "never"},
+        "abi_review": {
+            "finding_id": seen["changes"][0]["id"],
+            "comparison_id": seen["comparison_id"],
+            "state": "defect",
+            "note": "mend " * 90,
+        },
+        "abi_tag": {"library": "libgeo", "version": "1.1", "tag": "lts", "note": "until " * 50},
+        "abi_baseline": {"library": "libgeo", "version": "2.0", "reason": "next " * 50},
+        "abi_delete": {
+            "library": "libgeo",
+            "version": "1.1",
+            "confirm_digest": next(one.digest for one in store.releases("libgeo") if one.version == "1.1"),
+        },
+    }
+    assert calls.keys() == BUDGETS.keys() == WRITING.keys()
+    whole = json.loads(read(writer, "abistore://schema"))["answers"]
+    listed = {tool.name: tool.output_schema or {} for tool in writer.tools()}
+    for tool, given in calls.items():
+        answered = writer.call(tool, **given)
+        assert not answered.failed, answered.text
+        assert units(answered.text) <= BUDGETS[tool], tool
+        assert list(answered.document)[:2] == ["status", "headline"]
+        for schema in (listed[tool], whole[tool]):
+            assert list(Draft202012Validator(schema).iter_errors(answered.document)) == []
+        assert set(listed[tool]["properties"]) <= set(answered.document) <= set(whole[tool]["properties"])
+    assert db_check(database=store) == ()
+
+
+def test_prompts_help_and_findings_name_what_writes_only_where_it_is(writer: Agent, modern: Agent) -> None:
+    async def asked(client: Client) -> str:
+        found = await client.get_prompt("review_release", {"library": "libgeo", "version": "1.1"})
+        return found.messages[0].content.text
+
+    assert 'abi_baseline(library="libgeo", version="1.1", reason=' in writer.ask(asked)
+    assert "abi_baseline" not in modern.ask(asked)
+    assert "DECLINED" in writer("abi_help", topic="writes")["text"]
+    assert "only reads" in modern("abi_help", topic="writes")["text"]
+    made = modern("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0")
+    one = {"finding_id": made["changes"][0]["id"], "comparison_id": made["comparison_id"]}
+    assert "abi_review" not in str(modern("abi_finding", **one)["next"])
+    reader = modern.set(allow_write=True)
+    assert "abi_review" in str(reader("abi_finding", **one)["next"])

@@ -73,7 +73,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("settings", "refusals", "questions"),
         ("answers",),
         ("call",),
-        ("operands", "lines", "handles"),
+        ("operands", "lines", "handles", "exports"),
         ("tools",),
         ("resources", "prompts"),
         ("completions", "watching"),

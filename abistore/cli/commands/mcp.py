@@ -65,7 +65,7 @@ def writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(
             "--export-root",
-            type=click.Path(file_okay=False),
+            type=click.Path(exists=True, file_okay=False),
             envvar=variable("export_root"),
             show_envvar=True,
             help="With --allow-write: the folder below which abi_dump may write files.",

@@ -32,7 +32,8 @@ _ID = re.compile(r"[0-9A-Fa-f]{4,40}")
 class Task:
     """A prompt: ``text`` names its arguments in braces, and so does ``about``, the address of what is sent with it.
 
-    ``text`` may also name stored references that are made of them: ``baseline``, ``old`` and ``new``.
+    ``text`` may also name stored references that are made of them: ``baseline``, ``old`` and ``new``. ``writing`` is
+    added where the server writes.
     """
 
     name: str
@@ -40,13 +41,15 @@ class Task:
     text: str
     about: str = ""
     arguments: tuple[str, ...] = field(default=())
+    writing: str = ""
 
-    def message(self, given: Mapping[str, str]) -> str:
+    def message(self, given: Mapping[str, str], *, allow_write: bool = False) -> str:
         """The task about what was given, each in quotes: nothing that is given can go on as a sentence of the task."""
         library = given.get("library", "")
         versions = {"old": given.get("from_version", ""), "new": given.get("to_version", "")}
         references = {"baseline": f"{library}@baseline", **{name: f"{library}@{v}" for name, v in versions.items()}}
-        return self.text.format_map({name: quoted(text) for name, text in {**references, **given}.items()})
+        text = f"{self.text} {self.writing}" if allow_write and self.writing else self.text
+        return text.format_map({name: quoted(text) for name, text in {**references, **given}.items()})
 
 
 def fault(name: str, text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -32,7 +33,7 @@ from abistore.mcp.serving.subscribers import Subscribers
 from abistore.mcp.serving.subscribing import Subscribing
 from abistore.mcp.serving.watcher import Watcher
 from abistore.mcp.settings import WRITE, Settings, absolute
-from abistore.mcp.tools.all import WRITING
+from abistore.mcp.tools.all import TO_FILE, WRITING
 from abistore.mcp.tools.declaration import Tool
 from abistore.model.words.characters import in_line
 from abistore.model.words.nearness import did_you_mean, near
@@ -42,7 +43,8 @@ class Server(ReadingServer):
     """A server whose tools work in processes that can be killed, and never fail without saying why."""
 
     def __init__(self, settings: Settings, tools: Mapping[str, Tool], jobs: Jobs | None, **described: Any) -> None:
-        self.bounds = msgspec.structs.replace(settings, database=absolute(settings.database))
+        root = settings.export_root and str(Path(settings.export_root).absolute())
+        self.bounds = msgspec.structs.replace(settings, database=absolute(settings.database), export_root=root)
         self.jobs = jobs or Jobs(settings.max_concurrency)
         self.comparisons = Comparisons(settings.history_limit)
         self.audit = Audit(settings.log_format)
@@ -103,7 +105,7 @@ class Server(ReadingServer):
         self, name: str, arguments: dict[str, Any], context: Asked | None
     ) -> tuple[CallToolResult | InputRequiredResult, Status]:
         try:
-            self._check_may_write(name)
+            self._check_may_write(name, arguments)
             found = await super().call_tool(name, arguments, context)
             return found, "asked" if isinstance(found, InputRequiredResult) else "ok"
         except Refusal as error:
@@ -114,11 +116,14 @@ class Server(ReadingServer):
             refusal, paths([arguments, self.bounds.database])
         ), "timeout" if refusal.code == "TIMEOUT" else "error"
 
-    def _check_may_write(self, name: str) -> None:
-        """Raises :class:`Refusal` for a tool that writes where the server only reads, or the token is for reading."""
+    def _check_may_write(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Raises :class:`Refusal` for what writes where the server only reads, or the token is for reading."""
+        to_file = arguments.get(TO_FILE) is not None and name == "abi_dump"
         if name in WRITING and not self.bounds.allow_write:
             raise write_disabled(name)
-        if name in self.writing and not asker().may_write:
+        if to_file and name not in self.writing:
+            raise write_disabled(f"{name} with {TO_FILE}", "start the server with --allow-write and --export-root")
+        if (name in WRITING or to_file) and not asker().may_write:
             hint = f"ask with a token of the scope {WRITE}: `abistore mcp token --write`"
             raise Refusal("WRITE_DISABLED", f"{name}: this token is for reading", hint)
 

@@ -20,6 +20,7 @@ from abistore.mcp.tools.summary import abi_summary
 from abistore.mcp.tools.symbols import abi_symbol_history
 from abistore.mcp.tools.writing.baselines import abi_baseline
 from abistore.mcp.tools.writing.deleting import abi_delete
+from abistore.mcp.tools.writing.exporting import abi_dump as _dump_to_file
 from abistore.mcp.tools.writing.ingesting import abi_ingest
 from abistore.mcp.tools.writing.reviewing import abi_review
 from abistore.mcp.tools.writing.tagging import abi_tag
@@ -45,10 +46,15 @@ TOOLS: Mapping[str, Tool] = {
 }
 """The tools that every server has: they only read."""
 
+TO_FILE = "output_path"
+"""The argument of ``abi_dump`` by which it writes a file; a server has it with ``--export-root``, too."""
+
 WRITING: Mapping[str, Tool] = {tool.name: tool for tool in (abi_ingest, abi_baseline, abi_review, abi_tag, abi_delete)}
 """The tools that write; a server has them with ``--allow-write``."""
 
 
 def tools_of(settings: Settings) -> Mapping[str, Tool]:
     """The tools of a server that is started with these settings."""
-    return {**TOOLS, **WRITING} if settings.allow_write else TOOLS
+    if not settings.allow_write:
+        return TOOLS
+    return {**TOOLS, **({abi_dump.name: _dump_to_file} if settings.export_root else {}), **WRITING}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -41,6 +41,7 @@ class DumpAnswer(Answer, frozen=True, kw_only=True):
     digest: str
     build_id: str | None
     bytes: int
+    output_path: str | None = None
     not_checked: tuple[Gap, ...] = ()
     snapshot: Any = None
     warnings: tuple[str, ...] = ()
@@ -62,17 +63,37 @@ def abi_dump(
 
     Nothing is written. To judge a file, give its path to abi_compare directly.
     """
+    return dump_answer(read_library(call, library_path, headers, include_dirs, (version, language)), inline=inline)
+
+
+class ReadLibrary(NamedTuple):
+    """A library that was read; ``unread`` where headers were named, which were not."""
+
+    made: Dump
+    path: Path
+    unread: bool
+
+
+def read_library(
+    call: Call,
+    library_path: str,
+    headers: list[str] | None,
+    include_dirs: list[str] | None,
+    said: tuple[str, str],
+) -> ReadLibrary:
+    """The snapshot of a library; ``said`` are its version and language. Raises :class:`Refusal`."""
+    version, language = said
     path = file(call.settings, library_path, "library_path")
     check_language(language)
     check_headers(call.settings, headers or (), "headers")
     check_folders(include_dirs or (), "include_dirs")
     options = ExtractOptions(version=version, max_bytes=call.settings.max_file_size, progress=call.progress)
-    made = dump(path, options=options)
-    unread = bool(headers or include_dirs)
-    return _answer(made, path, inline, unread)
+    return ReadLibrary(dump(path, options=options), path, bool(headers or include_dirs))
 
 
-def _answer(made: Dump, path: Path, inline: bool, unread: bool) -> DumpAnswer:
+def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
+    """What is told of a library that was read."""
+    made, path, unread = read
     summary = _summary(made)
     length = units(made.json)
     seen = [evidence for evidence in made.snapshot.evidence if evidence.state == "missing" and evidence.reason]

@@ -183,7 +183,12 @@ def _from_store(call: Call, finding_id: str, level: Literal["summary", "normal",
 
 def _with_review(call: Call, answer: FindingAnswer, library: str) -> FindingAnswer:
     said = reviewed(call, library).get(answer.finding.id)
-    return msgspec.structs.replace(answer, finding=msgspec.structs.replace(answer.finding, review=said))
+    finding = msgspec.structs.replace(answer.finding, review=said)
+    review = asking(
+        "abi_review", finding_id=finding.id, state="seen", comparison_id=call.arguments.get("comparison_id")
+    )
+    after = (answer.next[0], review) if call.settings.allow_write else answer.next
+    return msgspec.structs.replace(answer, finding=finding, next=after)
 
 
 def _finding(
