@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 
 from abistore.mcp.transports.tokens import add
 from tests.mcp.conftest import Asked, Era
@@ -24,6 +25,12 @@ from tests.mcp.conftest import Asked, Era
 LAUNCH = ["-c", "from abistore.cli.mcp import main; main()"]
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 MODERN = "2026-07-28"
+META = {
+    PROTOCOL_VERSION_META_KEY: MODERN,
+    CLIENT_INFO_META_KEY: {"name": "probe", "version": "1"},
+    CLIENT_CAPABILITIES_META_KEY: {},
+}
+"""What a request without a handshake has beside its parameters."""
 
 
 @dataclass
@@ -48,12 +55,12 @@ class Served:
         assert opened.status_code == 200, opened.text
         return opened.headers["mcp-session-id"]
 
-    async def ask(self, asked: Asked, era: Era, subject: str = "reader") -> Any:
-        """What a coroutine gives that talks to the server by the SDK's client."""
+    async def ask(self, asked: Asked, era: Era, subject: str = "reader", **options: Any) -> Any:
+        """What a coroutine gives that talks to the server by the SDK's client, which has ``options``."""
         header = {"Authorization": f"Bearer {self.tokens[subject]}"}
         async with (
             httpx2.AsyncClient(headers=header, timeout=60) as http,
-            Client(streamable_http_client(self.url, http_client=http), mode=era) as client,
+            Client(streamable_http_client(self.url, http_client=http), mode=era, **options) as client,
         ):
             return await asked(client)
 

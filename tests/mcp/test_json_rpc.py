@@ -11,16 +11,11 @@ from typing import Any
 
 import httpx2
 import pytest
-from mcp.types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp.types import PROTOCOL_VERSION_META_KEY
 
-from tests.mcp.over_http import INITIALIZE, LAUNCH, MODERN, Served, result, served
+from tests.mcp.over_http import INITIALIZE, LAUNCH, META, MODERN, Served, result, served
 
 PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
-META = {
-    PROTOCOL_VERSION_META_KEY: MODERN,
-    CLIENT_INFO_META_KEY: {"name": "probe", "version": "1"},
-    CLIENT_CAPABILITIES_META_KEY: {},
-}
 NOTHING = "no answer"
 
 

@@ -14,6 +14,7 @@ import msgspec
 from mcp import MCPError
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
+from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 
 from abistore import __version__
@@ -77,6 +78,11 @@ class Server(ReadingServer):
     def warn(self, text: str) -> None:
         """Tell in the log what is wrong with the server, without folders of this machine."""
         self.audit.warn(without_folders(text, paths([self.bounds.database])))
+
+    async def list_tools(self) -> list[ListedTool]:
+        """All tools that whoever asks may call."""
+        listed = await super().list_tools()
+        return listed if asker().may_write else [tool for tool in listed if tool.name not in self.writing]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Asked | None = None
