@@ -190,17 +190,21 @@ def notices(summary: Summary) -> int:
     return summary.total_changes - (summary.breaking + summary.api_breaks + summary.risk_changes + summary.compatible)
 
 
-def counts(report: Report) -> str:
-    """How many findings have each impact, how many are suppressed, and the exit code."""
-    summary = report.summary
+def numbers(summary: Summary) -> str:
+    """How many findings have each impact, worst first; empty if there are none."""
     found = (
         (summary.breaking, "breaking", "breaking"),
         (summary.api_breaks, "source break", ""),
         (summary.risk_changes, "risk", ""),
         (summary.compatible, "compatible", "compatible"),
         (notices(summary), "notice", ""),
-        (report.suppressed_count, "suppressed", "suppressed"),
     )
-    said = ", ".join(counted(*each) for each in found if each[0]) or "no changes"
+    return ", ".join(counted(*each) for each in found if each[0])
+
+
+def counts(report: Report) -> str:
+    """How many findings have each impact, how many are suppressed, and the exit code."""
+    suppressed = f"{report.suppressed_count} suppressed" if report.suppressed_count else ""
+    said = ", ".join(filter(None, (numbers(report.summary), suppressed))) or "no changes"
     gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
     return f"{said}{gaps}; exit code {report.exit_code}"

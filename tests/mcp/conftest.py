@@ -46,7 +46,7 @@ class Answered:
 
     @property
     def text(self) -> str:
-        (block,) = self.result.content
+        block, *_ = self.result.content
         assert isinstance(block, TextContent)
         return block.text
 

@@ -12,7 +12,14 @@ from abistore.mcp.prompts.all import TASKS
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 
-PLACES = {"library": "libgeo", "version": "2.0", "page": "cli", "kind": "func_removed", "finding_id": "abc123"}
+PLACES = {
+    "library": "libgeo",
+    "version": "2.0",
+    "page": "cli",
+    "kind": "func_removed",
+    "finding_id": "abc123",
+    "digest": "0" * 32,
+}
 TEXTS = {**PLACES, "new_input": "libgeo@2.0", "from_version": "1.0", "to_version": "2.0"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,8 +14,12 @@ from mcp.types import PromptReference
 
 from abistore.interface import IngestPlan, open_store
 from abistore.mcp.prompts.all import TASKS
+from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.resources.pages import PAGES
+from abistore.mcp.resources.text import MOST_BYTES, Part, paged
+from abistore.mcp.serving.reading import matched
+from tests.build import build_library
 from tests.mcp.conftest import Agent, fill
 
 
@@ -61,6 +66,8 @@ def test_every_resource_is_listed_with_what_it_is(agent: Agent) -> None:
     assert {each.uri for each in fixed} >= {"abistore://libraries", "abistore://schema", "abistore://latest/summary"}
     for each in (*fixed, *templates):
         assert each.description
+        assert each.annotations.audience
+        assert 0 <= each.annotations.priority <= 1
         assert each.mime_type in {"application/json", "text/markdown", "application/sarif+json", "text/html"}
 
 
@@ -113,6 +120,74 @@ def test_a_comparison_that_was_never_made_is_not_made_by_reading(agent: Agent) -
     code, message = unread(agent.set(), f"abistore://comparisons/{identity}/report.json")
     assert code == -32602
     assert "not judged" in message
+
+
+def test_the_last_gate_is_told_and_whoever_subscribed_hears_of_it(agent: Agent) -> None:
+    uri = "abistore://latest/gates"
+    code, message = unread(agent, uri)
+    assert (code, "call abi_gate" in message) == (-32602, True)
+    answer = agent("abi_gate", library="libgeo")
+    assert json.loads(read(agent, uri)) == answer
+    assert agent.server.gate == agent.call("abi_gate", library="libgeo").text.encode()
+
+
+def test_a_dump_is_linked_and_read_by_its_address(agent: Agent, libraries: dict[str, Path]) -> None:
+    answered = agent.call("abi_dump", library_path=str(libraries["1.0"]))
+    _, link = answered.result.content
+    assert (link.type, link.uri) == ("resource_link", answered.document["snapshot_uri"])
+    snapshot = read(agent, link.uri)
+    assert (json.loads(snapshot)["format"], len(snapshot.encode())) == ("abistore-snapshot", link.size)
+    assert unread(agent.set(), link.uri)[0] == -32602
+
+
+LONG = "\u00e9\u20ac\U0001f600" * 300_000
+
+
+@pytest.mark.parametrize("text", ["x" * MOST_BYTES, LONG, LONG + "x" * (3 * MOST_BYTES)])
+def test_pages_of_a_long_text_are_the_text_byte_for_byte(text: str) -> None:
+    told = paged(text, Part("abistore://a"))
+    if len(text.encode()) == MOST_BYTES:
+        assert told == text
+        return
+    index = json.loads(told)
+    parts = [(page, matched(page["uri"].replace("abistore://a", "abistore://libraries"))) for page in index["pages"]]
+    found = [paged(text, part[2]) for _, part in parts if part]
+    assert [len(page.encode()) for page in found] == [page["bytes"] for page in index["pages"]]
+    assert max(len(page.encode()) for page in found) <= MOST_BYTES
+    assert "".join(found) == text
+    assert index["sha256"] == sha256(text.encode()).hexdigest()
+
+
+def test_a_page_of_another_text_or_place_is_refused() -> None:
+    for part in (Part("abistore://a", 1, ""), Part("abistore://a", 0, "0" * 12), Part("abistore://a", 1 << 30, "")):
+        with pytest.raises(Refusal):
+            paged(LONG, part)
+
+
+def test_a_long_resource_is_listed_in_pages(modern: Agent, tmp_path: Path) -> None:
+    source = "".join(f"int f{number}_{'x' * 200}(void) {{ return 0; }}\n" for number in range(3_000))
+    database = tmp_path / "long.db"
+    with open_store(database, create=True) as store:
+        store.ingest(build_library(source, soname="liblong.so.1", name="liblong.so"), IngestPlan(version="1"))
+        whole = store.export("liblong@1").json.decode()
+    agent = modern.set(database=str(database))
+    uri = "abistore://libraries/liblong/releases/1/snapshot.json"
+    index = json.loads(read(agent, uri))
+    assert (index["status"], index["bytes"]) == ("index", len(whole.encode()))
+    assert len(index["pages"]) > 1
+    assert "".join(read(agent, page["uri"]) for page in index["pages"]) == whole
+
+
+@pytest.mark.parametrize(
+    ("uri", "ttl"),
+    [("abistore://docs/cli", 86_400_000), ("abistore://libraries", 0), ("abistore://latest/summary", 0)],
+)
+def test_a_client_is_told_how_long_a_text_lasts(uri: str, ttl: int, judged: Agent) -> None:
+    async def asked(client: Client) -> Any:
+        return await client.read_resource(uri)
+
+    found = judged.ask(asked)
+    assert (found.ttl_ms, found.cache_scope) == (ttl, "private")
 
 
 def test_the_pages_of_documentation_are_read(agent: Agent) -> None:

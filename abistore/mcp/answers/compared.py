@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.interface import Evidence, Report, Side, Summary
 from abistore.mcp.answers.answer import asking, brief
+from abistore.report.wording import numbers
 
 MOST_GAPS = 4
 
@@ -33,14 +34,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def counts(summary: Summary) -> str:
-    """The numbers of findings, worst first: ``2 breaking, 1 compatible``."""
-    named = (
-        (summary.breaking, "breaking"),
-        (summary.api_breaks, "api_break"),
-        (summary.risk_changes, "risk"),
-        (summary.compatible, "compatible"),
-    )
-    return ", ".join(f"{count} {name}" for count, name in named if count) or "no changes"
+    """The numbers of findings, worst first, as reports have them: ``2 breaking, 28 risks``."""
+    return numbers(summary) or "no changes"
 
 
 def headline(report: Report) -> str:

@@ -21,6 +21,7 @@ from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, d
 from abistore.mcp.jobs.remembering import Answers, question_of
 from abistore.mcp.refusals import Refusal, refusal_of
 from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.resources.text import PART, Part, paged
 from abistore.mcp.tools.all import tools_of
 from abistore.mcp.watching import WATCH, seen
 
@@ -105,7 +106,9 @@ def _answer(request: Request, call: Call) -> str:
         return encoded(candidates(call, **request.arguments)).decode()
     if request.tool == WATCH:
         return encoded(seen(call, **request.arguments)).decode()
-    return RESOURCES[request.tool](call, **request.arguments)
+    arguments = dict(request.arguments)
+    part = msgspec.convert(arguments.pop(PART), Part)
+    return paged(RESOURCES[request.tool](call, **arguments), part)
 
 
 def _check_length(answer: str, most: int) -> None:

@@ -10,10 +10,9 @@ from abistore.mcp.call import Call
 from abistore.mcp.handles import report_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import MARKDOWN, resource
-from abistore.mcp.resources.text import short
 
 
-@resource("abistore://comparisons/{comparison_id}/summary")
+@resource("abistore://comparisons/{comparison_id}/summary", lasts=True)
 def comparison_summary(call: Call, *, comparison_id: str) -> str:
     """The verdict of a comparison, counts, and what was not checked."""
     report = _report(call, comparison_id)
@@ -28,31 +27,31 @@ def comparison_summary(call: Call, *, comparison_id: str) -> str:
     return as_text(told)
 
 
-@resource("abistore://comparisons/{comparison_id}/report.json")
+@resource("abistore://comparisons/{comparison_id}/report.json", lasts=True)
 def comparison_report(call: Call, *, comparison_id: str) -> str:
     """The whole report of a comparison, as `abistore compare --json`."""
     return _written(call, comparison_id, "json")
 
 
-@resource("abistore://comparisons/{comparison_id}/report.md", MARKDOWN)
+@resource("abistore://comparisons/{comparison_id}/report.md", MARKDOWN, lasts=True)
 def comparison_page(call: Call, *, comparison_id: str) -> str:
     """The same as a page."""
     return _written(call, comparison_id, "markdown")
 
 
-@resource("abistore://comparisons/{comparison_id}/report.sarif", "application/sarif+json")
+@resource("abistore://comparisons/{comparison_id}/report.sarif", "application/sarif+json", lasts=True)
 def comparison_sarif(call: Call, *, comparison_id: str) -> str:
     """The same as SARIF."""
     return _written(call, comparison_id, "sarif")
 
 
-@resource("abistore://comparisons/{comparison_id}/report.html", "text/html")
+@resource("abistore://comparisons/{comparison_id}/report.html", "text/html", lasts=True)
 def comparison_html(call: Call, *, comparison_id: str) -> str:
     """The same as HTML."""
     return _written(call, comparison_id, "html")
 
 
-@resource("abistore://comparisons/{comparison_id}/findings/{finding_id}")
+@resource("abistore://comparisons/{comparison_id}/findings/{finding_id}", lasts=True)
 def comparison_finding(call: Call, *, comparison_id: str, finding_id: str) -> str:
     """One finding of a comparison."""
     report = _report(call, comparison_id)
@@ -69,4 +68,4 @@ def _report(call: Call, comparison_id: str) -> Report:
 
 
 def _written(call: Call, comparison_id: str, format: str) -> str:
-    return short(render(_report(call, comparison_id), format, Style()))
+    return render(_report(call, comparison_id), format, Style())

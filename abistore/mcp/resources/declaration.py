@@ -15,11 +15,17 @@ JSON, MARKDOWN = "application/json", "text/markdown"
 
 @dataclass(frozen=True, slots=True)
 class ReadableResource:
-    """A resource, or all those whose addresses fit ``uri``, an RFC 6570 template."""
+    """A resource, or all those whose addresses fit ``uri``, an RFC 6570 template.
+
+    ``priority`` is how much a client should want it, from 0 to 1. What ``lasts`` always has the same text: its address
+    has a digest, or it comes with the package.
+    """
 
     read: Read
     uri: str
     mime: str
+    priority: float = 0.5
+    lasts: bool = False
 
     @property
     def name(self) -> str:
@@ -41,6 +47,8 @@ class ReadableResource:
         return self.read(call, **arguments)
 
 
-def resource(uri: str, mime: str = JSON) -> Callable[[Read], ReadableResource]:
+def resource(
+    uri: str, mime: str = JSON, *, priority: float = 0.5, lasts: bool = False
+) -> Callable[[Read], ReadableResource]:
     """Declare a function as a resource, whose docstring is what clients are told."""
-    return lambda read: ReadableResource(read, uri, mime)
+    return lambda read: ReadableResource(read, uri, mime, priority, lasts)

@@ -8,13 +8,13 @@ from abistore.mcp.answers.units import as_text
 from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import MARKDOWN, resource
-from abistore.mcp.resources.text import document, short
+from abistore.mcp.resources.text import document
 from abistore.model.words.characters import in_line
 
 HEAD = "| version | date | against previous | against baseline | not checked |\n|---|---|---|---|---|"
 
 
-@resource("abistore://libraries")
+@resource("abistore://libraries", priority=0.9)
 def libraries(call: Call) -> str:
     """All lines that are stored, as `abistore list --json`."""
     with call.store() as store:
@@ -35,11 +35,11 @@ def history(call: Call, *, library: str) -> str:
         return document({"histories": store.history(library, judge=False)})
 
 
-@resource("abistore://libraries/{library}/history.md", MARKDOWN)
+@resource("abistore://libraries/{library}/history.md", MARKDOWN, priority=0.8)
 def history_page(call: Call, *, library: str) -> str:
     """The same as a page."""
     with call.store() as store:
-        return short("\n\n".join(map(_timeline, store.history(library, judge=False))))
+        return "\n\n".join(map(_timeline, store.history(library, judge=False)))
 
 
 @resource("abistore://libraries/{library}/baseline")
@@ -52,13 +52,13 @@ def baseline(call: Call, *, library: str) -> str:
 @resource("abistore://libraries/{library}/releases/{version}/verdict")
 def verdict(call: Call, *, library: str, version: str) -> str:
     """The verdict about a release against the one before, where it was given."""
-    return short(render(_remembered(call, library, version).report, "json", Style()))
+    return render(_remembered(call, library, version).report, "json", Style())
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict.md", MARKDOWN)
 def verdict_page(call: Call, *, library: str, version: str) -> str:
     """The same as a page."""
-    return short(render(_remembered(call, library, version).report, "markdown", Style()))
+    return render(_remembered(call, library, version).report, "markdown", Style())
 
 
 @resource("abistore://libraries/{library}/releases/{version}/summary")
@@ -71,10 +71,10 @@ def summary(call: Call, *, library: str, version: str) -> str:
 def snapshot(call: Call, *, library: str, version: str) -> str:
     """The snapshot of a release, as `abistore export` writes it."""
     with call.store() as store:
-        return short(store.export(f"{library}@{version}").json.decode())
+        return store.export(f"{library}@{version}").json.decode()
 
 
-@resource("abistore://latest/summary")
+@resource("abistore://latest/summary", priority=1.0)
 def latest_summary(call: Call) -> str:
     """The verdict about the release that was stored last, in a few words."""
     return _summary(_remembered(call, *_latest(call)))
@@ -85,6 +85,22 @@ def latest_report(call: Call) -> str:
     """The verdict about the release that was stored last."""
     library, version = _latest(call)
     return verdict(call, library=library, version=version)
+
+
+@resource("abistore://latest/gates")
+def latest_gates(call: Call) -> str:
+    """What abi_gate answered last in this server."""
+    if call.kept is None:
+        raise Refusal("NOT_FOUND", "no gate was asked for in this server", "call abi_gate")
+    return call.kept.decode()
+
+
+@resource("abistore://dumps/{digest}/snapshot.json", lasts=True)
+def dumped(call: Call, *, digest: str) -> str:
+    """The snapshot of a file that abi_dump read in this server."""
+    if call.kept is None:
+        raise Refusal("NOT_FOUND", f"no dump {digest[:32]} is kept", "call abi_dump again")
+    return call.kept.decode()
 
 
 def _latest(call: Call) -> tuple[str, str]:

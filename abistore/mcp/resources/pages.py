@@ -33,14 +33,14 @@ def folder() -> Path:
     return installed if installed.is_dir() else package.parent / "docs"
 
 
-@resource("abistore://schema")
+@resource("abistore://schema", priority=0.2, lasts=True)
 def schema(call: Call) -> str:
     """The version of this surface, and the whole schema of each tool's answers."""
     answers = {name: output_schema(tool.answer_type()) for name, tool in tools_of(call.settings).items()}
     return encoded({"status": "ok", "surface_version": SURFACE, "answers": answers}).decode()
 
 
-@resource("abistore://docs/{page}", MARKDOWN)
+@resource("abistore://docs/{page}", MARKDOWN, priority=0.2, lasts=True)
 def docs(call: Call, *, page: str) -> str:
     """A page: cli, exit-codes, mapping, policies, reference, suppressions, tools, verdicts."""
     if page not in PAGES:
@@ -48,7 +48,7 @@ def docs(call: Call, *, page: str) -> str:
     return (folder() / PAGES[page]).read_text()
 
 
-@resource("abistore://docs/kinds/{kind}", MARKDOWN)
+@resource("abistore://docs/kinds/{kind}", MARKDOWN, priority=0.2, lasts=True)
 def kind(call: Call, *, kind: str) -> str:
     """A kind of change: what happens, why, how to avoid it, and an example."""
     try:

@@ -13,18 +13,20 @@ import anyio
 import msgspec
 from mcp import MCPError
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
+from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, ResourceLink, TextContent
 from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 
 from abistore import __version__
-from abistore.mcp.jobs.messages import Request
+from abistore.mcp.jobs.messages import Done, Request
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.questions import Question
 from abistore.mcp.refusals import Refusal, write_disabled
+from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.serving.asker import Asked, actor, asker, client
 from abistore.mcp.serving.audit import Audit, AuditedCall, Status
-from abistore.mcp.serving.comparisons import Comparisons
+from abistore.mcp.serving.caching import HINTS, hint
+from abistore.mcp.serving.comparisons import Comparisons, Kept
 from abistore.mcp.serving.deciding import Find, cannot_ask
 from abistore.mcp.serving.envelope import failed, invalid, paths, without_folders
 from abistore.mcp.serving.logs import configure
@@ -48,6 +50,8 @@ class Server(ReadingServer):
         self.bounds = msgspec.structs.replace(settings, database=absolute(settings.database), export_root=root)
         self.jobs = jobs or Jobs(settings.max_concurrency)
         self.comparisons = Comparisons(settings.history_limit)
+        self.dumps = Kept(settings.history_limit)
+        self.gate: bytes | None = None
         self.audit = Audit(settings.log_format)
         configure(settings.log_level)
         self.writing = {name for name, tool in tools.items() if tool.writes}
@@ -60,10 +64,12 @@ class Server(ReadingServer):
             tools=served_tools,
             lifespan=self._living,
             subscriptions=self.subscribers.bus,
+            cache_hints=HINTS,
             **described,
         )
         self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
         Subscribing(self.subscribers, self.watcher).install(self)
+        self.middleware.append(hint)
 
     @asynccontextmanager
     async def _living(self, server: object) -> AsyncIterator[None]:
@@ -180,11 +186,25 @@ class Server(ReadingServer):
             who = f"{request.actor}, a person agreed" if decided.text else request.actor
             request = msgspec.structs.replace(request, decided=decided, actor=who)
         done = await self.jobs.run(request, advance)
-        if done.keep is not None:
+        links = await self._keep(tool, done)
+        text = TextContent(type="text", text=done.answer)
+        return CallToolResult(content=[text, *links], structured_content=json.loads(done.answer))
+
+    async def _keep(self, tool: str, done: Done) -> list[ResourceLink]:
+        """Keep what later calls ask for; links to what can be read now."""
+        if tool == "abi_gate":
+            self.gate = done.answer.encode()
+            await self.subscribers.tell(self.subscribers.addresses & {RESOURCES["latest_gates"].uri}, lists=False)
+        if done.keep is None:
+            return []
+        if tool != "abi_dump":
             self.comparisons.keep(*done.keep)
-        return CallToolResult(
-            content=[TextContent(type="text", text=done.answer)], structured_content=json.loads(done.answer)
-        )
+            return []
+        self.dumps.keep(*done.keep)
+        found = RESOURCES["dumped"]
+        uri = found.uri.replace("{digest}", done.keep[0])
+        size = len(done.keep[1])
+        return [ResourceLink(type="resource_link", uri=uri, name="snapshot.json", mime_type=found.mime, size=size)]
 
 
 def _sent(result: CallToolResult | InputRequiredResult | None) -> tuple[str, int]:

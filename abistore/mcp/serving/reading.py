@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+import msgspec
 from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.lowlevel.helper_types import ReadResourceContents
@@ -14,6 +16,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.shared.uri_template import UriTemplate
 from mcp.types import (
     INVALID_PARAMS,
+    Annotations,
     Completion,
     CompletionArgument,
     CompletionContext,
@@ -27,6 +30,7 @@ from mcp.types import (
     Resource,
     ResourceTemplate,
     ResourceTemplateReference,
+    Role,
     TextContent,
     TextResourceContents,
 )
@@ -38,14 +42,16 @@ from abistore.mcp.prompts.all import TASKS
 from abistore.mcp.prompts.declaration import ARGUMENTS, LONGEST, Task, fault
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.all import RESOURCES
-from abistore.mcp.resources.declaration import ReadableResource
-from abistore.mcp.serving.comparisons import Comparisons
+from abistore.mcp.resources.declaration import JSON, ReadableResource
+from abistore.mcp.resources.text import INDEX, PART, Part
+from abistore.mcp.serving.comparisons import Comparisons, Kept
 from abistore.mcp.serving.envelope import paths, without_folders
 from abistore.mcp.settings import Settings
 from abistore.mcp.watching import WATCH, Look, decode_seen
 from abistore.model.words.characters import in_line
 
 NOTHING: Mapping[str, str] = {}
+_PAGE = re.compile(r"offset=([0-9]{1,12})(?:&digest=([0-9a-f]{12}))?")
 MESSAGE = 1_000
 """How many characters a message of an error has at most."""
 
@@ -56,11 +62,19 @@ class ReadingServer(MCPServer[Any]):
     bounds: Settings
     jobs: Jobs
     comparisons: Comparisons
+    dumps: Kept
+    gate: bytes | None
 
     async def list_resources(self) -> list[Resource]:
         """Those with an address of their own, and a page for each library that is stored: the first hundred."""
         fixed = [
-            Resource(uri=each.uri, name=each.name, description=each.description, mime_type=each.mime)
+            Resource(
+                uri=each.uri,
+                name=each.name,
+                description=each.description,
+                mime_type=each.mime,
+                annotations=annotated(each),
+            )
             for each in RESOURCES.values()
             if not each.is_template
         ]
@@ -69,7 +83,13 @@ class ReadingServer(MCPServer[Any]):
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Those whose address has variables."""
         return [
-            ResourceTemplate(uri_template=each.uri, name=each.name, description=each.description, mime_type=each.mime)
+            ResourceTemplate(
+                uri_template=each.uri,
+                name=each.name,
+                description=each.description,
+                mime_type=each.mime,
+                annotations=annotated(each),
+            )
             for each in RESOURCES.values()
             if each.is_template
         ]
@@ -78,24 +98,34 @@ class ReadingServer(MCPServer[Any]):
         self, uri: Any, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """The text at an address. Raises :class:`ResourceError`."""
-        found = _matched(str(uri))
+        found = matched(str(uri))
         if found is None:
             raise ResourceNotFoundError(f"Unknown resource: {in_line(str(uri), LONGEST)}")
-        resource, arguments = found
+        resource, arguments, part = found
         try:
-            done = await self.jobs.run(Request(resource.name, arguments, self.bounds, self.kept_for(arguments)))
+            kept = self.kept_of(resource, arguments)
+            given = {**arguments, PART: msgspec.to_builtins(part)}
+            done = await self.jobs.run(Request(resource.name, given, self.bounds, kept))
         except Refusal as refusal:
             kind = ResourceNotFoundError if refusal.code in {"NOT_FOUND", "INVALID_ARGUMENT"} else ResourceError
             said = f"{refusal.message}: {refusal.hint}" if refusal.hint else refusal.message
             raise kind(in_line(without_folders(said, paths([self.bounds.database])), MESSAGE)) from refusal
-        return [ReadResourceContents(content=done.answer, mime_type=resource.mime)]
+        listed = done.answer.startswith(INDEX)
+        mime = JSON if listed else resource.mime if part.offset is None else "text/plain"
+        return [ReadResourceContents(content=done.answer, mime_type=mime)]
 
     async def look(self, mark: str, uris: Collection[str]) -> Look:
         """What addresses say now; unknown ones say nothing. Raises :class:`Refusal`."""
-        found = {uri: _matched(uri) for uri in uris}
+        found = {uri: matched(uri) for uri in uris}
         asked = {uri: (one[0].name, one[1]) for uri, one in found.items() if one is not None}
         done = await self.jobs.run(Request(WATCH, {"mark": mark, "addresses": asked}, self.bounds))
         return decode_seen(done.answer)
+
+    def kept_of(self, resource: ReadableResource, arguments: Mapping[str, Any]) -> bytes | None:
+        """What the server keeps of what a resource tells. Raises :class:`Refusal`."""
+        if resource.name == "latest_gates":
+            return self.gate
+        return self.dumps.get(arguments["digest"]) if resource.name == "dumped" else self.kept_for(arguments)
 
     def kept_for(self, arguments: Mapping[str, Any]) -> bytes | None:
         """The report of the comparison that arguments name, where it is kept. Raises :class:`Refusal`."""
@@ -167,21 +197,34 @@ def _page_of(library: str) -> Resource:
     page = RESOURCES["history_page"]
     uri = UriTemplate.parse(page.uri).expand({"library": library})
     shown = in_line(library, LONGEST)
-    return Resource(uri=uri, name=shown, description="The releases of a library, with verdicts.", mime_type=page.mime)
+    told = "The releases of a library, with verdicts."
+    return Resource(uri=uri, name=shown, description=told, mime_type=page.mime, annotations=annotated(page))
 
 
 def _argument(name: str) -> PromptArgument:
     return PromptArgument(name=name, description=ARGUMENTS[name], required=True)
 
 
-def _matched(uri: str) -> tuple[ReadableResource, dict[str, Any]] | None:
+def matched(uri: str) -> tuple[ReadableResource, dict[str, Any], Part] | None:
+    """The resource at an address, what the address says of it, and which part of it is asked for."""
+    address, _, asked = uri.partition("?")
+    page = _PAGE.fullmatch(asked)
+    if asked and page is None:
+        return None
+    part = Part(address, int(page[1]), page[2] or "") if page else Part(address)
     for resource in RESOURCES.values():
-        if not resource.is_template and resource.uri == uri:
-            return resource, {}
-        found = UriTemplate.parse(resource.uri).match(uri) if resource.is_template else None
+        if not resource.is_template and resource.uri == address:
+            return resource, {}, part
+        found = UriTemplate.parse(resource.uri).match(address) if resource.is_template else None
         if found is not None:
-            return resource, dict(found)
+            return resource, dict(found), part
     return None
+
+
+def annotated(resource: ReadableResource) -> Annotations:
+    """For whom a resource is, and how much it matters: people read pages, agents read all."""
+    read_by: list[Role] = ["assistant"] if resource.mime.endswith("json") else ["user", "assistant"]
+    return Annotations(audience=read_by, priority=resource.priority)
 
 
 def _given(task: Task, arguments: Mapping[str, Any]) -> dict[str, str]:

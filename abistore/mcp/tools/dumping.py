@@ -20,6 +20,9 @@ from abistore.mcp.tools.parameters import Language, Paths, described
 from abistore.model.digest import snapshot_digest
 from abistore.model.words.counting import counted
 
+MOST_KEPT = 16 << 20
+"""The longest snapshot that the server keeps, in bytes: longer ones `abistore dump` writes to a file."""
+
 
 class DumpSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A snapshot in numbers; ``evidence`` says how much each facet could see."""
@@ -35,7 +38,7 @@ class DumpSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DumpAnswer(Answer, frozen=True, kw_only=True):
-    """A library's snapshot in numbers, and whole where that was asked for and is short."""
+    """A library's snapshot in numbers, where it is read, and whole where that was asked for and is short."""
 
     summary: DumpSummary
     digest: str
@@ -44,6 +47,7 @@ class DumpAnswer(Answer, frozen=True, kw_only=True):
     output_path: str | None = None
     not_checked: tuple[Gap, ...] = ()
     snapshot: Any = None
+    snapshot_uri: str = ""
     warnings: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
 
@@ -88,7 +92,10 @@ def read_library(
     check_headers(call.settings, headers or (), "headers")
     check_folders(include_dirs or (), "include_dirs")
     options = ExtractOptions(version=version, max_bytes=call.settings.max_file_size, progress=call.progress)
-    return ReadLibrary(dump(path, options=options), path, bool(headers or include_dirs))
+    made = dump(path, options=options)
+    if len(made.json) <= MOST_KEPT:
+        call.keep = snapshot_digest(made.snapshot).hex(), made.json
+    return ReadLibrary(made, path, bool(headers or include_dirs))
 
 
 def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
@@ -98,14 +105,16 @@ def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
     length = units(made.json)
     seen = [evidence for evidence in made.snapshot.evidence if evidence.state == "missing" and evidence.reason]
     missing = [f"{evidence.facet} could not be seen: {evidence.detail or evidence.reason}" for evidence in seen]
-    long = [f"the snapshot has {length:,} units and is not sent: `abistore dump` writes it to a file"]
+    long = [f"the snapshot has {length:,} units and is not sent with the answer: read snapshot_uri"]
+    digest = snapshot_digest(made.snapshot).hex()
     sent = inline and length <= MOST_UNITS
     parts = (counted(summary.functions, "function"), counted(summary.variables, "variable"))
     held = ", ".join((*parts, counted(summary.types, "type")))
     return DumpAnswer(
         headline=f"{summary.library} {summary.version}: {held}; {', '.join(summary.evidence)}",
         summary=summary,
-        digest=snapshot_digest(made.snapshot).hex(),
+        digest=digest,
+        snapshot_uri=f"abistore://dumps/{digest}/snapshot.json" if len(made.json) <= MOST_KEPT else "",
         build_id=made.snapshot.provenance.build_id,
         bytes=len(made.json),
         not_checked=(UNREAD,) if unread else (),
