@@ -65,11 +65,14 @@ def variable(name: str) -> str:
 
 def folders(given: Sequence[str | Path]) -> tuple[str, ...]:
     """The folders of ``--read-root``, as paths are compared with them. Raises :class:`UsageError`."""
+    return tuple(sorted({_folder(each) for each in given}))
+
+
+def _folder(given: str | Path) -> str:
     try:
-        return tuple(sorted(set(map(canonical, given))))
+        return canonical(given)
     except (OSError, ValueError, RuntimeError) as error:
-        name = getattr(error, "filename", None) or "--read-root"
-        raise UsageError(f"--read-root {name}: is no folder that can be read", "name a folder that exists") from error
+        raise UsageError(f"--read-root {given}: is no folder that can be read", "name a folder that exists") from error
 
 
 def absolute(database: str | None) -> str | None:

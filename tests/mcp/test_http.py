@@ -9,7 +9,9 @@ import shutil
 import signal
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -21,7 +23,7 @@ from mcp.types import TextContent
 from abistore.cli.main import run
 from abistore.mcp.transports.tokens import tokens
 from tests.mcp.conftest import ERAS, Era
-from tests.mcp.over_http import INITIALIZE, Served, served
+from tests.mcp.over_http import INITIALIZE, META, MODERN, Served, served
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +196,16 @@ def test_a_port_that_is_taken_is_told(server: Served, capsys: pytest.CaptureFixt
     assert "address already in use" in refused(capsys, "--token-file", str(file), "--port", port)
 
 
+def ignored(server: Served) -> None:
+    """A call whose answer nobody waits for; the server may end before it is given."""
+    with suppress(httpx2.HTTPError):
+        server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}, **STATELESS)
+
+
+CALL = {"name": "abi_list", "arguments": {}, "_meta": META}
+STATELESS = {"MCP_Protocol_Version": MODERN, "Mcp_Method": "tools/call", "Mcp_Name": "abi_list"}
+
+
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_signal_ends_the_server_with_its_sessions_and_processes(
     how: signal.Signals, code: int, stored: Path, tmp_path: Path
@@ -202,5 +214,29 @@ def test_a_signal_ends_the_server_with_its_sessions_and_processes(
         server.session()
         children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
         assert children
+        for child in children:  # a call is being worked on, and will not end by itself
+            os.kill(int(child), signal.SIGSTOP)
+        asking = Thread(target=ignored, args=(server,), daemon=True)
+        asking.start()
+        asking.join(1)
+        assert asking.is_alive()
         assert server.end(how) == code
+        asking.join(60)
         assert not [child for child in children if Path(f"/proc/{child}").exists()]
+
+
+def test_readiness_over_http_needs_tokens_names_and_a_port(
+    capsys: pytest.CaptureFixture[str], stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tokens"
+    check = ("--db", str(stored), "--check", "--port", "0")
+    assert "no such file" in refused(capsys, *check, "--token-file", str(file))
+    assert run(["mcp", "token", str(file)]) == 0
+    monkeypatch.setenv("ABISTORE_MCP_TRANSPORT", "streamable-http")
+    monkeypatch.setenv("ABISTORE_MCP_TOKEN_FILE", str(file))
+    monkeypatch.setenv("ABISTORE_MCP_READ_ROOT", f"{tmp_path}:/nowhere/at/all")
+    assert "--read-root /nowhere/at/all: is no folder" in refused(capsys, *check)
+    monkeypatch.setenv("ABISTORE_MCP_READ_ROOT", f"{tmp_path}:{stored.parent}")
+    capsys.readouterr()
+    assert run(["mcp", "serve", *check]) == 0
+    assert re.search(r"ready, 3 releases .* on http://127.0.0.1:\d+/mcp, called by 127.0.0.1", capsys.readouterr().out)
