@@ -75,16 +75,6 @@ class FixedForms(msgspec.Struct, frozen=True):
     references: tuple[int, ...]
     others: tuple[tuple[int, Callable[[Any, FormReader], Any]], ...]
 
-    def read(self, data: bytes, position: int, unit: FormReader, values: Attributes) -> None:
-        """Adds the wanted attributes at ``position`` to ``values``."""
-        values.update(zip(self.attributes, self.unpack(data, position), strict=True))
-        for attribute in self.strings:
-            values[attribute] = unit.strings[values[attribute]]
-        for attribute in self.references:
-            values[attribute] += unit.handle
-        for attribute, interpret in self.others:
-            values[attribute] = interpret(values[attribute], unit)
-
 
 class VariableForm(msgspec.Struct, frozen=True):
     """One form of variable size; ``attribute`` is 0 where it is not wanted."""
@@ -106,7 +96,13 @@ class ReadingPlan(msgspec.Struct, frozen=True):
         values = self.constants.copy()
         for step in self.steps:
             if isinstance(step, FixedForms):
-                step.read(data, position, unit, values)
+                values.update(zip(step.attributes, step.unpack(data, position), strict=True))
+                for attribute in step.strings:
+                    values[attribute] = unit.strings[values[attribute]]
+                for attribute in step.references:
+                    values[attribute] += unit.handle
+                for attribute, interpret in step.others:
+                    values[attribute] = interpret(values[attribute], unit)
                 position += step.size
             elif step.attribute:
                 raw, position = step.read(data, position, unit)

@@ -230,8 +230,11 @@ class Unit:
 
     def at(self, position: int) -> tuple[Abbreviation, int]:
         """The abbreviation of the entry at ``position``, and the position after its code."""
-        code, position = leb.unsigned(self.data, position)
-        return self.table[code], position
+        code = self.data[position]
+        if code > 127:
+            code, position = leb.unsigned(self.data, position)
+            return self.table[code], position
+        return self.table[code], position + 1
 
     def load(self) -> None:
         """Reads the abbreviation table and the root entry, once."""
