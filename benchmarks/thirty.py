@@ -62,11 +62,11 @@ def fill(database: Path) -> Thirty:
 
 def _every(real: Mapping[Recipe, Mapping[str, Path]]) -> Iterator[tuple[str, Iterator[Snapshot]]]:
     for recipe, files in real.items():
-        yield recipe.library, _continued([_captured(recipe, *each) for each in files.items()])
+        yield recipe.library, continued([_captured(recipe, *each) for each in files.items()])
     yield HUGE, (made(number, HUGE_DECLARATIONS, joined=True) for number in range(RELEASES))
     for number in range(LIBRARIES - 1 - len(real)):
         only = library(number)
-        yield only.library, _continued([replace(only, version="1.0")])
+        yield only.library, continued([replace(only, version="1.0")])
 
 
 def _built(recipe: Recipe) -> dict[str, Path]:
@@ -80,7 +80,7 @@ def _captured(recipe: Recipe, version: str, file: Path) -> Snapshot:
     return capture(file, options=ExtractOptions(library=recipe.library, version=version))
 
 
-def _continued(snapshots: Sequence[Snapshot]) -> Iterator[Snapshot]:
+def continued(snapshots: Sequence[Snapshot]) -> Iterator[Snapshot]:
     """The snapshots, and after them the last one without one of its functions, another one each time."""
     yield from snapshots
     last = snapshots[-1]

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
+from itertools import islice
 from pathlib import Path
 
+from abistore.interface import capture
+from abistore.mcp.tools.all import TOOLS
+from abistore.service.snapshots import written
 from benchmarks.against_peers import Results, table
 from benchmarks.corpus import Pair
+from benchmarks.mcp import Library, calls
 from benchmarks.measure import Cost, Series, interleaved, measure
+from benchmarks.processes import family, seconds
 from benchmarks.store import release
+from benchmarks.thirty import continued
+from tests.build import build_library
 
 PYTHON = sys.executable
 SPIN = "t=__import__('time');e=t.process_time()+0.2\nwhile t.process_time()<e: pass"
@@ -46,6 +56,31 @@ def test_a_failing_command_runs_once_and_is_marked() -> None:
     assert not runs["good"].failed
     assert len(runs["bad"].costs) == 1
     assert runs["bad"].failed
+
+
+def test_every_tool_that_reads_is_measured() -> None:
+    assert calls(Library("libfoo", "1.0", "2.0", "norm", Path("libfoo.json")), "1f3c9a02", "abc").keys() == TOOLS.keys()
+
+
+def test_a_library_goes_on_as_snapshots_that_can_be_read(tmp_path: Path) -> None:
+    source = "int one(int a) { return a; } int two(int a) { return a; }"
+    first = capture(build_library(source))
+    names = []
+    for snapshot in islice(continued([first]), 4):
+        (tmp_path / "snapshot.json").write_bytes(written(snapshot))
+        read = capture(tmp_path / "snapshot.json")
+        names.append(sorted(name.spelling for name in read.entries["symbol"] if name.kind == "function"))
+    assert names == [["one", "two"], ["one"], ["two"], ["one"]]
+
+
+def test_a_process_is_told_with_its_children_and_their_seconds() -> None:
+    spinning = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {(SPIN + chr(10) + 'input()')!r}])"
+    with subprocess.Popen([PYTHON, "-c", spinning], stdin=subprocess.PIPE) as process:
+        while seconds(family(process.pid)) < 0.2:
+            assert process.poll() is None
+            time.sleep(0.05)
+        assert len(list(family(process.pid))) == 2
+        process.communicate(b"\n")
 
 
 def test_ratios_are_medians_of_paired_runs_not_ratios_of_medians() -> None:
