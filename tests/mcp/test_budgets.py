@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from abistore.interface import BaselinePlan, IngestPlan, open_store, set_baseline
+from abistore.interface import BaselinePlan, IngestPlan, changes, open_store, set_baseline
+from abistore.mcp.answers.units import as_text
+from abistore.mcp.call import Call
+from abistore.mcp.settings import Settings
+from abistore.mcp.tools.all import TOOLS
+from abistore.mcp.tools.help import RELATED
 from tests.build import build_library
 from tests.mcp.conftest import Agent
 from tests.mcp.every import arguments
@@ -16,18 +21,18 @@ from tests.mcp.every import arguments
 BUDGETS = {
     "abi_list": 900,
     "abi_history": 1_000,
-    "abi_summary": 800,
+    "abi_summary": 600,
     "abi_compare": 1_500,
     "abi_findings": 1_800,
-    "abi_finding": 1_000,
+    "abi_finding": 700,
     "abi_symbol_history": 800,
     "abi_gate": 400,
-    "abi_pr_summary": 700,
+    "abi_pr_summary": 500,
     "abi_list_changes": 1_500,
-    "abi_explain_change": 350,
-    "abi_dump": 350,
-    "abi_help": 400,
-    "abi_store_stats": 250,
+    "abi_explain_change": 250,
+    "abi_dump": 300,
+    "abi_help": 350,
+    "abi_store_stats": 200,
 }
 """In units of 4 bytes, for a call that sets no bound of its own."""
 
@@ -48,6 +53,28 @@ def test_a_small_answer_is_within_its_budget(tool: str, modern: Agent, libraries
     made = modern("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True)
     given = arguments(made["comparison_id"], libraries["2.0"])[tool]
     assert units(modern.call(tool, **given).text) <= BUDGETS[tool]
+
+
+def test_every_kind_and_every_topic_is_within_its_budget() -> None:
+    call = Call("", {}, Settings())
+    for kind in changes():
+        answer = as_text(TOOLS["abi_explain_change"](call, change_kind=kind.kind))
+        assert units(answer) <= BUDGETS["abi_explain_change"], kind.kind
+    for topic in RELATED:
+        assert units(as_text(TOOLS["abi_help"](call, topic=topic))) <= BUDGETS["abi_help"], topic
+
+
+def test_a_finding_of_a_large_struct_is_within_its_budget(modern: Agent, tmp_path: Path) -> None:
+    fields = "".join(f"long field_number_{number};" for number in range(200))
+    sources = [
+        f"struct large {{ {more}{fields} }}; long f(struct large *one) {{ return one->field_number_1; }}"
+        for more in ("", "int first;")
+    ]
+    sides = [str(build_library(source, soname="liblarge.so.1", name="liblarge.so")) for source in sources]
+    made = modern("abi_compare", old_input=sides[0], new_input=sides[1])
+    for change in made["changes"]:
+        answer = modern.call("abi_finding", finding_id=change["id"], comparison_id=made["comparison_id"])
+        assert units(answer.text) <= BUDGETS["abi_finding"], change["kind"]
 
 
 def source(field: str, numbers: range) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
+from inspect import isfunction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -13,12 +15,22 @@ import pytest
 import abistore
 from abistore.cli.main import run
 from abistore.interface import open_store
+from abistore.model.history import ReleaseFacts
 from abistore.report.plain import plain
+from abistore.report.wording import numbers
 from tests.mcp.conftest import Agent, fill
 from tests.mcp.test_resources import read
 
-Asked = Callable[[Agent], Any]
-Python = Callable[[abistore.OpenStore], Any]
+Asked = Callable[[Agent, Path], Any]
+Python = Callable[[abistore.OpenStore, Path], Any]
+
+
+class Forms(NamedTuple):
+    """One verb on the command line, over MCP, and in Python. A text in place of a call says why there is none."""
+
+    command: list[str]
+    mcp: Asked | str
+    python: Python
 
 
 @pytest.fixture
@@ -30,70 +42,259 @@ def judged(libraries: dict[str, Path], tmp_path: Path) -> Path:
     return database
 
 
-def report(agent: Agent) -> Any:
+def report(agent: Agent, library: Path) -> Any:
     return agent("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", include_report=True)["report"]
 
 
 def at(uri: str) -> Asked:
-    return lambda agent: json.loads(read(agent, f"abistore://{uri}"))
+    return lambda agent, library: json.loads(read(agent, f"abistore://{uri}"))
 
 
 def shown(key: str, verb: Callable[[abistore.OpenStore], Any]) -> Python:
-    return lambda store: {"status": "ok", key: plain(verb(store))}
+    return lambda store, library: {"status": "ok", key: plain(verb(store))}
+
+
+def flat(verb: Callable[[abistore.OpenStore], Any]) -> Python:
+    return lambda store, library: {"status": "ok", **plain(verb(store))}
 
 
 def encoded(report: abistore.Report) -> Any:
     return json.loads(msgspec.json.encode(report))
 
 
-VERBS: dict[str, tuple[list[str], Asked, Python]] = {
-    "compare": (
+ESTABLISHED = "the field knows the tool's answer in another shape; a test below compares the facts"
+BOUNDED = "the tool answers in pages; a test below compares the facts"
+OPERATOR = "who looks after the database does this where it lies"
+FILES = "it reads a file of whoever writes it; abi_findings(state='suppressed') tells what it does"
+
+SAME: dict[str, Forms] = {
+    "compare": Forms(
         ["compare", "libgeo@1.0", "libgeo@2.0"],
         report,
-        lambda store: encoded(store.compare("libgeo@1.0", "libgeo@2.0")),
+        lambda store, library: encoded(store.compare("libgeo@1.0", "libgeo@2.0")),
     ),
-    "verdict": (
+    "verdict": Forms(
         ["verdict", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/verdict"),
-        lambda store: encoded(store.verdict("libgeo@2.0").report),
+        lambda store, library: encoded(store.verdict("libgeo@2.0").report),
     ),
-    "lines": (["list"], at("libraries"), shown("lines", lambda store: store.lines())),
-    "releases": (["list", "libgeo"], at("libraries/libgeo"), shown("releases", lambda store: store.releases("libgeo"))),
-    "history": (
+    "lines": Forms(["list"], at("libraries"), shown("lines", lambda store: store.lines())),
+    "releases": Forms(
+        ["list", "libgeo"], at("libraries/libgeo"), shown("releases", lambda store: store.releases("libgeo"))
+    ),
+    "history": Forms(
         ["history", "libgeo"],
         at("libraries/libgeo/history"),
         shown("histories", lambda store: store.history("libgeo")),
     ),
-    "baseline_history": (
+    "baseline_history": Forms(
         ["baseline", "history", "libgeo"],
         at("libraries/libgeo/baseline"),
         shown("baselines", lambda store: abistore.baseline_history("libgeo", database=store)),
     ),
-    "export": (
+    "export": Forms(
         ["export", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/snapshot.json"),
-        lambda store: json.loads(store.export("libgeo@2.0").json),
+        lambda store, library: json.loads(store.export("libgeo@2.0").json),
     ),
-    "stats": (
+    "dump": Forms(
+        ["dump", "LIBRARY", "--version", "9"],
+        lambda agent, library: agent("abi_dump", library_path=str(library), version="9", inline=True)["snapshot"],
+        lambda store, library: json.loads(abistore.dump(library, options=abistore.ExtractOptions(version="9")).json),
+    ),
+    "db_stats": Forms(
         ["db", "stats"],
-        lambda agent: {"status": "ok", "stats": agent("abi_store_stats")["store"]},
+        lambda agent, library: {"status": "ok", "stats": agent("abi_store_stats")["store"]},
         shown("stats", lambda store: abistore.db_stats(database=store)),
+    ),
+    "changes": Forms(["changes"], ESTABLISHED, lambda store, library: kinds()),
+    "explain": Forms(["explain", "func_removed"], ESTABLISHED, flat(lambda store: abistore.explain("func_removed"))),
+    "log": Forms(["log", "point"], BOUNDED, shown("events", lambda store: store.log("point"))),
+    "baselines": Forms(
+        ["baseline", "list"],
+        "abistore://libraries has them with each line",
+        shown("baselines", lambda store: abistore.baselines(database=store)),
+    ),
+    "card": Forms(
+        ["show", "libgeo@1.0"],
+        "abi_dump and abi_list tell what of it decides",
+        shown("snapshot", lambda store: store.card("libgeo@1.0")),
+    ),
+    "declarations": Forms(
+        ["show", "libgeo@1.0", "point"],
+        "abi_finding has a declaration before and after",
+        shown("declarations", lambda store: store.declarations("libgeo@1.0", "point")),
+    ),
+    "db_audit": Forms(["db", "audit"], OPERATOR, shown("audit", lambda store: abistore.db_audit(database=store))),
+    "db_scheme": Forms(
+        ["db", "scheme", "libgeo"], OPERATOR, flat(lambda store: abistore.db_scheme("libgeo", database=store))
+    ),
+    "db_check": Forms(["db", "check"], OPERATOR, shown("problems", lambda store: abistore.db_check(database=store))),
+    "reviews": Forms(["review", "list"], BOUNDED, shown("reviews", lambda store: abistore.reviews(database=store))),
+    "policy_card": Forms(
+        ["policy", "show", "strict_abi"],
+        "abi_help and abistore://docs/policies tell of policies",
+        shown("policy", lambda store: abistore.policy_card("strict_abi")),
+    ),
+}
+"""Verbs that more than one of the three has, with the same JSON."""
+
+
+def kinds() -> Any:
+    found = plain({"changes": abistore.changes()})["changes"]
+    return {"status": "ok", "count": len(found), "changes": found}
+
+
+ALIKE = "the command wraps it: a test below compares what it writes or tells"
+FORM = "Python alone: the command line has it as an option, and MCP as an argument"
+OTHER: dict[str, str] = {
+    "ingest": ALIKE,
+    "set_baseline": ALIKE,
+    "db_forget": ALIKE,
+    "release_edit": ALIKE,
+    "release_tag": ALIKE,
+    "review": ALIKE,
+    "findings": ALIKE,
+    "clear_baseline": "no command and no tool: a baseline is moved, not cleared",
+    "import_": "as ingest, of what export wrote: abi_ingest takes a snapshot as library_path",
+    "db_init": OPERATOR,
+    "db_upgrade": OPERATOR,
+    "db_backup": OPERATOR,
+    "db_vacuum": OPERATOR,
+    "suggest": FILES,
+    "suppressions": FILES,
+    "capture": "dump tells it as JSON",
+    "gated": FORM,
+    "render": FORM,
+    "requirement": FORM,
+    "ruling": FORM,
+    "show_only": FORM,
+    "libraries": "for completions, which have tests of their own",
+    "references": "for completions, which have tests of their own",
+    "policies": "for completions, which have tests of their own",
+    "locate": "where the database is, which is nobody's answer",
+    "open_store": "makes a store the database of the others",
+    "releases_of_digest": "for comparisons by their ids",
+    "verdict_between": "verdict, of two releases that are known already",
+    "remembered": "verdict and history, without judging",
+}
+"""Verbs that are compared otherwise, or that one of the three has alone, with the reason."""
+
+
+def test_a_verb_that_is_added_is_compared_or_has_its_reason() -> None:
+    verbs = {name for name in abistore.__all__ if isfunction(getattr(abistore, name))}
+    assert SAME.keys() | OTHER.keys() == verbs
+    assert not SAME.keys() & OTHER.keys()
+
+
+@pytest.mark.parametrize("verb", sorted(SAME))
+def test_a_verb_gives_the_same_json_to_all(
+    verb: str,
+    judged: Path,
+    modern: Agent,
+    libraries: dict[str, Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forms = SAME[verb]
+    library = libraries["2.0"]
+    monkeypatch.setenv("ABISTORE_DB", str(judged))
+    capsys.readouterr()
+    words = [str(library) if word == "LIBRARY" else word for word in forms.command]
+    run(words if verb in {"export", "dump"} else [*words, "--json"])
+    printed = json.loads(capsys.readouterr().out)
+    if callable(forms.mcp):
+        assert forms.mcp(modern.set(database=str(judged)), library) == printed
+    with open_store(judged, read_only=True) as store:
+        assert forms.python(store, library) == printed
+
+
+def written(database: Path) -> Any:
+    """What a store says, without who wrote it and when."""
+    with open_store(database, read_only=True) as store:
+        audit = abistore.db_audit(database=store)
+        releases = [(one.version, one.digest, one.revision) for one in store.releases("libgeo")]
+        moves = [(move.version, move.reason) for move in abistore.baseline_history("libgeo", database=store)]
+    return [(one.action, one.subject, one.detail) for one in audit], releases, moves
+
+
+REMOVED = "413dac85"
+"""The first digits of the finding that gone() was removed."""
+
+WRITING: dict[str, tuple[list[str], tuple[str, dict[str, Any]] | None, Python]] = {
+    "ingest": (
+        ["ingest", "LIBRARY", "--version", "3.0"],
+        ("abi_ingest", {"library": "libgeo", "version": "3.0", "library_path": "LIBRARY"}),
+        lambda store, library: store.ingest(library, abistore.IngestPlan(version="3.0")),
+    ),
+    "set_baseline": (
+        ["baseline", "set", "libgeo@1.1", "--reason", "tested"],
+        ("abi_baseline", {"library": "libgeo", "version": "1.1", "reason": "tested"}),
+        lambda store, library: store.set_baseline("libgeo@1.1", abistore.BaselinePlan(reason="tested")),
+    ),
+    "db_forget": (
+        ["db", "forget", "libgeo@2.0", "--reason", "wrong"],
+        ("abi_delete", {"library": "libgeo", "version": "2.0", "reason": "wrong", "confirm_digest": "DIGEST"}),
+        lambda store, library: abistore.db_forget("libgeo@2.0", reason="wrong", database=store),
+    ),
+    "release_tag": (
+        ["release", "tag", "libgeo@1.0", "lts", "--note", "until 2030"],
+        ("abi_tag", {"library": "libgeo", "version": "1.0", "tag": "lts", "note": "until 2030"}),
+        lambda store, library: abistore.release_tag(
+            "libgeo@1.0", "lts", abistore.TagPlan("until 2030"), database=store
+        ),
+    ),
+    "review": (
+        ["review", "set", REMOVED, "--state", "intended", "--note", "as planned"],
+        ("abi_review", {"finding_id": REMOVED, "state": "intended", "note": "as planned"}),
+        lambda store, library: abistore.review(REMOVED, abistore.ReviewPlan("intended", "as planned"), database=store),
+    ),
+    "release_edit": (
+        ["release", "edit", "libgeo@1.0", "--revision", "abc", "--reason", "known now"],
+        None,
+        lambda store, library: abistore.release_edit(
+            "libgeo@1.0", abistore.EditPlan(ReleaseFacts(revision="abc"), reason="known now"), database=store
+        ),
     ),
 }
 
 
-@pytest.mark.parametrize("verb", sorted(VERBS))
-def test_a_verb_gives_the_same_json_to_all(
-    verb: str, judged: Path, modern: Agent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("verb", sorted(WRITING))
+def test_a_verb_writes_the_same_for_all(
+    verb: str, judged: Path, modern: Agent, libraries: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words, asked, python = VERBS[verb]
+    words, call, python = WRITING[verb]
+    library = libraries["1.1"]
+    by_command, by_tool = judged.with_name("command.db"), judged.with_name("tool.db")
+    for copy in (by_command, by_tool):
+        shutil.copy(judged, copy)
+    with open_store(judged) as store:
+        digest = next(one.digest for one in store.releases("libgeo") if one.version == "2.0")
+        python(store, library)
+    run([*(str(library) if word == "LIBRARY" else word for word in words), "--db", str(by_command)])
+    assert written(by_command) == written(judged)
+    if call is not None:
+        tool, arguments = call
+        given = {
+            name: {"LIBRARY": str(library), "DIGEST": digest}.get(value, value) for name, value in arguments.items()
+        }
+        modern.set(database=str(by_tool), allow_write=True, approvals="auto")(tool, **given)
+        assert written(by_tool) == written(judged)
+
+
+def test_a_stored_finding_is_told_alike(
+    judged: Path, modern: Agent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ABISTORE_DB", str(judged))
-    capsys.readouterr()
-    run([*words] if verb == "export" else [*words, "--json"])
-    printed = json.loads(capsys.readouterr().out)
-    assert asked(modern.set(database=str(judged))) == printed
     with open_store(judged, read_only=True) as store:
-        assert python(store) == printed
+        found = store.findings(REMOVED).findings[-1]
+    capsys.readouterr()
+    run(["explain", REMOVED, "--json"])
+    printed = json.loads(capsys.readouterr().out)
+    answer = modern.set(database=str(judged))("abi_finding", finding_id=REMOVED)
+    assert answer["finding"]["id"] == found.change.id
+    assert found.change.id in json.dumps(printed)
+    assert answer["found_in"] == f"{found.old} -> {found.new}"
 
 
 def test_the_tools_tell_the_facts_of_the_verbs(judged: Path, modern: Agent) -> None:
@@ -108,6 +309,7 @@ def test_the_tools_tell_the_facts_of_the_verbs(judged: Path, modern: Agent) -> N
         (row.release.version, row.verdict.name if row.verdict else None) for row in history.rows
     ]
     answer = agent("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0")
+    assert numbers(whole.summary) in answer["headline"]
     assert [change["id"] for change in answer["changes"]] == [change.id for change in whole.changes]
     assert answer["summary"] == msgspec.to_builtins(whole.summary)
     told = agent("abi_symbol_history", symbol="point")["events"]
