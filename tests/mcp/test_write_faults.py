@@ -19,6 +19,7 @@ from abistore.interface import db_check, open_store
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
+from abistore.store.store import Store
 from tests.mcp.conftest import ERAS, Agent, Era, fill
 
 SCHEMAS = Path(__file__).parents[1] / "store" / "schemas"
@@ -52,17 +53,51 @@ def versions(database: Path) -> list[str]:
         return [release.version for release in store.releases("libgeo")]
 
 
-def test_a_locked_database_is_told_and_read_meanwhile(
-    database: Path, patient: Jobs, libraries: dict[str, Path]
-) -> None:
-    agent = Agent(Settings(database=str(database), allow_write=True), patient, "2026-07-28")
-    with closing(sqlite3.connect(database, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        refused = agent.refused("abi_ingest", **build(libraries))
-        assert refused["code"] == "DB_BUSY"
-        assert agent("abi_list")["total"] == 1
-        other.execute("ROLLBACK")
+@pytest.fixture(params=["sqlite", "postgresql"])
+def anywhere(request: pytest.FixtureRequest, libraries: dict[str, Path], tmp_path: Path) -> str:
+    """A store on each database that is supported."""
+    address = str(tmp_path / "abi.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+    with open_store(address, create=True) as store:
+        fill(store, {version: libraries[version] for version in ("1.0", "1.1")})
+    return address
+
+
+def test_a_locked_database_is_told_and_read_meanwhile(anywhere: str, patient: Jobs, libraries: dict[str, Path]) -> None:
+    agent = Agent(Settings(database=anywhere, allow_write=True), patient, "2026-07-28")
+    with Store.open(anywhere, write=True) as other:
+        (line,) = other.lines()
+        with other.transaction():
+            other.hold(line)
+            refused = agent.refused("abi_ingest", **build(libraries))
+            assert refused["code"] == "DB_BUSY"
+            assert agent("abi_list")["total"] == 1
     assert agent("abi_ingest", **build(libraries))["created"]
+
+
+def test_agents_that_write_at_once_store_each_build_once(anywhere: str, libraries: dict[str, Path]) -> None:
+    """Twelve calls of two servers, four for each of three versions: each is stored by one of them."""
+    jobs = [Jobs(2), Jobs(2)]
+    servers = [build_server(Settings(database=anywhere, allow_write=True), each) for each in jobs]
+    created: list[tuple[str, bool]] = []
+
+    async def one(client: Client, version: str) -> None:
+        given = {**build(libraries), "version": version}
+        answered = await client.call_tool("abi_ingest", given)
+        assert answered.structured_content, answered.content
+        created.append((version, answered.structured_content["created"]))
+
+    async def talk() -> None:
+        async with Client(servers[0]) as first, Client(servers[1]) as second, anyio.create_task_group() as tasks:
+            for number in range(12):
+                tasks.start_soon(one, (first, second)[number % 2], f"2.{number % 3}")
+
+    anyio.run(talk)
+    for each in jobs:
+        each.close()
+    assert sorted(version for version, new in created if new) == ["2.0", "2.1", "2.2"]
+    assert len(created) == 12
+    with open_store(anywhere, read_only=True) as store:
+        assert db_check(database=store) == ()
 
 
 @pytest.mark.parametrize("era", ERAS)
