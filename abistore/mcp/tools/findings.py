@@ -30,7 +30,7 @@ from abistore.model.findings import Element
 from abistore.report.model import ImpactLabel, VerdictName
 
 BUDGET = 1_500
-LONG = 700
+LONG = 600
 """How many characters of a declaration are told."""
 
 State: TypeAlias = Literal["active", "suppressed", "advice", "reviewed"]
