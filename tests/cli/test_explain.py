@@ -112,3 +112,9 @@ def test_a_former_name_of_a_kind_is_explained(abistore: Call) -> None:
     assert done.code == 0
     assert "type_use_removed: " in done.out
     assert "Also called: type_no_longer_used" in done.out
+
+
+def test_a_review_of_what_is_no_identity_is_refused_and_told(stored: Call) -> None:
+    for words in (("libcase@1.1",), ("norm", "--library", "libcase"), ("x" * 20, "--library", "libcase")):
+        done = stored("review", "set", *words)
+        assert (done.code, f"no stored comparison has a finding {words[0]}" in done.err) == (67, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, get_args
 
@@ -16,6 +17,8 @@ from abistore.service.labels import check_note
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
+
+IDENTITY = re.compile(r"[0-9a-f]+(-[0-9]+)?")
 
 STATES: tuple[ReviewState, ...] = get_args(ReviewState)
 
@@ -52,9 +55,10 @@ def review(identity: str, plan: ReviewPlan, *, database: Database = None) -> Rev
 
 def _finding(store: Store, identity: str, library: str | None) -> tuple[str, str]:
     """The library and the whole identity of the one finding that is meant."""
-    if library is not None and len(identity.partition("-")[0]) == 2 * IDENTITY_SIZE:
+    is_identity = IDENTITY.fullmatch(identity) is not None
+    if is_identity and library is not None and len(identity.partition("-")[0]) == 2 * IDENTITY_SIZE:
         return library, identity
-    sightings, more = store.findings(identity, SHOWN)
+    sightings, more = store.findings(identity, SHOWN) if is_identity else ((), 0)
     found = {(one.new.line.library, one.identity) for one in sightings}
     found = {(where, whole) for where, whole in found if library in {None, where}}
     if len(found) == 1 and not more:
