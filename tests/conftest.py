@@ -34,7 +34,7 @@ NEEDS = re.compile(
 )
 """What makes a test module slow: compilers, processes, servers, sources of releases, drawn examples, large inputs."""
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for new examples
 

@@ -27,6 +27,7 @@ from tests.cli.conftest import ADDED, NEW, OLD, Call
 BUG = 70
 FRESHER = NEW.replace("fresh", "fresher")
 TABLES = metadata.sorted_tables
+COLUMNS = [column for table in TABLES for column in table.columns]
 INDEXES = sorted((index for table in TABLES for index in table.indexes), key=lambda index: str(index.name))
 LAST = ("db forget", "db vacuum", "db upgrade")
 """What changes a store so that other commands have less to tell."""
@@ -132,10 +133,19 @@ def opens_a_store(command: click.Command) -> bool:
     return any("--db" in parameter.opts for parameter in command.params)
 
 
-def assert_no_bug(abistore: Call, address: str, folder: Path) -> list[int]:
-    """The exit codes of all commands, none of which is that of a bug."""
+def assert_no_bug(abistore: Call, address: str, folder: Path, turn: int = 0) -> list[int]:
+    """The exit codes of all commands, none of which is that of a bug.
+
+    Each kind of damage is told its ``turn``. On a server it meets a third of the commands, and the next one another
+    third: the statements are those of SQLite. The commands for agents start processes, and meet every twelfth.
+    """
     codes = []
-    for words in every_call(folder):
+    chosen = every_call(folder)
+    if turn and "://" in address:
+        chosen = chosen[turn % 3 :: 3]
+    for words in chosen:
+        if words[0] == "mcp" and turn % 12:
+            continue
         (folder / "backup.db").unlink(missing_ok=True)
         done = abistore(*words, "--db", address)
         codes.append(done.code)
@@ -150,7 +160,7 @@ def test_every_command_has_something_to_say_of_a_sound_store(
 ) -> None:
     codes = assert_no_bug(abistore, damaged(), tmp_path)
     assert len(codes) > 20
-    assert sum(code < 64 for code in codes) > 0.8 * len(codes), codes
+    assert sum(code < 64 for code in codes) > 0.75 * len(codes), codes
 
 
 HEADERS = {
@@ -178,7 +188,7 @@ def test_a_file_that_is_damaged_where_it_begins_is_an_error(
 ) -> None:
     path = tmp_path / "copy.db"
     path.write_bytes(HEADERS[damage](sound.read_bytes()))
-    assert_no_bug(abistore, str(path), tmp_path)
+    assert_no_bug(abistore, str(path), tmp_path, list(HEADERS).index(damage))
 
 
 VERSION = "abistore_version"
@@ -202,7 +212,7 @@ REVISIONS = {
 def test_a_schema_whose_number_is_wrong_is_an_error(
     revision: str, abistore: Call, damaged: Callable[..., str], tmp_path: Path
 ) -> None:
-    assert_no_bug(abistore, damaged(*REVISIONS[revision]), tmp_path)
+    assert_no_bug(abistore, damaged(*REVISIONS[revision]), tmp_path, list(REVISIONS).index(revision))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
@@ -211,7 +221,7 @@ def test_a_table_that_is_missing_is_an_error(
 ) -> None:
     address = damaged(f"DROP TABLE {table} CASCADE")
     assert f"table {table}: it is missing" in checked(abistore, address)
-    assert_no_bug(abistore, address, tmp_path)
+    assert_no_bug(abistore, address, tmp_path, TABLES.index(table))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
@@ -221,24 +231,25 @@ def test_a_view_in_place_of_a_table_is_an_error(
     moved = f"ALTER TABLE {table} RENAME TO moved"
     address = damaged(moved, f"CREATE VIEW {table} AS SELECT * FROM moved")
     assert f"table {table}: it is missing" in checked(abistore, address)
-    assert_no_bug(abistore, address, tmp_path)
+    assert_no_bug(abistore, address, tmp_path, TABLES.index(table))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
 def test_a_table_of_other_columns_is_an_error(
     table: Table, abistore: Call, damaged: Callable[..., str], tmp_path: Path
 ) -> None:
-    assert_no_bug(abistore, damaged(f"DROP TABLE {table} CASCADE", f"CREATE TABLE {table} (x TEXT)"), tmp_path)
+    address = damaged(f"DROP TABLE {table} CASCADE", f"CREATE TABLE {table} (x TEXT)")
+    assert_no_bug(abistore, address, tmp_path, TABLES.index(table))
 
 
-@pytest.mark.parametrize("column", [column for table in TABLES for column in table.columns], ids=str)
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_a_column_that_is_missing_is_an_error(
     column: Column[object], abistore: Call, sound: Path, tmp_path: Path
 ) -> None:
     renamed = f"ALTER TABLE {column.table} RENAME COLUMN {column.name} TO gone"
     address = _on_sqlite(sound, tmp_path / "copy.db", (renamed,))
     assert f"table {column.table}: its column ({column.name}) is missing" in checked(abistore, address)
-    assert_no_bug(abistore, address, tmp_path)
+    assert_no_bug(abistore, address, tmp_path, COLUMNS.index(column))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
@@ -248,7 +259,7 @@ def test_a_column_that_is_missing_on_a_server_is_an_error(
     column = list(table.columns)[-1]
     address = _on_postgresql(server, (f"ALTER TABLE {table} RENAME COLUMN {column.name} TO gone",))
     assert f"table {table}: its column ({column.name}) is missing" in checked(abistore, address)
-    assert_no_bug(abistore, address, tmp_path)
+    assert_no_bug(abistore, address, tmp_path, TABLES.index(table))
 
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)

@@ -120,6 +120,8 @@ def test_no_command_tells_the_password_of_a_database_that_cannot_be_used(
 ) -> None:
     for mode in ([], ["--json"]):
         for words in calls(values, *OPTIONS):
+            if words[0] == "mcp" and (mode or WRONG.index(url) % 4):
+                continue  # each of these starts processes
             done = abistore(*words, *mode, "--db", url) if "--db" in usage(words) else abistore(*words, *mode)
             assert_hidden(done, words)
             assert done.code != 70, done.err + done.out
