@@ -14,7 +14,7 @@ from tests.releases import obtained
 
 PROJECT = Path(__file__).parents[2]
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
-DIGITS = re.compile(r"\b[0-9a-f]{8}\b")
+DIGITS = re.compile(r"\b[0-9a-f]{8,}\b")
 JUDGED = "1.9.1"
 
 

@@ -59,7 +59,7 @@ def asking(database: Path, monkeypatch: pytest.MonkeyPatch) -> Asking:
     [
         ("abi_summary", {"library": "libgeo"}),
         ("abi_compare", {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}),
-        ("history", {"library": "libgeo"}),
+        ("abi_history", {"library": "libgeo"}),
     ],
 )
 def test_a_question_is_worked_on_once(asking: Asking, tool: str, arguments: dict[str, Any]) -> None:
