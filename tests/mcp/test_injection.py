@@ -184,6 +184,7 @@ def test_every_resource_shows_hostile_names_as_data(agent: Agent, comparison: st
     }
 
     async def asked(client: Client) -> dict[str, str]:
+        assert not (await client.call_tool("abi_gate", {"library": LIBRARY})).is_error
         found = {}
         for resource in RESOURCES.values():
             read = await client.read_resource(UriTemplate.parse(resource.uri).expand(places))
