@@ -172,7 +172,7 @@ def test_an_error_that_quotes_a_hostile_name_is_data(agent: Agent) -> None:
         assert not re.search(f"[{UNSEEN}\n]", message)
 
 
-def test_every_resource_shows_hostile_names_as_data(agent: Agent, comparison: str) -> None:
+def test_every_resource_shows_hostile_names_as_data(agent: Agent, comparison: str, hostile: tuple[Path, Path]) -> None:
     first = agent("abi_findings", comparison_id=comparison, limit=1)["items"][0]["id"]
     places = {
         "library": LIBRARY,
@@ -185,6 +185,8 @@ def test_every_resource_shows_hostile_names_as_data(agent: Agent, comparison: st
 
     async def asked(client: Client) -> dict[str, str]:
         assert not (await client.call_tool("abi_gate", {"library": LIBRARY})).is_error
+        dumped = await client.call_tool("abi_dump", {"library_path": str(hostile[1])})
+        places["digest"] = (dumped.structured_content or {})["digest"]
         found = {}
         for resource in RESOURCES.values():
             read = await client.read_resource(UriTemplate.parse(resource.uri).expand(places))
