@@ -125,7 +125,10 @@ def test_a_value_that_was_changed_is_noticed_by_who_reads_it_and_by_a_check(
     assert rows
     where = " AND ".join(f"{key.name} = ?" for key in table.primary_key)
     tried = 0
-    for value, *key in dict.fromkeys([rows[0], rows[len(rows) // 2], rows[-1]]):
+    chosen = dict.fromkeys([rows[0], rows[len(rows) // 2], rows[-1]])
+    if filled.database.path is None:  # a server, for which one row shows that the same seals hold
+        chosen = dict.fromkeys([rows[len(rows) // 2]])
+    for value, *key in chosen:
         for other in others(column, value, [row[0] for row in rows]):
             with changed(filled, f"UPDATE {table} SET {column.name} = ? WHERE {where}", other, *key) as done:
                 if done:
