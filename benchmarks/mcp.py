@@ -148,7 +148,9 @@ def resources(server: Server, libraries: Mapping[str, Library]) -> Iterator[Sequ
     for each in RESOURCES.values():
         cells = []
         for size in SIZES:
-            asked = _calls_of(server, libraries[size])["abi_finding"]
+            questions = _calls_of(server, libraries[size])
+            dumped = server.speaking.call("abi_dump", **questions["abi_dump"]).document
+            asked = {**questions["abi_finding"], "digest": dumped["digest"]}
             named = {"library": libraries[size].name, "version": libraries[size].last, "page": "cli", "kind": KIND}
             uri = UriTemplate.parse(each.uri).expand({**named, **asked})
             cells += _cells(
