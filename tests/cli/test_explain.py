@@ -9,6 +9,8 @@ import pytest
 
 from abistore.compare.rule import load
 from abistore.compare.rules import CASES
+from abistore.errors import SnapshotNotFound
+from abistore.interface import findings
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import StoredVerdict
 from abistore.model.judging.identity import identity
@@ -112,6 +114,13 @@ def test_a_former_name_of_a_kind_is_explained(abistore: Call) -> None:
     assert done.code == 0
     assert "type_use_removed: " in done.out
     assert "Also called: type_no_longer_used" in done.out
+
+
+def test_what_is_no_identity_finds_nothing(stored: Call, database: Path) -> None:
+    assert stored("verdict", "libcase@2.0").code == 4
+    for word in ("norm", "-3", "0123 45"):
+        with pytest.raises(SnapshotNotFound, match="no stored comparison has a finding"):
+            findings(word, database=database)
 
 
 def test_a_review_of_what_is_no_identity_is_refused_and_told(stored: Call) -> None:

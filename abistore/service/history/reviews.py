@@ -58,7 +58,7 @@ def _finding(store: Store, identity: str, library: str | None) -> tuple[str, str
     is_identity = IDENTITY.fullmatch(identity) is not None
     if is_identity and library is not None and len(identity.partition("-")[0]) == 2 * IDENTITY_SIZE:
         return library, identity
-    sightings, more = store.findings(identity, SHOWN) if is_identity else ((), 0)
+    sightings, more = store.findings(identity, SHOWN)
     found = {(one.new.line.library, one.identity) for one in sightings}
     found = {(where, whole) for where, whole in found if library in {None, where}}
     if len(found) == 1 and not more:
