@@ -20,7 +20,7 @@ def test_every_consecutive_pair_of_a_library_has_its_truth_and_reason(library: s
     assert told["library"] == library
     assert [(row["old"], row["new"]) for row in rows] == list(pairwise(told["releases"]))
     assert {row[answer] for row in rows for answer in ("break", "source_break")} <= {"yes", "no"}
-    assert all(len(row["reason"]) > 20 for row in rows)
+    assert all(row["reason"] for row in rows)
 
 
 def test_none_of_the_libraries_was_judged_before() -> None:
