@@ -28,8 +28,8 @@ SECOND = FIRST.replace("int x, y", "int x, z, y")
 FOR_TEXT = {"established", "standing_note", "strangers"}
 """What only the command line needs of the service: lists for its own texts and notes."""
 
-NO_RECORDS = {"ExtractOptions", "OpenStore", "Style"}
-"""An open store, and what tells how to read files and how to write reports."""
+NO_RECORDS = {"OpenStore", "Style"}
+"""An open store, and what tells how to write reports."""
 
 
 def called_by_commands() -> Iterator[str]:

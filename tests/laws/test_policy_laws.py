@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import msgspec
 from hypothesis import HealthCheck, given, settings
@@ -157,7 +156,9 @@ def test_what_an_entry_is_not_about_stays_unless_it_follows_from_what_it_is_abou
 def is_accepted_piece_by_piece(facts: FindingFacts, accepted: Suppressions) -> bool:
     """Whether one finding about many exports has an entry for each of them."""
     exports = facts.finding.affected if facts.finding.name == SELF else ()
-    each = [replace(facts, finding=msgspec.structs.replace(facts.finding, name=name)) for name in exports]
+    each = [
+        FindingFacts(msgspec.structs.replace(facts.finding, name=name), facts.rule, facts.context) for name in exports
+    ]
     return bool(each) and all(any(entry.matches(one) for entry in accepted.entries) for one in each)
 
 

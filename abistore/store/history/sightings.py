@@ -22,7 +22,7 @@ from abistore.store.releases import cards
 from abistore.store.snapshots.memory import RowMemory
 from abistore.store.snapshots.read import places
 
-IDENTITY = re.compile(r"[0-9a-f]+(-[0-9]*)?")
+IDENTITY = re.compile(r"([0-9a-f]+(-[0-9]*)?)?")
 """How an identity is written, or begins."""
 
 
