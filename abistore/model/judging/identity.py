@@ -7,6 +7,7 @@ identities.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
@@ -17,6 +18,9 @@ from abistore.model.kinds import first_name
 PLACE_SIZE = 6
 IDENTITY_SIZE = 10
 """In bytes; text has two digits for each."""
+
+_BEGINNING = re.compile(r"([0-9a-f]+(-[0-9]*)?)?")
+_WHOLE = re.compile(rf"[0-9a-f]{{{2 * IDENTITY_SIZE}}}(-[0-9]+)?")
 
 
 def place(finding: Finding) -> bytes:
@@ -47,6 +51,16 @@ def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
         name = identity(finding).hex()
         seen[name] = number = seen.get(name, 0) + 1
         yield f"{name}-{number}" if number > 1 else name, finding
+
+
+def may_begin(text: str) -> bool:
+    """Whether an identity can begin with ``text``, as :func:`identified` writes it. Every one begins with nothing."""
+    return _BEGINNING.fullmatch(text) is not None
+
+
+def is_whole(text: str) -> bool:
+    """Whether ``text`` is an identity with all of its digits."""
+    return _WHOLE.fullmatch(text) is not None
 
 
 def _canonical(value: str | None) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, get_args
 
@@ -10,15 +9,13 @@ import msgspec
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import FindingReview, ReviewState
-from abistore.model.judging.identity import IDENTITY_SIZE
+from abistore.model.judging.identity import is_whole
 from abistore.service.database import Database, user, using
 from abistore.service.history.findings import SHOWN
 from abistore.service.labels import check_note
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
-
-IDENTITY = re.compile(r"[0-9a-f]+(-[0-9]+)?")
 
 STATES: tuple[ReviewState, ...] = get_args(ReviewState)
 
@@ -55,8 +52,7 @@ def review(identity: str, plan: ReviewPlan, *, database: Database = None) -> Rev
 
 def _finding(store: Store, identity: str, library: str | None) -> tuple[str, str]:
     """The library and the whole identity of the one finding that is meant."""
-    is_identity = IDENTITY.fullmatch(identity) is not None
-    if is_identity and library is not None and len(identity.partition("-")[0]) == 2 * IDENTITY_SIZE:
+    if library is not None and is_whole(identity):
         return library, identity
     sightings, more = store.findings(identity, SHOWN)
     found = {(one.new.line.library, one.identity) for one in sightings}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cache
@@ -12,7 +11,7 @@ from sqlalchemy import select
 
 from abistore.model.findings import Finding, order
 from abistore.model.history import Release, Sighting
-from abistore.model.judging.identity import IDENTITY_SIZE, identified
+from abistore.model.judging.identity import IDENTITY_SIZE, identified, may_begin
 from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
@@ -22,16 +21,13 @@ from abistore.store.releases import cards
 from abistore.store.snapshots.memory import RowMemory
 from abistore.store.snapshots.read import places
 
-IDENTITY = re.compile(r"([0-9a-f]+(-[0-9]*)?)?")
-"""How an identity is written, or begins."""
-
 
 def sightings(database: Database, called: str, most: int, memory: RowMemory) -> tuple[tuple[Sighting, ...], int]:
     """The findings, and consequences, whose identity begins with ``called``: what was found last comes first.
 
     At most ``most``, and how many rows hold more of them. What is no beginning of an identity finds nothing.
     """
-    if not IDENTITY.fullmatch(called):
+    if not may_begin(called):
         return (), 0
     beginning, _, number = called.partition("-")
     rows = findings.called(database, beginning)
