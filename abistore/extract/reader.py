@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from abistore.errors import UnknownFormat
+from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile
 from abistore.model.snapshot import Snapshot
 
@@ -19,8 +20,8 @@ class ExtractOptions(msgspec.Struct, frozen=True):
 
     ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``; ``debuginfod`` allows asking the
     servers of ``DEBUGINFOD_URLS``; ``layout=False`` reads the binary's tables only. ``max_bytes`` bounds every file
-    read and every section after decompression. ``progress`` is called with what is being read and how far that is, from
-    0 to 1.
+    read and every section after decompression. ``headers`` are the public ones, ``None`` where none are given.
+    ``progress`` is called with what is being read and how far that is, from 0 to 1.
     """
 
     library: str | None = None
@@ -29,6 +30,7 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     debuginfod: bool = False
     layout: bool = True
     max_bytes: int = 4 << 30
+    headers: HeaderOptions | None = None
     progress: Callable[[str, float], None] | None = None
 
 

@@ -91,8 +91,25 @@ class Location(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return f"{self.file}:{self.line}"
 
 
+class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which public headers were read, and how. All of it is told without the folders of the machine that read them.
+
+    ``files`` are relative to the folders that were given, sorted; ``set_aside`` those of them that did not parse.
+    ``options`` are those that change what a header declares: ``--define NAME=1``, ``--private-header detail/*``.
+    """
+
+    files: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    language: str = ""
+    reader: str = ""
+
+
 class Provenance(msgspec.Struct, frozen=True):
-    """What identifies the input and the tools. Never part of a digest; file names are base names."""
+    """What identifies the input and the tools. Never part of a digest; file names are base names.
+
+    ``headers`` is unset where none were read.
+    """
 
     file: str = ""
     sha256: str = ""
@@ -103,6 +120,7 @@ class Provenance(msgspec.Struct, frozen=True):
     compilers: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     debug_files: tuple[str, ...] = ()
+    headers: HeadersRead | msgspec.UnsetType = msgspec.UNSET
 
 
 class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -116,7 +117,7 @@ def _mentions(held: Any) -> bool:
 @cache
 def held(struct: type[msgspec.Struct]) -> Mapping[str, tuple[Any, ...]]:
     """The classes that each field may hold: those of a union, those of the items of a tuple."""
-    names = {"Facet": str, **vars(shapes)}
+    names = {**vars(sys.modules[struct.__module__]), "Facet": str, **vars(shapes)}
     hints = typing.get_type_hints(struct, names)
     return {field: tuple(_plain(hints[field])) for field in struct.__struct_fields__}
 

@@ -16,7 +16,10 @@ from abistore.model.snapshot import Location, Target
 
 
 def plain(value: Any) -> Any:
-    """``value`` in JSON's own types: names as ``{kind, symbol}``, verdicts by name, times in ISO 8601."""
+    """``value`` in JSON's own types: names as ``{kind, symbol}``, verdicts by name, times in ISO 8601.
+
+    What is unset is left out.
+    """
     match value:
         case Verdict():
             return value.name
@@ -35,7 +38,8 @@ def plain(value: Any) -> Any:
         case Mapping():
             return {str(key): plain(item) for key, item in value.items()}
         case msgspec.Struct():
-            return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+            fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
+            return {name: plain(item) for name, item in fields if item is not msgspec.UNSET}
         case tuple() | list():
             return [plain(item) for item in value]
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import get_args
 
+import msgspec
 from hypothesis import strategies as st
 
 from abistore.model.cpp_names.normal import qualified
@@ -45,7 +46,7 @@ from abistore.model.shapes import (
     Variable,
     VirtualMethod,
 )
-from abistore.model.snapshot import Evidence, Exported, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.snapshot import Evidence, Exported, HeadersRead, Location, Provenance, Snapshot, Target, Variants
 
 identifiers = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
 spellings = st.one_of(
@@ -252,6 +253,7 @@ provenances = st.builds(
     size=sizes,
     build_id=st.none() | identifiers,
     compilers=st.lists(st.text(max_size=5), max_size=2).map(tuple),
+    headers=st.just(msgspec.UNSET) | st.builds(HeadersRead, files=st.lists(identifiers, max_size=2).map(tuple)),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -38,7 +39,7 @@ LEAVES = (grammar.Named, grammar.Primitive, grammar.Special)
 @cache
 def hints(struct: type[msgspec.Struct]) -> Mapping[str, Any]:
     """The annotations of a class of structs."""
-    return typing.get_type_hints(struct, {**vars(grammar), "Facet": Facet})
+    return typing.get_type_hints(struct, {**vars(sys.modules[struct.__module__]), **vars(grammar), "Facet": Facet})
 
 
 class Wild:
@@ -52,6 +53,7 @@ class Wild:
             int: self._number,
             bool: lambda: source.random() < 0.5,
             Name: self.name,
+            msgspec.UnsetType: lambda: msgspec.UNSET,
         }
 
     def struct(self, struct: type[msgspec.Struct], depth: int = 2) -> Any:

@@ -49,7 +49,7 @@ class Sound:
             self._known.add(struct)
         for field, form in _asked(type(struct)):
             value = getattr(struct, field)
-            if value is None or value == ():
+            if value is None or value == () or value is msgspec.UNSET:
                 if form == "qualifiers" and isinstance(struct, shapes.Qualified):
                     raise _Unsound(f"{field} has 'nothing' among its words, which is no qualifier")
                 continue

@@ -1,0 +1,34 @@
+"""Which headers are public, and how a compiler of consumers would read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Language: TypeAlias = Literal["c", "c++"]
+"""The language of consumers that include the headers."""
+
+
+class HeaderOptions(msgspec.Struct, frozen=True):
+    """The public headers of a library.
+
+    ``headers`` are files, and folders of which all headers are public but those that match a pattern of ``private``
+    (relative to the folder: ``detail/*``, ``*_p.h``). What a header declares only where an undefined macro is defined
+    is not public unless ``defines`` has the macro (``NAME`` or ``NAME=VALUE``). ``include_dirs`` are searched for what
+    headers include; ``standard`` is as for ``-std``. ``compile_commands`` is a file that CMake and others write, from
+    which include folders, macros and the standard are taken. ``target`` is a triple, else what the binary is for;
+    ``clang_args`` are passed on last.
+    """
+
+    headers: tuple[Path, ...]
+    private: tuple[str, ...] = ()
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+    standard: str | None = None
+    language: Language | None = None
+    compile_commands: Path | None = None
+    target: str | None = None
+    sysroot: Path | None = None
+    clang_args: tuple[str, ...] = ()
