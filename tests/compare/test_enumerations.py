@@ -14,8 +14,8 @@ from abistore.compare.classify.enumerators import (
 from abistore.model.shapes import Enum, Enumerator
 
 
-def enum(**values: int) -> EnumeratorValues:
-    return EnumeratorValues(Enum(4, tuple(Enumerator(name, value) for name, value in values.items())))
+def enum(called: str = "", /, **values: int) -> EnumeratorValues:
+    return EnumeratorValues(Enum(4, tuple(Enumerator(name, value) for name, value in values.items())), called)
 
 
 def moved(
@@ -88,6 +88,25 @@ def test_an_end_has_the_largest_value() -> None:
     colors = enum(RED=0, GREEN=1, COLOR_COUNT=2, COLOR_FORCE_UINT=0x7FFFFFFF)
     assert colors.is_sentinel(Enumerator("COLOR_COUNT", 2))
     assert not enum(LIST_BEGIN=0, LIST_END=1, LIST_ITEM=2).is_sentinel(Enumerator("LIST_END", 1))
+
+
+def test_a_size_an_end_or_a_total_is_one_of_values_that_are_counted() -> None:
+    assert enum("color", RED=0, GREEN=1, COLOR_SIZE=2).is_sentinel(Enumerator("COLOR_SIZE", 2))
+    assert enum("color", RED=1, GREEN=2, COLOR_END=3).is_sentinel(Enumerator("COLOR_END", 3))
+    assert not enum("color", RED=0, GREEN=4, COLOR_SIZE=9).is_sentinel(Enumerator("COLOR_SIZE", 9))
+    assert not enum("flow", BAD=-1, GOOD=0, FLOW_END=1).is_sentinel(Enumerator("FLOW_END", 1))
+    assert not enum("COLOR_SIZE", COLOR_SIZE=64).is_sentinel(Enumerator("COLOR_SIZE", 64))
+
+
+@pytest.mark.parametrize("called", ["color_error", "ColorResult", "COLOR_STATUS", "io::ErrorCode", "token_t", "State"])
+def test_a_size_or_an_end_among_errors_and_results_is_one_of_them(called: str) -> None:
+    assert not enum(called, OK=0, DENIED=1, BAD_SIZE=2).is_sentinel(Enumerator("BAD_SIZE", 2))
+    assert enum(called, OK=0, DENIED=1, COLOR_COUNT=2).is_sentinel(Enumerator("COLOR_COUNT", 2))
+
+
+def test_enumerators_tell_as_well_as_the_enumeration_that_they_are_errors() -> None:
+    assert not enum("", ERR_NONE=0, ERR_OPEN=1, ERR_SIZE=2).is_sentinel(Enumerator("ERR_SIZE", 2))
+    assert enum("", TERRAIN_SEA=0, TERRAIN_LAND=1, TERRAIN_SIZE=2).is_sentinel(Enumerator("TERRAIN_SIZE", 2))
 
 
 def test_a_mask_joins_all_other_bits() -> None:

@@ -25,6 +25,16 @@ CAMEL_BOUND = (
 )
 """The same in camel case: ``kColorMax``, ``NumColors``, ``kLast``."""
 
+UNCERTAIN = r"(?i)(?:^|_)(?:size|end|total)_*$|(?-i:(?:^k?|[a-z0-9_])(?:Size|End|Total)$)"
+"""The words among these that are values just as well: ``ERR_SIZE``, ``STREAM_END``."""
+
+ANSWERS = (
+    r"(?i)(?<![a-z])(?:err(?:or|no)?|result|ret|rc|status|code|state|token|tok|event|exception|fail(?:ed|ure)?|reason)s?"
+    r"(?![a-z])|(?-i:(?:Err(?:or|no)?|Result|Ret|Status|Code|State|Token|Event|Exception|Fail(?:ed|ure)?|Reason)s?"
+    r"(?![a-z]))"
+)
+"""How enumerations are called, or most of their enumerators, of which functions return one: errors, states."""
+
 VERSION = r"(?i)(?:^|_)versions?(?:$|_)|Version"
 """How enumerators are called that carry a release number."""
 
@@ -43,9 +53,10 @@ EXPERIMENTAL = r"(?i)experimental|unstable"
 
 
 class EnumeratorValues:
-    """The enumerators of one side by name and by value."""
+    """The enumerators of one side by name and by value, and what the enumeration is called."""
 
-    def __init__(self, enum: Enum) -> None:
+    def __init__(self, enum: Enum, name: str = "") -> None:
+        self._name = name
         self.by_name = {each.name: each.value for each in enum.enumerators}
         self.by_value: dict[int, list[Enumerator]] = {}
         for each in enum.enumerators:
@@ -62,13 +73,22 @@ class EnumeratorValues:
         bits = [value for name, value in self.by_name.items() if value >= 0 and not re.search(MASK, name)]
         return reduce(or_, bits) if bits else None
 
+    def _is_counted(self, end: Enumerator) -> bool:
+        """Whether ``end`` follows values that run from 0 or 1 without a gap, which are no errors, results or states."""
+        others = sorted(value for value in self.by_value if value < end.value)
+        runs = bool(others) and others[0] in (0, 1) and others == list(range(others[0], end.value))
+        answers = sum(re.search(ANSWERS, name) is not None for name in self.by_name)
+        return runs and 2 * answers <= len(self.by_name) and re.search(ANSWERS, self._name) is None
+
     def is_sentinel(self, each: Enumerator) -> bool:
         """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
 
         An end is called so and no other enumerator but ends is larger; the sum of all bits is called so and is it.
+        A size, an end or a total is one of a list only: it is the number of the others, and these are no answers.
         """
         if is_bound(each.name):
-            return self._largest is None or self._largest <= each.value
+            last = self._largest is None or self._largest <= each.value
+            return last and (re.search(UNCERTAIN, each.name) is None or self._is_counted(each))
         return re.search(MASK, each.name) is not None and each.value == self._all_bits
 
 

@@ -28,7 +28,8 @@ def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValue
 
 
 def _both(enum: Changed[Enum], _: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
-    return EnumeratorValues(enum.old), EnumeratorValues(enum.new)
+    old, new = (EnumeratorValues(side, enum.subject.name.spelling) for side in (enum.old, enum.new))
+    return old, new
 
 
 # --- enumerators that came ----------------------------------------------------------------------------------------
