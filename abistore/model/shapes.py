@@ -355,26 +355,71 @@ class Alias(Shape, frozen=True, tag="A"):
 
 # --- source facet: what the public headers add ----------------------------------------------------------------------
 
-Trait: TypeAlias = Literal["abstract", "constant", "deprecated", "final", "inline", "noexcept", "standard_layout"]
-"""``constant``: a macro, ``constexpr`` or ``const`` object whose value compilers put into consumers."""
+Trait: TypeAlias = Literal[
+    "abstract",
+    "concept",
+    "constant",
+    "constexpr",
+    "deprecated",
+    "dummy",
+    "final",
+    "friend",
+    "inline",
+    "macro",
+    "nodiscard",
+    "noexcept",
+    "standard_layout",
+    "template",
+    "using",
+]
+"""What the text of a declaration says in a word.
+
+``constant``: a macro, ``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the
+first from the others. ``dummy``: a definition that only gives a handle a type (``struct state { int dummy; };``).
+``friend``: declared in a class only, and found through its arguments. ``using``: brings in what is declared elsewhere.
+"""
 
 
 class Argument(Encoded, frozen=True):
-    """One parameter as a header writes it: its name, empty without one, and its default argument."""
+    """One parameter as a header writes it: its name, empty without one, and its default argument.
+
+    So are template parameters, of which the name is written with what introduces it (``typename T``, ``int N``).
+    """
 
     name: str = ""
     default: str | None = None
+
+
+class InlineBody(Encoded, frozen=True):
+    """What programs get a copy of when they use an inline function: its body.
+
+    ``digest`` is of the body's tokens, without white space and comments. ``members`` are the private and protected
+    members that it uses, qualified; ``calls`` the functions and variables of the library that it uses, as the linker
+    sees them. Both are sorted: what an inline body uses is part of the ABI, even where no consumer can name it.
+    """
+
+    digest: str
+    members: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
 
 
 class Declared(Shape, frozen=True, tag="D"):
     """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
 
     ``traits`` are sorted; ``value`` is the spelling of a constant's or variable's value where the header has it.
+    ``template`` are the parameters of a template, ``requires`` its constraint. ``expressions`` pairs enumerators with
+    what their values are written as (``("LAST", "RED + 7")``). ``availability`` are platforms with what they say of the
+    declaration (``macos introduced=10.15``).
     """
 
     traits: tuple[Trait, ...] = ()
     parameters: tuple[Argument, ...] = ()
     value: str | None = None
+    body: InlineBody | None = None
+    template: tuple[Argument, ...] = ()
+    requires: str | None = None
+    expressions: tuple[tuple[str, str], ...] = ()
+    availability: tuple[str, ...] = ()
 
 
 AnyShape: TypeAlias = Union[Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias, Declared]

@@ -29,6 +29,7 @@ from abistore.model.shapes import (
     Function,
     Import,
     Inline,
+    InlineBody,
     Library,
     MemberPointer,
     Method,
@@ -117,11 +118,24 @@ SYMBOLS: dict[Name, AnyShape] = {
         ElfLibrary(("/opt/one",), ("V_1",), (("libc.so.6", "GLIBC_2.2.5"),)),
     ),
 }
-SOURCE: dict[Name, AnyShape] = {
+FORMER_SOURCE: dict[Name, AnyShape] = {
     FUNCTION: Declared(("deprecated", "noexcept"), (Argument("where", "0"), Argument("amount"))),
     PLAIN: Declared(("final", "standard_layout")),
     Name("variable", "LIMIT"): Declared(("constant",), (), "10"),
     VARIABLE: Declared((), (), "3"),
+}
+"""What snapshot files of format 1 can say of declarations."""
+
+SOURCE: dict[Name, AnyShape] = {
+    **FORMER_SOURCE,
+    METHOD: Declared(
+        ("inline", "template"),
+        body=InlineBody("6c62272e07bb0142", ("owner::held",), ("act",)),
+        template=(Argument("typename T"), Argument("int N", "4")),
+        requires="Sortable<T>",
+        availability=("macos introduced=10.15",),
+    ),
+    ENUM: Declared(expressions=(("SOME", "1 << 0"), ("ALL", "SOME | 6"))),
 }
 USES: tuple[TypeRef, ...] = (
     *(Named(name) for name in (PLAIN, OWNER, UNION, ENUM, ALIAS, FOREIGN)),
@@ -219,6 +233,7 @@ SAMPLES: dict[Any, Any] = {
     VirtualMethod: VirtualMethod("more", "_ZN5owner4moreEv", 3, VOID),
     Enumerator: Enumerator("MORE", 9),
     Argument: Argument("more"),
+    InlineBody: InlineBody("af63dc4c8601ec8c"),
     Method: Method(OWNER),
     ElfSymbol: ElfSymbol(unique=True),
     Name: OWNER,
@@ -271,7 +286,10 @@ MEANINGLESS = {
     r"layout \S+\.method\.(virtual|slot)\S+": "the class tells of its vtable",
     r"layout \S+\.method\.defaulted=True": "does what the compiler's own would",
     r"source \S+\.value=(None|other)": "one side does not show it",
-    r"source plain\.traits-swapped": "a set, which readers sort",
+    r"source \S+\.traits-swapped": "a set, which readers sort",
+    r"source \S+\.body=.+": "one side's headers have no body: what became inline, or a template, is told as such",
+    r"source \S+\.expressions(-first|\+one)": "who writes no expression has the next value",
+    r"source \S+\.expressions-swapped": "the order of enumerators is nobody's business",
 }
 """What may change alone without a word, as patterns of the labels above, and why."""
 

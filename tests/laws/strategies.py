@@ -29,6 +29,7 @@ from abistore.model.shapes import (
     Function,
     Import,
     Inline,
+    InlineBody,
     Library,
     MemberPointer,
     Method,
@@ -193,11 +194,17 @@ foreigns = st.builds(
     _tuples(type_references),
 )
 aliases = st.builds(Alias, type_references)
+_arguments = st.lists(st.builds(Argument, identifiers, st.none() | identifiers), max_size=2).map(tuple)
 declared = st.builds(
     Declared,
     traits=st.sets(st.sampled_from(get_args(Trait))).map(lambda found: tuple(sorted(found))),
-    parameters=st.lists(st.builds(Argument, identifiers, st.none() | identifiers), max_size=2).map(tuple),
+    parameters=_arguments,
     value=st.none() | identifiers,
+    body=st.none() | st.builds(InlineBody, identifiers, _sorted("geo::P::x"), _sorted("_ZN3geo4areaEv", "draw")),
+    template=_arguments,
+    requires=st.none() | spellings,
+    expressions=st.lists(st.tuples(identifiers, identifiers), max_size=2).map(tuple),
+    availability=_sorted("ios unavailable", "macos introduced=10.15"),
 )
 
 SHAPES_OF: dict[tuple[bool, Kind], st.SearchStrategy[AnyShape]] = {

@@ -201,13 +201,29 @@ def _variable(variable: Variable) -> Variable:
 
 
 def _declared(declared: Declared, other: Declared) -> Declared:
-    """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss."""
-    traits = tuple(each for each in declared.traits if each != "standard_layout")
-    parameters, unknown = declared.parameters, not_recorded(declared.value, other.value)
-    if len(parameters) == len(other.parameters):
-        pairs = zip(parameters, other.parameters, strict=True)
-        parameters = tuple(own if own.name and same.name else Argument("", own.default) for own, same in pairs)
-    return Declared(traits, parameters, None if unknown else declared.value)
+    """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss.
+
+    A body that only one side has comes with another trait: ``inline`` or ``template``. An enumerator that is written
+    without an expression has the next value.
+    """
+    written = dict(other.expressions)
+    return msgspec.structs.replace(
+        declared,
+        traits=tuple(each for each in declared.traits if each != "standard_layout"),
+        parameters=_arguments(declared.parameters, other.parameters),
+        value=None if not_recorded(declared.value, other.value) else declared.value,
+        body=None if not_recorded(declared.body, other.body) else declared.body,
+        template=_arguments(declared.template, other.template),
+        expressions=tuple(sorted(each for each in declared.expressions if each[0] in written)),
+    )
+
+
+def _arguments(own: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """A parameter that has no name on one side was not renamed."""
+    if len(own) != len(other):
+        return own
+    pairs = zip(own, other, strict=True)
+    return tuple(first if first.name and second.name else Argument("", first.default) for first, second in pairs)
 
 
 def _foreign(foreign: Foreign, other: Foreign) -> AnyShape:

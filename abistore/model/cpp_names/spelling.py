@@ -24,6 +24,7 @@ from abistore.model.shapes import (
     Function,
     Import,
     Inline,
+    InlineBody,
     Library,
     MemberPointer,
     Method,
@@ -205,10 +206,24 @@ def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
 
 
 def _declared(name: Name, shape: Declared) -> str:
-    words = [each.replace("_", " ") for each in shape.traits]
-    written = ", ".join(argument(each) for each in shape.parameters)
+    words = [f"availability({', '.join(shape.availability)})"] if shape.availability else []
+    words += [each.replace("_", " ") for each in shape.traits if each != "template"]
+    if "template" in shape.traits:
+        words.append(f"template <{', '.join(map(argument, shape.template))}>")
+    words += [f"requires {shape.requires}"] if shape.requires is not None else []
+    written = ", ".join(map(argument, shape.parameters))
     value = f" = {shape.value}" if shape.value is not None else ""
-    return " ".join([*words, f"{name.spelling}{f'({written})' if shape.parameters else ''}{value};"])
+    listed = ", ".join(f"{member} = {expression}" for member, expression in shape.expressions)
+    inside = f" {{ {listed} }}" if listed else _body(shape.body)
+    return " ".join([*words, f"{name.spelling}{f'({written})' if shape.parameters else ''}{value}{inside};"])
+
+
+def _body(body: InlineBody | None) -> str:
+    """What an inline body uses, and its digest: its text is not kept."""
+    if body is None:
+        return ""
+    used = ", ".join([*body.members, *body.calls])
+    return f" {{ {used + ' ' if used else ''}/* {body.digest} */ }}"
 
 
 def argument(shape: Argument) -> str:
