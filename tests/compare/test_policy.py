@@ -64,12 +64,12 @@ def test_a_profile_names_kinds_that_there_are_and_makes_them_milder(name: str) -
         assert override.reason
 
 
-def test_a_kind_of_the_plugin_profile_is_compatible_and_tells_its_default() -> None:
+def test_a_kind_of_the_plugin_profile_is_a_risk_and_tells_its_default() -> None:
     old = snapshot({USE: uses(INT)})
     new = snapshot({USE: msgspec.structs.replace(uses(INT), calling_convention="vectorcall")})
     assert compare(old, new).verdict is Verdict.BREAKING
     (finding,) = compare(old, new, Ruling(profile("plugin_abi"))).findings
-    assert (finding.kind, finding.impact) == ("calling_convention_changed", Impact.COMPATIBLE)
+    assert (finding.kind, finding.impact) == ("calling_convention_changed", Impact.RISK)
     assert finding.default_impact is Impact.BREAKING
     assert "toolchain" in finding.reason
     assert replace(finding, impact=Impact.BREAKING, default_impact=None, reason="") in compare(old, new).findings

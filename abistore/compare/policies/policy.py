@@ -15,27 +15,31 @@ from abistore.model.findings import Finding, Impact, RulingFile
 
 SDK_VENDOR = (
     "the source of an SDK's consumers is rebuilt and adapted with each release; what is built keeps running",
-    (
-        "enum_member_renamed",
-        "param_default_value_removed",
-        "field_renamed",
-        "param_renamed",
-        "method_access_changed",
-        "field_access_changed",
-        "source_level_kind_changed",
-        "removed_const_overload",
-    ),
+    {
+        "enum_member_renamed": Impact.RISK,
+        "param_default_value_removed": Impact.COMPATIBLE,
+        "field_renamed": Impact.RISK,
+        "method_access_changed": Impact.COMPATIBLE,
+        "field_access_changed": Impact.COMPATIBLE,
+        "source_level_kind_changed": Impact.COMPATIBLE,
+        "removed_const_overload": Impact.COMPATIBLE,
+    },
 )
 PLUGIN_ABI = (
     "host and plugins are built together by one toolchain, whose calling convention they share",
-    ("calling_convention_changed", "value_abi_trait_changed", "frame_register_changed"),
+    {"calling_convention_changed": Impact.RISK},
 )
-LENIENT: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "strict_abi": ("", ()),
+LENIENT: Mapping[str, tuple[str, Mapping[str, Impact]]] = {
+    "strict_abi": ("", {}),
     "sdk_vendor": SDK_VENDOR,
     "plugin_abi": PLUGIN_ABI,
 }
-"""The profiles: why, and the kinds that are compatible under each whatever they are by default."""
+"""The profiles: why, and the impact of kinds that are milder under each.
+
+What is built keeps running under each of them: no profile touches what a release does to layouts, or to how objects are
+passed, which follows from the class and not from the toolchain. A new name in an old place may be another thing in that
+place, e.g. ``width, height`` that became ``h, w``: a rename stays a risk.
+"""
 
 PROFILES = tuple(LENIENT)
 
@@ -98,19 +102,14 @@ def profile(name: str) -> Policy:
     """The built-in policy of this name, one of :data:`PROFILES`."""
     if name == STRICT.name:
         return STRICT
-    reason, lenient = LENIENT[name]
-    overrides = tuple(
-        Override((OfKind(kinds),), Impact.COMPATIBLE, reason, f"profile {name}") for kinds in _kinds(lenient)
-    )
-    return Policy(name, name, overrides)
-
-
-def _kinds(words: Iterable[str]) -> Iterable[tuple[str, ...]]:
-    """The kinds of each word; one that names no kind of this release concerns no finding."""
     from abistore.compare.policies.vocabulary import kinds
 
     known = kinds()
-    return (known[word] for word in words if word in known)
+    reason, lenient = LENIENT[name]
+    overrides = tuple(
+        Override((OfKind(known[word]),), impact, reason, f"profile {name}") for word, impact in lenient.items()
+    )
+    return Policy(name, name, overrides)
 
 
 STRICT = Policy()

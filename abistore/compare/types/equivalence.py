@@ -7,6 +7,8 @@ from enum import IntEnum
 from functools import cached_property
 from typing import TypeAlias
 
+from abistore.compare.types.fields import flat_fields, plain
+from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.scalars import scalars
 from abistore.model.layout import Layouts
 from abistore.model.names import Name
@@ -16,6 +18,7 @@ from abistore.model.shapes import (
     Array,
     Declared,
     Enum,
+    Field,
     Foreign,
     Inline,
     MemberPointer,
@@ -312,16 +315,32 @@ class Equivalence:
         self._assumed.add(pair)
         try:
             found = self.same_record(old_shape, new_shape)
+            moved = found is Sameness.DIFFERENT and self._has_moved_fields(old_shape, new_shape)
         finally:
             self._assumed.discard(pair)
         if pair in self._leaned_on:
             self._leaned_on.discard(pair)
             self._tentative.clear()
         if found is Sameness.DIFFERENT:
-            return self._scalar_by_scalar(old, new)
+            return found if moved else self._scalar_by_scalar(old, new)
         if not isinstance(old, Named) or not isinstance(new, Named):
             return found
         return max(found, Sameness.SPELLING if self._renamed(old, new) else Sameness.REPRESENTATION)
+
+    def _has_moved_fields(self, old: Record, new: Record) -> bool:
+        """Whether a field of the same name lies elsewhere, or is another one in storage of the same size.
+
+        Scalar by scalar, ``struct { int x, y; }`` and ``struct { int y, x; }`` are alike.
+        """
+        after = _named_fields(new)
+        for name, field in _named_fields(old).items():
+            other = after.get(name, field)
+            if other.offset != field.offset:
+                return True
+            sizes = self.old_side.layouts.size(field.type), self.new_side.layouts.size(other.type)
+            if sizes[0] == sizes[1] and self.stored(field.type, other.type) is Sameness.DIFFERENT:
+                return True
+        return False
 
     def _foreign(self, old: TypeRef, new: TypeRef, old_shape: Foreign, new_shape: Foreign) -> Sameness:
         """One template of the standard library with the same arguments, which compilers spell in different ways."""
@@ -364,6 +383,12 @@ def _outline(record: Record) -> tuple[object, ...]:
         tuple((each.name, each.offset, each.bit_size) for each in record.fields),
         tuple((each.offset, each.virtual) for each in record.bases),
     )
+
+
+def _named_fields(record: Record) -> Mapping[str, Field]:
+    """The fields that consumers have a reason to touch, by name, those of anonymous members too."""
+    fields = map(plain, flat_fields(record))
+    return {field.name: field for field in fields if not is_reserved(field)}
 
 
 def _template(type: TypeRef) -> str:
