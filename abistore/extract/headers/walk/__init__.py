@@ -1,0 +1,1 @@
+"""From a parsed translation unit to what public headers declare, cursor by cursor."""

@@ -1,0 +1,272 @@
+"""How classes are laid out around their fields: bases, vtable pointers and vtable slots (Itanium C++ ABI, 2.4 and 2.5).
+
+libclang tells where fields are, and nothing about bases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.cursors import Cursor, LibClang, Type
+
+BITS = 8
+
+
+class BaseClass:
+    """One direct base as it is written, and the class that it names; ``None`` where that is not defined."""
+
+    def __init__(self, specifier: Cursor, facts: ClassFacts | None, virtual: bool) -> None:
+        self.specifier = specifier
+        self.facts = facts
+        self.virtual = virtual
+        self.offset: int | None = None
+
+
+class Classes:
+    """The facts of the classes of one translation unit, each worked out once."""
+
+    def __init__(self, lib: LibClang, pointer: int) -> None:
+        self.lib = lib
+        self.pointer = pointer
+        self._known: dict[int, ClassFacts | None] = {}
+
+    def of(self, cursor: Cursor) -> ClassFacts | None:
+        """The facts of the class that ``cursor`` declares; ``None`` where it is not defined."""
+        if cursor.d0 not in self._known:
+            definition = self.lib.getCursorDefinition(cursor)
+            if definition.d0 != cursor.d0 and definition.d0 in self._known:
+                self._known[cursor.d0] = self._known[definition.d0]
+            else:
+                self._known[cursor.d0] = None  # ends a class that is among its own bases
+                found = ClassFacts(self, definition) if definition.kind in kinds.RECORDS else None
+                self._known[cursor.d0] = self._known[definition.d0] = found
+        return self._known[cursor.d0]
+
+    def of_type(self, type: Type) -> ClassFacts | None:
+        """The facts of the class that a type is; ``None`` for other types."""
+        canonical = self.lib.getCanonicalType(type)
+        return self.of(self.lib.getTypeDeclaration(canonical)) if canonical.kind == kinds.RECORD_TYPE else None
+
+
+class ClassFacts:
+    """One defined class."""
+
+    def __init__(self, classes: Classes, cursor: Cursor) -> None:
+        lib = classes.lib
+        self.classes = classes
+        self.cursor = cursor
+        self.type: Type = lib.getCursorType(cursor)
+        self.size: int = lib.Type_getSizeOf(self.type)
+        self.alignment: int = max(1, lib.Type_getAlignOf(self.type))
+        self.written: Cursor = cursor
+        members = lib.children(cursor)
+        if not members and lib.Type_getNumTemplateArguments(self.type) >= 0:
+            self.written = lib.getSpecializedCursorTemplate(cursor)
+            members = lib.children(self.written) if self.written.d0 else []
+        self.members: list[Cursor] = members
+        self.is_instance: bool = self.written.d0 != cursor.d0
+
+    @cached_property
+    def fields(self) -> list[Cursor]:
+        """The non-static data members, unnamed ones included."""
+        return self.classes.lib.fields(self.type)
+
+    @cached_property
+    def bases(self) -> list[BaseClass]:
+        """The direct bases, with the offsets of those that are not virtual, in bits."""
+        lib = self.classes.lib
+        found = []
+        for each in self.members:
+            if each.kind == kinds.BASE:
+                facts = self.classes.of_type(lib.getCursorType(each))
+                found.append(BaseClass(each, facts, bool(lib.isVirtualBase(each))))
+        return found
+
+    @cached_property
+    def virtual_methods(self) -> list[Cursor]:
+        """The virtual methods that the class declares, overriding ones included."""
+        lib = self.classes.lib
+        methods = (kinds.METHOD, kinds.DESTRUCTOR, kinds.CONVERSION)
+        return [each for each in self.members if each.kind in methods and lib.CXXMethod_isVirtual(each)]
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether its objects hold a vtable pointer."""
+        return bool(self.virtual_methods) or any(
+            base.virtual or (base.facts is not None and base.facts.is_dynamic) for base in self.bases
+        )
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether its objects hold nothing."""
+        if self.fields or self.is_dynamic:
+            return False
+        return all(base.facts is not None and base.facts.is_empty for base in self.bases)
+
+    @cached_property
+    def is_nearly_empty(self) -> bool:
+        """Whether its objects hold a vtable pointer and nothing else."""
+        if not self.is_dynamic or self.fields:
+            return False
+        return all(
+            base.virtual or base.facts is None or base.facts.is_empty or base.facts.is_nearly_empty
+            for base in self.bases
+        )
+
+    @cached_property
+    def primary(self) -> BaseClass | None:
+        """The base whose vtable pointer the class shares."""
+        if not self.is_dynamic:
+            return None
+        for base in self.bases:
+            if not base.virtual and base.facts is not None and base.facts.is_dynamic:
+                return base
+        return self._virtual_primary()
+
+    def _virtual_primary(self) -> BaseClass | None:
+        candidates = [base for base in self._virtual_bases() if base.facts is not None and base.facts.is_nearly_empty]
+        taken = {
+            base.facts.primary.facts.cursor.d0
+            for base in self._all_bases()
+            if base.facts and base.facts.primary and base.facts.primary.virtual and base.facts.primary.facts
+        }
+        free = [base for base in candidates if base.facts is not None and base.facts.cursor.d0 not in taken]
+        return next(iter(free or candidates), None)
+
+    def _all_bases(self) -> Iterator[BaseClass]:
+        for base in self.bases:
+            yield base
+            if base.facts is not None:
+                yield from base.facts._all_bases()
+
+    def _virtual_bases(self) -> Iterator[BaseClass]:
+        return (base for base in self._all_bases() if base.virtual)
+
+    @property
+    def has_vptr(self) -> bool:
+        """Whether the class introduces the vtable pointer itself."""
+        return self.is_dynamic and self.primary is None
+
+    # --- places ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def data_end(self) -> int:
+        """Where the bases end, in bytes; their offsets are noted."""
+        end = self.classes.pointer if self.has_vptr else 0
+        primary, taken = self.primary, set[tuple[int, int]]()
+        if primary is not None and primary.facts is not None:
+            end = self.classes.pointer if primary.virtual else primary.facts.own_size
+        for base in [*([primary] if primary is not None else []), *self.bases]:
+            if base.virtual or base.offset is not None:
+                continue
+            if base is primary:
+                place = 0
+            elif base.facts is None:
+                place = end
+            else:
+                place = _free_place(base.facts, 0 if base.facts.is_empty else end, end, taken)
+            base.offset = place * BITS
+            if base.facts is not None:
+                taken.update((key, place + at) for key, at in base.facts.empties)
+                if not base.facts.is_empty and base is not primary:
+                    end = place + base.facts.own_size
+        return end
+
+    @cached_property
+    def empties(self) -> list[tuple[int, int]]:
+        """The empty classes in it, itself included, by their places in bytes: no two of one type may share one."""
+        found = [(self.cursor.d0, 0)] if self.is_empty else []
+        _ = self.data_end
+        for base in self.bases:
+            if base.facts is not None and base.offset is not None:
+                found += [(key, base.offset // BITS + at) for key, at in base.facts.empties]
+        lib = self.classes.lib
+        for field in self.fields:
+            facts = self.classes.of_type(lib.getCursorType(field))
+            offset = lib.Cursor_getOffsetOfField(field)
+            if facts is not None and offset >= 0:
+                found += [(key, offset // BITS + at) for key, at in facts.empties]
+        return found
+
+    @cached_property
+    def own_size(self) -> int:
+        """The size in bytes without virtual bases and tail padding: what may follow it begins there."""
+        if self.is_plain:
+            return self.size
+        end = self.data_end
+        lib = self.classes.lib
+        for field in self.fields:
+            offset = lib.Cursor_getOffsetOfField(field)
+            if offset < 0:
+                return self.size
+            width = lib.getFieldDeclBitWidth(field) if lib.Cursor_isBitField(field) else -1
+            bits = width if width >= 0 else BITS * max(0, lib.Type_getSizeOf(lib.getCursorType(field)))
+            end = max(end, -(-(offset + bits) // BITS))
+        return end
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it is "plain old data" as C++03 had it: nothing is placed in the tail padding of such classes."""
+        lib = self.classes.lib
+        if self.bases or self.is_dynamic or not lib.isPODType(self.type):
+            return False
+        structors = any(each.kind in kinds.STRUCTORS for each in self.members)
+        return not structors and all(lib.getCXXAccessSpecifier(each) in (0, 1) for each in self.fields)
+
+    # --- vtables --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def slots(self) -> Slots:
+        """The slots of its vtable."""
+        primary = self.primary.facts.slots if self.primary is not None and self.primary.facts is not None else None
+        found = Slots(primary)
+        for method in self.virtual_methods:
+            found.add(self.classes.lib, method)
+        others = [base.facts for base in self.bases if base.facts is not None]
+        if found.destructor is None and any(each.slots.destructor is not None for each in others):
+            found.destructor = found.count
+            found.count += 2
+        return found
+
+
+class Slots:
+    """The slots of the methods of a class and of those that they override, by declaration."""
+
+    def __init__(self, primary: Slots | None) -> None:
+        self.methods: dict[int, int] = dict(primary.methods) if primary else {}
+        self.destructor: int | None = primary.destructor if primary else None
+        self.count: int = primary.count if primary else 0
+
+    def add(self, lib: LibClang, method: Cursor) -> None:
+        """Gives a method the slot of the one that it overrides, or else the next."""
+        if method.kind == kinds.DESTRUCTOR:
+            if self.destructor is None:
+                self.destructor = self.count
+                self.count += 2
+            self.methods[method.d0] = self.destructor
+            return
+        slot = self._overridden(lib, lib.overridden(method))
+        if slot is None:
+            slot = self.count
+            self.count += 1
+        self.methods[method.d0] = slot
+
+    def _overridden(self, lib: LibClang, methods: Sequence[Cursor]) -> int | None:
+        for each in methods:
+            slot = self.methods.get(each.d0)
+            if slot is None:
+                slot = self._overridden(lib, lib.overridden(each))
+            if slot is not None:
+                return slot
+        return None
+
+
+def _free_place(facts: ClassFacts, first: int, end: int, taken: set[tuple[int, int]]) -> int:
+    """The first place from ``first`` on, else from ``end`` on, where no empty class meets another of its type."""
+    step = facts.alignment
+    place = -(-first // step) * step
+    while any((key, place + at) in taken for key, at in facts.empties):
+        place = max(place + step, -(-end // step) * step)
+    return place

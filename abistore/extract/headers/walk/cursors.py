@@ -1,0 +1,287 @@
+"""The functions of libclang that the walk calls, without the classes of ``clang.cindex`` around each answer.
+
+A walk asks ten questions about each of many thousand cursors; asked through ``cindex``, each costs four times as much.
+"""
+
+from __future__ import annotations
+
+from ctypes import (
+    CDLL,
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_double,
+    c_int,
+    c_longlong,
+    c_size_t,
+    c_uint,
+    c_ulonglong,
+    c_void_p,
+)
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from clang import cindex  # type: ignore[import-untyped]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Cursor(Structure):
+    """A declaration, expression or attribute. ``d0`` is the node itself: equal for equal declarations."""
+
+    _fields_ = (("kind", c_int), ("xdata", c_int), ("d0", c_void_p), ("d1", c_void_p), ("d2", c_void_p))
+    kind: int
+    d0: int
+
+
+class Type(Structure):
+    """A type with its qualifiers. ``d0`` is equal for equal types that are written alike."""
+
+    _fields_ = (("kind", c_int), ("d0", c_void_p), ("d1", c_void_p))
+    kind: int
+    d0: int
+
+
+class SourceLocation(Structure):
+    """A place in the text of a translation unit."""
+
+    _fields_ = (("p0", c_void_p), ("p1", c_void_p), ("data", c_uint))
+
+
+class SourceRange(Structure):
+    """What stands between two places."""
+
+    _fields_ = (("p0", c_void_p), ("p1", c_void_p), ("begin", c_uint), ("end", c_uint))
+
+
+class RangeList(Structure):
+    """Ranges that the preprocessor left out."""
+
+    _fields_ = (("count", c_uint), ("ranges", POINTER(SourceRange)))
+
+
+class Text(Structure):
+    """A string of libclang, to be disposed of where it owns memory."""
+
+    _fields_ = (("data", c_void_p), ("flags", c_uint))
+    flags: int
+
+
+class Texts(Structure):
+    """Several strings."""
+
+    _fields_ = (("strings", POINTER(Text)), ("count", c_uint))
+
+
+class Version(Structure):
+    """A version of a platform; -1 for a part that is not told."""
+
+    _fields_ = (("major", c_int), ("minor", c_int), ("subminor", c_int))
+    major: int
+    minor: int
+    subminor: int
+
+
+class PlatformAvailability(Structure):
+    """Since when a declaration is there on one platform."""
+
+    _fields_ = (
+        ("platform", Text),
+        ("introduced", Version),
+        ("deprecated", Version),
+        ("obsoleted", Version),
+        ("unavailable", c_int),
+        ("message", Text),
+    )
+
+
+VISITOR: Final = CFUNCTYPE(c_int, Cursor, Cursor, c_void_p)
+FIELD_VISITOR: Final = CFUNCTYPE(c_int, Cursor, c_void_p)
+CONTINUE: Final = 1
+
+SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
+    **dict.fromkeys(
+        [
+            *("CXXField_isMutable", "CXXMethod_isConst", "CXXMethod_isDefaulted", "CXXMethod_isDeleted"),
+            *("CXXMethod_isExplicit", "CXXMethod_isPureVirtual", "CXXMethod_isStatic", "CXXMethod_isVirtual"),
+            *("CXXConstructor_isCopyConstructor", "CXXConstructor_isMoveConstructor", "CXXRecord_isAbstract"),
+            *("Cursor_isAnonymous", "Cursor_isAnonymousRecordDecl", "Cursor_isBitField", "Cursor_isFunctionInlined"),
+            *("Cursor_isInlineNamespace", "Cursor_isMacroBuiltin", "Cursor_isMacroFunctionLike", "Cursor_hasAttrs"),
+            *("EnumDecl_isScoped", "getCXXAccessSpecifier", "getCursorAvailability", "getCursorLinkage"),
+            *("getCursorVisibility", "getCursorExceptionSpecificationType", "getFieldDeclBitWidth", "isVirtualBase"),
+            *("getTemplateCursorKind", "isCursorDefinition", "isInvalidDeclaration", "Cursor_isVariadic"),
+            *("Cursor_getNumTemplateArguments", "Cursor_getStorageClass", "getCursorTLSKind", "Cursor_getNumArguments"),
+        ],
+        (c_int, Cursor),
+    ),
+    **dict.fromkeys(["Cursor_getTemplateArgumentKind"], (c_int, Cursor, c_uint)),
+    **dict.fromkeys(["Cursor_getTemplateArgumentValue"], (c_longlong, Cursor, c_uint)),
+    **dict.fromkeys(["Cursor_getTemplateArgumentUnsignedValue"], (c_ulonglong, Cursor, c_uint)),
+    **dict.fromkeys(["Cursor_getOffsetOfField", "getEnumConstantDeclValue"], (c_longlong, Cursor)),
+    **dict.fromkeys(["getEnumConstantDeclUnsignedValue"], (c_ulonglong, Cursor)),
+    **dict.fromkeys(
+        [
+            *("Cursor_getMangling", "getCursorDisplayName", "getCursorSpelling"),
+            *("getCursorUSR",),
+        ],
+        (Text, Cursor),
+    ),
+    **dict.fromkeys(
+        [
+            *("getCanonicalCursor", "getCursorDefinition", "getCursorReferenced", "getCursorSemanticParent"),
+            *("getCursorLexicalParent", "getSpecializedCursorTemplate", "Cursor_getVarDeclInitializer"),
+        ],
+        (Cursor, Cursor),
+    ),
+    **dict.fromkeys(
+        ["getCursorResultType", "getCursorType", "getEnumDeclIntegerType", "getTypedefDeclUnderlyingType"],
+        (Type, Cursor),
+    ),
+    **dict.fromkeys(
+        [
+            *("Type_getCXXRefQualifier", "Type_getNumTemplateArguments", "getExceptionSpecificationType"),
+            *("getFunctionTypeCallingConv", "getNumArgTypes", "isConstQualifiedType", "isFunctionTypeVariadic"),
+            *("isPODType", "isRestrictQualifiedType", "isVolatileQualifiedType"),
+        ],
+        (c_int, Type),
+    ),
+    **dict.fromkeys(
+        ["Type_getAlignOf", "Type_getSizeOf", "getArraySize", "getNumElements"],
+        (c_longlong, Type),
+    ),
+    **dict.fromkeys(
+        [
+            *("Type_getClassType", "Type_getNamedType", "Type_getValueType", "getArrayElementType"),
+            *("getCanonicalType", "getElementType", "getPointeeType", "getResultType", "getUnqualifiedType"),
+        ],
+        (Type, Type),
+    ),
+    **dict.fromkeys(["Type_getTemplateArgumentAsType", "getArgType"], (Type, Type, c_uint)),
+    **dict.fromkeys(["getTypeSpelling"], (Text, Type)),
+    **dict.fromkeys(["getTypeDeclaration"], (Cursor, Type)),
+    "Cursor_getArgument": (Cursor, Cursor, c_uint),
+    "Cursor_getCXXManglings": (POINTER(Texts), Cursor),
+    "Cursor_Evaluate": (c_void_p, Cursor),
+    "EvalResult_dispose": (None, c_void_p),
+    "EvalResult_getAsDouble": (c_double, c_void_p),
+    "EvalResult_getAsLongLong": (c_longlong, c_void_p),
+    "EvalResult_getAsStr": (c_char_p, c_void_p),
+    "EvalResult_getAsUnsigned": (c_ulonglong, c_void_p),
+    "EvalResult_getKind": (c_int, c_void_p),
+    "EvalResult_isUnsignedInt": (c_int, c_void_p),
+    "Type_visitFields": (c_int, Type, FIELD_VISITOR, c_void_p),
+    "disposeOverriddenCursors": (None, POINTER(Cursor)),
+    "disposeCXPlatformAvailability": (None, POINTER(PlatformAvailability)),
+    "disposeSourceRangeList": (None, POINTER(RangeList)),
+    "disposeString": (None, Text),
+    "disposeStringSet": (None, POINTER(Texts)),
+    "getAllSkippedRanges": (POINTER(RangeList), c_void_p),
+    "getCString": (c_char_p, Text),
+    "getCursorExtent": (SourceRange, Cursor),
+    "getCursorLocation": (SourceLocation, Cursor),
+    "getCursorPlatformAvailability": (
+        *(c_int, Cursor, POINTER(c_int), POINTER(Text), POINTER(c_int), POINTER(Text)),
+        *(POINTER(PlatformAvailability), c_int),
+    ),
+    "getFileContents": (c_void_p, c_void_p, c_void_p, POINTER(c_size_t)),
+    "getFileLocation": (*(None, SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),),
+    "getCursorPrettyPrinted": (Text, Cursor, c_void_p),
+    "getExpansionLocation": (
+        *(None, SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),
+    ),
+    "getFileName": (Text, c_void_p),
+    "getOverriddenCursors": (None, Cursor, POINTER(POINTER(Cursor)), POINTER(c_uint)),
+    "getRangeEnd": (SourceLocation, SourceRange),
+    "getRangeStart": (SourceLocation, SourceRange),
+    "TargetInfo_dispose": (None, c_void_p),
+    "TargetInfo_getPointerWidth": (c_int, c_void_p),
+    "getTranslationUnitCursor": (Cursor, c_void_p),
+    "getTranslationUnitTargetInfo": (c_void_p, c_void_p),
+    "visitChildren": (c_uint, Cursor, VISITOR, c_void_p),
+}
+"""Each function without its prefix: what it gives, and what it takes."""
+
+
+class LibClang:
+    """libclang's functions as attributes, each with its prefix left out: ``lib.getCursorType(cursor)``."""
+
+    def __init__(self) -> None:
+        library = CDLL(cindex.conf.get_filename())
+        for name, (result, *parameters) in SIGNATURES.items():
+            function = getattr(library, f"clang_{name}")
+            function.restype, function.argtypes = result, parameters
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Only for the type checker: every function is set when the library is loaded."""
+        raise AttributeError(name)
+
+    def text(self, found: Text) -> str:
+        """The characters of a string, which is disposed of."""
+        characters: bytes | None = self.getCString(found)
+        spelled = "" if characters is None else characters.decode(errors="replace")
+        if found.flags:
+            self.disposeString(found)
+        return spelled
+
+    def children(self, cursor: Cursor) -> list[Cursor]:
+        """What stands directly in a declaration, in source order."""
+        found: list[Cursor] = []
+        keep = found.append
+        self.visitChildren(cursor, VISITOR(lambda child, _parent, _data: keep(child) or CONTINUE), None)
+        return found
+
+    def fields(self, type: Type) -> list[Cursor]:
+        """The non-static data members of a class, those of template instances included."""
+        found: list[Cursor] = []
+        keep = found.append
+        self.Type_visitFields(type, FIELD_VISITOR(lambda field, _data: keep(field) or CONTINUE), None)
+        return found
+
+    def spelling(self, cursor: Cursor) -> str:
+        """The unqualified name of a declaration."""
+        return self.text(self.getCursorSpelling(cursor))
+
+    def place(self, location: SourceLocation) -> tuple[int | None, int, int]:
+        """The file, line and offset of a place; where a macro is used, for what the macro writes."""
+        file, line, column, offset = c_void_p(), c_uint(), c_uint(), c_uint()
+        self.getFileLocation(location, byref(file), byref(line), byref(column), byref(offset))
+        return file.value, line.value, offset.value
+
+    def mangled(self, cursor: Cursor) -> list[str]:
+        """The names of all variants of a constructor or destructor."""
+        found = self.Cursor_getCXXManglings(cursor)
+        if not found:
+            return []
+        try:
+            texts = found.contents
+            return [self.getCString(texts.strings[index]).decode() for index in range(texts.count)]
+        finally:
+            self.disposeStringSet(found)
+
+    def pointer_size(self, unit: c_void_p) -> int:
+        """The size of a pointer in bytes for the target of a translation unit."""
+        target = self.getTranslationUnitTargetInfo(unit)
+        try:
+            return int(self.TargetInfo_getPointerWidth(target)) // 8
+        finally:
+            self.TargetInfo_dispose(target)
+
+    def overridden(self, cursor: Cursor) -> list[Cursor]:
+        """The methods that a method overrides directly."""
+        found, count = POINTER(Cursor)(), c_uint()
+        self.getOverriddenCursors(cursor, byref(found), byref(count))
+        if not count.value:
+            return []
+        kept = [Cursor.from_buffer_copy(found[index]) for index in range(count.value)]
+        self.disposeOverriddenCursors(found)
+        return kept
+
+
+@cache
+def libclang() -> LibClang:
+    """The loaded library."""
+    return LibClang()

@@ -1,0 +1,181 @@
+"""The members of records and enums."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.classes import Classes, ClassFacts
+from abistore.extract.headers.walk.cursors import Cursor, Type
+from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.model.cpp_names.normal import normal_name
+from abistore.model.cpp_names.spelling import spell
+from abistore.model.shapes import Base, Enum, Enumerator, Field, Foreign, Record, TypeRef, VirtualMethod
+
+
+class RecordShapes:
+    """Reads the definitions of records. ``cpp`` tells the language."""
+
+    def __init__(self, types: HeaderTypes, classes: Classes, *, cpp: bool) -> None:
+        self._types = types
+        self._lib = types.lib
+        self._classes = classes
+        self._cpp = cpp
+
+    def of(self, cursor: Cursor) -> Record | None:
+        """The shape of the record that ``cursor`` declares; ``None`` where it is not defined or has no layout."""
+        facts = self._classes.of(cursor)
+        if facts is None or facts.size < 0:
+            return None
+        _ = facts.data_end
+        return Record(
+            sort=kinds.RECORDS[facts.cursor.kind],
+            size=self._size(facts),
+            fields=tuple(self._fields(facts)),
+            bases=tuple([self._base(base.specifier, base.offset, virtual=base.virtual) for base in facts.bases]),
+            virtuals=self._virtuals(facts),
+            alignment=self._asked(facts),
+            passing=self._passing(facts) if self._cpp else None,
+            deleted=self._deleted(facts),
+            arguments=self._types.arguments.references(facts.cursor, facts.type),
+            has_vptr=facts.has_vptr,
+        )
+
+    def foreign(self, cursor: Cursor) -> Foreign:
+        """The shape of a type of the standard library or the runtime."""
+        lib = self._lib
+        type = lib.getCursorType(cursor)
+        size = lib.Type_getSizeOf(type)
+        arguments = self._types.arguments.references(cursor, type)
+        sort = "enum" if cursor.kind == kinds.ENUM else kinds.RECORDS[cursor.kind]
+        return Foreign(sort, size, lib.Type_getAlignOf(type), arguments) if size >= 0 else Foreign(sort, None, None)
+
+    def enum(self, cursor: Cursor) -> Enum | None:
+        """The shape of the enumeration that ``cursor`` declares; ``None`` where it is only declared."""
+        lib = self._lib
+        definition = lib.getCursorDefinition(cursor)
+        if definition.kind != kinds.ENUM:
+            return None
+        integer = lib.getEnumDeclIntegerType(definition)
+        unsigned = lib.getCanonicalType(integer).kind in kinds.UNSIGNED
+        value = lib.getEnumConstantDeclUnsignedValue if unsigned else lib.getEnumConstantDeclValue
+        enumerators = [
+            Enumerator(lib.spelling(each), value(each))
+            for each in lib.children(definition)
+            if each.kind == kinds.ENUMERATOR
+        ]
+        size = lib.Type_getSizeOf(integer)
+        return Enum(size, tuple(enumerators), self._types.of(integer), bool(lib.EnumDecl_isScoped(definition)))
+
+    def unnamed(self, cursor: Cursor) -> Record | Enum | None:
+        """The shape of a record or enum that is spelled out where it is used."""
+        return self.enum(cursor) if cursor.kind == kinds.ENUM else self.of(cursor)
+
+    # --- members --------------------------------------------------------------------------------------------------
+
+    def _size(self, facts: ClassFacts) -> int:
+        return facts.size
+
+    def _fields(self, facts: ClassFacts) -> list[Field]:
+        lib = self._lib
+        found = []
+        for field in facts.fields:
+            width = lib.getFieldDeclBitWidth(field) if lib.Cursor_isBitField(field) else None
+            name = lib.spelling(field)
+            type = lib.getCursorType(field)
+            if not name.isidentifier() and not self._is_anonymous(type):
+                if width is not None:
+                    continue
+                name = ""
+            found.append(
+                Field(
+                    name if name.isidentifier() else "",
+                    self._types.of(type),
+                    lib.Cursor_getOffsetOfField(field),
+                    width,
+                    kinds.ACCESS.get(lib.getCXXAccessSpecifier(field), "public"),
+                    bool(lib.CXXField_isMutable(field)),
+                )
+            )
+        return found
+
+    def _is_anonymous(self, type: Type) -> bool:
+        return bool(self._lib.Cursor_isAnonymous(self._lib.getTypeDeclaration(type)))
+
+    def _base(self, specifier: Cursor, offset: int | None, *, virtual: bool) -> Base:
+        lib = self._lib
+        access = kinds.ACCESS.get(lib.getCXXAccessSpecifier(specifier), "public")
+        return Base(self._types.of(lib.getCursorType(specifier)), None if virtual else offset, virtual, access)
+
+    def _virtuals(self, facts: ClassFacts) -> tuple[VirtualMethod, ...]:
+        lib, slots = self._lib, facts.slots if facts.virtual_methods else None
+        found = []
+        for method in facts.virtual_methods:
+            assert slots is not None
+            destructor = method.kind == kinds.DESTRUCTOR
+            type = lib.getCursorType(method)
+            found.append(
+                VirtualMethod(
+                    normal_name(lib.spelling(method)).partition("<")[0] if destructor else self._method_name(method),
+                    "" if destructor or facts.is_instance else lib.text(lib.Cursor_getMangling(method)),
+                    slots.methods[method.d0],
+                    self._types.of(lib.getResultType(type)),
+                    self._parameters(type),
+                    bool(lib.CXXMethod_isPureVirtual(method)),
+                    kinds.ACCESS.get(lib.getCXXAccessSpecifier(method), "public"),
+                )
+            )
+        found.sort(key=lambda each: each.slot or 0)
+        return tuple(found)
+
+    def _method_name(self, method: Cursor) -> str:
+        name = self._lib.spelling(method)
+        return name if name.isidentifier() else normal_name(name)
+
+    def _parameters(self, type: Type) -> tuple[TypeRef, ...]:
+        lib = self._lib
+        count = max(0, lib.getNumArgTypes(type))
+        return tuple([self._types.parameter(lib.getArgType(type, index)) for index in range(count)])
+
+    def _deleted(self, facts: ClassFacts) -> tuple[str, ...]:
+        lib = self._lib
+        found = set()
+        for each in facts.members:
+            if each.kind in kinds.FUNCTIONS and lib.CXXMethod_isDeleted(each):
+                name = lib.spelling(each)
+                if each.kind in kinds.STRUCTORS:
+                    name = name.partition("<")[0]
+                parameters = ", ".join(map(spell, self._parameters(lib.getCursorType(each))))
+                found.add(f"{normal_name(name)}({parameters})")
+        return tuple(sorted(found))
+
+    def _asked(self, facts: ClassFacts) -> int | None:
+        """The alignment that ``alignas`` or an attribute asks for, of the class or of its fields."""
+        lib = self._lib
+        aligned = [facts.cursor, *facts.fields]
+        if any(lib.Cursor_hasAttrs(each) and self._is_aligned(each) for each in aligned):
+            return facts.alignment
+        return None
+
+    def _is_aligned(self, cursor: Cursor) -> bool:
+        return any(each.kind == kinds.ALIGNED_ATTRIBUTE for each in self._lib.children(cursor))
+
+    def _passing(self, facts: ClassFacts) -> Literal["value", "reference"] | None:
+        """How the class goes by value as far as its own members decide."""
+        if facts.is_dynamic:
+            return "reference"
+        lib = self._lib
+        provided = deleted = usable = False
+        for each in facts.members:
+            copies = each.kind == kinds.CONSTRUCTOR and (
+                lib.CXXConstructor_isCopyConstructor(each) or lib.CXXConstructor_isMoveConstructor(each)
+            )
+            if not copies and each.kind != kinds.DESTRUCTOR:
+                continue
+            if lib.CXXMethod_isDeleted(each):
+                deleted = deleted or bool(copies)
+            elif not lib.CXXMethod_isDefaulted(each):
+                provided = True
+            else:
+                usable = usable or bool(copies)
+        return "reference" if provided or (deleted and not usable) else "value"

@@ -1,0 +1,140 @@
+"""Where two readers of one library differ: its debug information, and its headers."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from clang import cindex
+from msgspec.structs import replace
+
+from abistore.extract.capture import read
+from abistore.extract.headers.walk.declared import Walked, declarations
+from abistore.extract.reader import ExtractOptions
+from abistore.model.names import Name
+from abistore.model.shapes import Alias, AnyShape, Declared, Foreign, Named, Opaque, Record, TypeRef
+from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.structure import with_types
+from tests.build import build_library
+
+HEADER = "api.h"
+
+
+class Platform(NamedTuple):
+    """A target, by its C and C++ compilers and by its triple."""
+
+    triple: str
+    c: str
+    cpp: str
+    flags: tuple[str, ...] = ()
+
+
+X86_64 = Platform("x86_64-linux-gnu", "gcc", "g++")
+I386 = Platform("i686-linux-gnu", "i686-linux-gnu-gcc", "i686-linux-gnu-g++")
+ARM = Platform("arm-linux-gnueabihf", "arm-linux-gnueabihf-gcc", "", ("-nostdlib",))
+
+
+class Difference(NamedTuple):
+    """One name that the readers describe differently."""
+
+    name: Name
+    layout: Variants
+    source: Variants
+
+
+def walked(header: str, folder: Path, arguments: Sequence[str], name: str = HEADER) -> Walked:
+    """What a header with this text declares."""
+    path = folder / name
+    path.write_text(header)
+    options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    unit = cindex.Index.create().parse(str(path), list(arguments), options=options)
+    errors = [each for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
+    assert not errors, errors
+    return declarations(unit, lambda file: name if Path(file) == path else None)
+
+
+def differences(layout: Mapping[Name, Variants], source: Mapping[Name, Variants]) -> Iterator[Difference]:
+    """The names that both readers describe, differently."""
+    for name in sorted(layout.keys() & source.keys()):
+        seen = tuple(each for each in source[name] if not isinstance(each, Declared))
+        if seen and not _agree(layout[name], seen) and not _agree(_plain(layout, name), _plain(source, name)):
+            yield Difference(name, layout[name], seen)
+
+
+def _plain(entries: Mapping[Name, Variants], name: Name) -> Variants:
+    """The shapes of a name without aliases: GCC writes the uses of an alias template as it likes."""
+
+    def of(type: TypeRef) -> TypeRef:
+        if isinstance(type, Named) and type.name.kind == "alias":
+            shapes = [each for each in entries.get(type.name, ()) if isinstance(each, Alias)]
+            return of(shapes[0].target) if shapes else type
+        return with_types(type, of)
+
+    shapes = [with_types(each, of) for each in entries[name] if not isinstance(each, Declared)]
+    return tuple(shapes)
+
+
+def _agree(layout: Variants, source: Variants) -> bool:
+    if layout == source or any(isinstance(each, Opaque) for each in (*layout, *source)):
+        return True
+    return len(layout) == len(source) and all(map(_same, layout, source))
+
+
+def _same(layout: AnyShape, source: AnyShape) -> bool:
+    """Whether the shapes are equal, but for what GCC does not record or records beyond what is asked for."""
+    match layout, source:
+        case Record(), Record():
+            fields = [replace(each, mutable=False) for each in source.fields]
+            virtuals = [replace(each, pure=False) for each in source.virtuals]
+            source = replace(source, fields=tuple(fields), virtuals=tuple(virtuals))
+            fields = [replace(each, mutable=False) for each in layout.fields]
+            virtuals = [replace(each, pure=False) for each in layout.virtuals]
+            layout = replace(layout, fields=tuple(fields), virtuals=tuple(virtuals))
+            if source.alignment is None:  # that of a member's type is the record's, to GCC
+                layout = replace(layout, alignment=None)
+        case Foreign(arguments=()), Foreign():
+            source = replace(source, arguments=())
+    return layout == source
+
+
+class BothReaders(NamedTuple):
+    """What the two readers say of one library."""
+
+    layout: Snapshot
+    source: Walked
+
+    @property
+    def shared(self) -> set[Name]:
+        """The names that both have."""
+        return self.layout.entries["layout"].keys() & self.source.entries.keys()
+
+    @property
+    def differences(self) -> list[Difference]:
+        """The names that they describe differently."""
+        return list(differences(self.layout.entries["layout"], self.source.entries))
+
+
+def both_readers(header: str, body: str, folder: Path, language: str, platform: Platform) -> BothReaders:
+    """Builds a library of ``header`` and ``body``, and reads both."""
+    standard = "-std=gnu11" if language == "c" else "-std=c++20"
+    library = build_library(
+        f'#include "{HEADER}"\n{body}',
+        language=language,
+        compiler=platform.c if language == "c" else platform.cpp,
+        flags=("-g", "-O0", "-w", "-fno-eliminate-unused-debug-types", standard, *platform.flags),
+        files={HEADER: header},
+    )
+    arguments = [f"-x{language}", standard, f"--target={platform.triple}", *builtin_headers(platform, language)]
+    return BothReaders(read(library, ExtractOptions()), walked(header, folder, arguments))
+
+
+@cache
+def builtin_headers(platform: Platform, language: str) -> list[str]:
+    """The folders that the compiler of a platform searches."""
+    command = [platform.c if language == "c" else platform.cpp, f"-x{language}", "-E", "-v", "/dev/null"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    listed = done.stderr.partition("#include <...> search starts here:")[2].partition("End of search list")[0]
+    return [word for line in listed.split("\n") if line.strip() for word in ("-isystem", line.strip())]
