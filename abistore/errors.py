@@ -7,6 +7,7 @@
     ├── InputError           the file or reference given cannot be used (65)
     │   ├── PathDenied       a file is not below the folders that may be read
     │   ├── ExtractError     a file was recognised and cannot be read
+    │   │   ├── HeaderError    public headers cannot be parsed, or declare nothing
     │   │   └── LimitExceeded  the work would take more than its limit of time, memory or size
     │   ├── UnknownFormat    no reader knows this file
     │   └── SnapshotError    a JSON snapshot is malformed, or of a newer format
@@ -89,6 +90,13 @@ class ExtractError(InputError):
 
     code = "extract"
     usual_hint = "check that the file is a complete shared library, e.g. with readelf"
+
+
+class HeaderError(ExtractError):
+    """Public headers cannot be found or parsed, or they declare nothing."""
+
+    code = "headers"
+    usual_hint = "name the installed headers with --header, and what they include with --include-dir"
 
 
 class LimitExceeded(ExtractError):

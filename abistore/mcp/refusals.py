@@ -40,6 +40,7 @@ CODES: dict[str, Code] = {
     "input": "INVALID_ARGUMENT",
     "path-denied": "PATH_DENIED",
     "extract": "EXTRACTION_FAILED",
+    "headers": "EXTRACTION_FAILED",
     "limit": "LIMIT",
     "unknown-format": "UNSUPPORTED_FORMAT",
     "snapshot": "EXTRACTION_FAILED",

@@ -43,6 +43,7 @@ _THIS: Final = re.compile(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<
 _REQUALIFIED: Final = re.compile(r"_ZN[rVKRO]+(?=\d|St|S)")
 _FREE: Final = re.compile(r"_Z(\d{1,9})", re.ASCII)
 _LOCAL: Final = re.compile("_Z(Z+)")
+_STANDARD: Final = re.compile(r"_Z(?:GV|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
 
 _WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__restrict"))
 _REFERENCES: Final = {"R": "&", "O": "&&"}
@@ -51,6 +52,11 @@ _REFERENCES: Final = {"R": "&", "O": "&&"}
 def is_mangled(symbol: str) -> bool:
     """Whether ``symbol`` is a mangled C++ name."""
     return symbol.startswith(MANGLED)
+
+
+def is_of_standard_library(symbol: str) -> bool:
+    """Whether a mangled name is one of namespace ``std`` or an ``operator new``, as many libraries get linked in."""
+    return _STANDARD.match(symbol) is not None
 
 
 def is_declared(symbol: str) -> bool:

@@ -1,0 +1,82 @@
+"""libclang: the only module here that touches its untyped Python interface to parse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from ctypes import POINTER, Structure, byref, c_int, c_ulonglong
+from typing import Any, NamedTuple, TypeAlias
+
+from clang import cindex  # type: ignore[import-untyped]
+
+TranslationUnit: TypeAlias = Any
+"""``clang.cindex.TranslationUnit``, which has no types."""
+
+_KEEP_GOING = 0x200
+_ERROR = 3
+
+
+class Diagnostic(NamedTuple):
+    """An error that the parser met; ``file`` as libclang names it."""
+
+    file: str
+    line: int
+    message: str
+
+
+class IncludedFile(NamedTuple):
+    """A file that was read: its name, the file that includes it, and what it is to the system."""
+
+    file: str
+    by: str
+    device: int
+    inode: int
+
+
+class _UniqueId(Structure):
+    _fields_ = (("data", c_ulonglong * 3),)
+
+
+def version() -> str:
+    """The version of the libclang in use: ``18.1.1``."""
+    library = cindex.conf.lib
+    library.clang_getClangVersion.restype = cindex._CXString
+    library.clang_getClangVersion.errcheck = cindex._CXString.from_result
+    found = re.search(r"version (\d[\d.]*)", str(library.clang_getClangVersion()))
+    return found[1] if found else "0"
+
+
+def major_version() -> int:
+    """The first number of it."""
+    return int(version().partition(".")[0])
+
+
+def parsed(file: str, text: str, arguments: Sequence[str], empty: Mapping[str, str]) -> TranslationUnit | None:
+    """The unit of ``text``, which is read as ``file`` and need not be on a disk; ``None`` where libclang gives up.
+
+    ``empty`` are files that are read from memory instead of from the disk.
+    """
+    options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | _KEEP_GOING
+    try:
+        return cindex.Index.create().parse(file, list(arguments), [(file, text), *empty.items()], options)
+    except cindex.TranslationUnitLoadError:
+        return None
+
+
+def errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
+    """What the parser could not read, in the order of the text."""
+    for said in unit.diagnostics:
+        if said.severity >= _ERROR:
+            place = said.location
+            yield Diagnostic(place.file.name if place.file else "", place.line, said.spelling)
+
+
+def included_files(unit: TranslationUnit) -> Iterator[IncludedFile]:
+    """Every file that was read because another includes it, outermost first."""
+    library = cindex.conf.lib
+    library.clang_getFileUniqueID.argtypes = [cindex.c_object_p, POINTER(_UniqueId)]
+    library.clang_getFileUniqueID.restype = c_int
+    for one in unit.get_includes():
+        found = _UniqueId()
+        library.clang_getFileUniqueID(one.include, byref(found))
+        yield IncludedFile(one.include.name, one.source.name, found.data[0], found.data[1])

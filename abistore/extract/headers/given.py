@@ -1,0 +1,188 @@
+"""Which files the given headers are, and what each is called."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from abistore.confinement import open_file, status
+from abistore.errors import HeaderError, LimitExceeded, PathDenied
+from abistore.extract.headers.options import HeaderOptions
+from abistore.model.words.counting import counted
+
+SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".hp", ".cuh")
+"""Suffixes of files that are included by themselves. ``.inc``, ``.ipp``, ``.tcc`` and the like are parts of others."""
+
+MOST_HEADERS, MOST_BYTES = 20_000, 64 << 20
+_HEAD = 1 << 14
+_COMMENTS = re.compile(rb"\s+|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
+_DIRECTIVE = re.compile(rb"#[ \t]*(?:include|ifndef|ifdef|if|pragma|define)\b")
+
+
+class GivenHeader(msgspec.Struct, frozen=True):
+    """A header that consumers include. ``name`` is relative to the folder that was given."""
+
+    name: str
+    path: Path
+    size: int
+
+
+class GivenFolder(msgspec.Struct, frozen=True):
+    """A folder that was given, or the one that a given file lies in, which alone is public then."""
+
+    path: Path
+    prefix: str = ""
+    files: frozenset[str] | None = None
+
+
+class GivenHeaders(msgspec.Struct, frozen=True):
+    """All headers that were given; ``folders`` tell which other files are public where a header includes them."""
+
+    headers: tuple[GivenHeader, ...]
+    folders: tuple[GivenFolder, ...]
+    private: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all headers."""
+        return sum(header.size for header in self.headers)
+
+    def name(self, path: str) -> str | None:
+        """What a file is called that lies at ``path``, without links; ``None`` where it is not public."""
+        for folder in self.folders:
+            inside = path.removeprefix(f"{folder.path}/")
+            if inside != path and (folder.files is None or inside in folder.files):
+                return None if is_private(inside, self.private) else folder.prefix + inside
+        return None
+
+
+def is_private(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern hides a header: ``detail/*`` and ``detail`` all below a folder, ``*_p.h`` in any folder."""
+    return any(fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern.rstrip('/')}/*") for pattern in patterns)
+
+
+def find_headers(options: HeaderOptions) -> GivenHeaders:
+    """The headers that options name, sorted. Raises :class:`HeaderError` where there are none."""
+    folders: list[GivenFolder] = []
+    found: dict[Path, GivenHeader] = {}
+    hidden = 0
+    for given in options.headers:
+        folder, names = _named(given)
+        folder = msgspec.structs.replace(folder, prefix=_prefix(folder, folders))
+        folders.append(folder)
+        for name in names:
+            if is_private(name, options.private):
+                hidden += 1
+                continue
+            path = folder.path / name
+            found.setdefault(path, GivenHeader(folder.prefix + name, path, _size(path)))
+            _check_extent(found)
+    _check_any(options, found, hidden)
+    headers = tuple(sorted(found.values(), key=lambda header: (header.name, header.path)))
+    _check_size(headers)
+    return GivenHeaders(headers, tuple(folders), options.private)
+
+
+def _named(given: Path) -> tuple[GivenFolder, Sequence[str]]:
+    """The folder that a given path stands for, and the headers in it."""
+    try:
+        kind = status(given).st_mode
+        path = given.resolve(strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        raise HeaderError(f"{given}: no such header or folder", "check the path given with --header") from None
+    except (OSError, ValueError, RuntimeError) as error:
+        raise HeaderError(f"{given}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(kind):
+        return GivenFolder(path), _listed(path)
+    if not stat.S_ISREG(kind):
+        raise HeaderError(f"{given}: is neither a header nor a folder", "name the installed headers")
+    return GivenFolder(path.parent, files=frozenset({path.name})), [path.name]
+
+
+def _listed(folder: Path) -> Sequence[str]:
+    try:
+        return sorted(_walked(folder, folder, set()))
+    except OSError as error:
+        where = error.filename or folder
+        raise HeaderError(f"{where}: cannot be read: {error.strerror}", "check its permissions") from None
+
+
+def _prefix(folder: GivenFolder, before: Sequence[GivenFolder]) -> str:
+    """What tells the headers of a folder from those of the same names in others."""
+    others = {each.path for each in before if each.files is None or folder.files is None or each.files & folder.files}
+    return f"{folder.path.name}/" if others - {folder.path} else ""
+
+
+def _walked(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[str]:
+    """The headers below a folder, relative to ``top``; a folder that links lead to twice is walked once."""
+    state = status(folder)
+    if (state.st_dev, state.st_ino) in seen:
+        return
+    seen.add((state.st_dev, state.st_ino))
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        try:
+            mode = status(path).st_mode
+        except (OSError, PathDenied):  # a link that leads nowhere, or out of the folders that may be read
+            continue
+        if stat.S_ISDIR(mode):
+            yield from _walked(path, top, seen)
+        elif stat.S_ISREG(mode) and _is_header(path):
+            yield path.relative_to(top).as_posix()
+
+
+def _is_header(path: Path) -> bool:
+    """Whether a file is included by itself: as its suffix says, or without one (``QString``) its first directive."""
+    if path.suffix:
+        return path.suffix in SUFFIXES
+    descriptor = open_file(path)
+    try:
+        head = os.pread(descriptor, _HEAD, 0)
+    finally:
+        os.close(descriptor)
+    position = 0
+    while comment := _COMMENTS.match(head, position):
+        position = comment.end()
+    return _DIRECTIVE.match(head, position) is not None
+
+
+def _size(path: Path) -> int:
+    return status(path).st_size
+
+
+def _check_extent(found: dict[Path, GivenHeader]) -> None:
+    if len(found) > MOST_HEADERS:
+        raise LimitExceeded(
+            f"more than {MOST_HEADERS:,} headers were given", "name the folder that the library installs"
+        )
+
+
+def _check_size(headers: Sequence[GivenHeader]) -> None:
+    size = sum(header.size for header in headers)
+    if size > MOST_BYTES:
+        largest = max(headers, key=lambda header: header.size)
+        raise LimitExceeded(
+            f"the headers have {size >> 20:,} MB, and {MOST_BYTES >> 20} MB are read at most; "
+            f"{largest.name} has {largest.size >> 20:,} MB",
+            "name the folder that the library installs, or leave out what is generated with --private-header",
+        )
+
+
+def _check_any(options: HeaderOptions, found: dict[Path, GivenHeader], hidden: int) -> None:
+    given = ", ".join(str(each) for each in options.headers)
+    if found:
+        return
+    if hidden:
+        patterns = ", ".join(options.private)
+        raise HeaderError(
+            f"{given}: --private-header {patterns} hides {counted(hidden, 'header')}, which is all there are",
+            "give patterns that leave the public ones",
+        )
+    raise HeaderError(f"{given}: holds no header", f"headers end in {', '.join(SUFFIXES[:5])}, or begin with #include")

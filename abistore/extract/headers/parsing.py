@@ -1,0 +1,202 @@
+"""From the given headers to translation units; a header that does not parse is tried by itself, then set aside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from abistore.confinement import roots, status
+from abistore.errors import HeaderError, PathDenied
+from abistore.extract.headers import clang
+from abistore.extract.headers.given import GivenHeader, GivenHeaders
+from abistore.extract.headers.language import Reading
+from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
+
+_MISSING = "file not found"
+
+
+class HeaderFault(msgspec.Struct, frozen=True):
+    """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
+
+    ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
+    """
+
+    header: str
+    own: bool
+    said: str
+
+    @property
+    def is_missing_file(self) -> bool:
+        """Whether a file is not found, which no other language or standard mends."""
+        return self.said.endswith(_MISSING)
+
+
+class HeaderUnit(msgspec.Struct):
+    """A translation unit, the headers that it was made for, what it could not read, and the files that it read."""
+
+    unit: clang.TranslationUnit
+    headers: Sequence[GivenHeader]
+    faults: Sequence[HeaderFault]
+    files: frozenset[str]
+
+    @property
+    def faulty(self) -> frozenset[str]:
+        """The headers with errors in their own text."""
+        return frozenset(fault.header for fault in self.faults if fault.own)
+
+
+class ParsedHeaders(msgspec.Struct):
+    """What was parsed: the umbrella, and headers that parse by themselves only. ``set_aside`` do not parse at all."""
+
+    reading: Reading
+    units: Sequence[HeaderUnit]
+    set_aside: Mapping[str, Sequence[HeaderFault]]
+    faults: Sequence[HeaderFault]
+
+    @property
+    def causes(self) -> Sequence[HeaderFault]:
+        """The errors in the text of given headers, also of those that are set aside."""
+        aside = (fault for faults in self.set_aside.values() for fault in faults)
+        return [fault for fault in (*self.faults, *aside) if fault.own]
+
+    @property
+    def bad(self) -> frozenset[str]:
+        """The headers with such errors."""
+        return frozenset(fault.header for fault in self.causes)
+
+
+class HeaderParser:
+    """Parses headers in one way after the other."""
+
+    def __init__(self, given: GivenHeaders, invocation: Invocation) -> None:
+        self._given = given
+        self._invocation = invocation
+        self._canonical = lru_cache(None)(os.path.realpath)
+        self.public = lru_cache(None)(self._name)
+
+    def _name(self, path: str) -> str | None:
+        """What a file that libclang names is called, where it is one of those given."""
+        return self._given.name(self._canonical(path))
+
+    def parse(self, readings: Sequence[Reading]) -> ParsedHeaders:
+        """All headers, in the first way in which all parse, else in the one in which the most do.
+
+        Raises :class:`HeaderError` where nothing parses.
+        """
+        best = self._parsed(readings[0])
+        for reading in readings[1:]:
+            bad = best.bad
+            if not bad or all(fault.is_missing_file for fault in best.causes):
+                break
+            few = self._unit(reading, [each for each in self._given.headers if each.name in bad], expected=True)
+            if len(few.faulty) < len(bad) and len((other := self._parsed(reading)).bad) < len(bad):
+                best = other
+        if not best.units:
+            raise nothing_parsed(len(self._given.headers), best.set_aside)
+        return best
+
+    def _parsed(self, reading: Reading) -> ParsedHeaders:
+        """All headers in one way. Those with errors are tried after all others, then by themselves."""
+        unit = self._unit(reading, self._given.headers)
+        remaining = len(self._given.headers) + 1
+        while unit.faulty and len(unit.faulty) < remaining:
+            remaining = len(unit.faulty)
+            unit = self._unit(reading, sorted(unit.headers, key=lambda each: each.name in unit.faulty), expected=True)
+        if not unit.faulty:
+            return ParsedHeaders(reading, [unit], {}, unit.faults)
+        return self._apart(reading, unit)
+
+    def _apart(self, reading: Reading, whole: HeaderUnit) -> ParsedHeaders:
+        """Headers of which some have errors: those parse by themselves, or are set aside if no other includes them."""
+        alone = [self._unit(reading, [each], expected=True) for each in whole.headers if each.name in whole.faulty]
+        fine = [unit for unit in alone if not unit.faulty]
+        broken = {unit.headers[0].name: unit.faults for unit in alone if unit.faulty}
+        rest = [each for each in whole.headers if each.name not in whole.faulty]
+        units = [self._unit(reading, rest, expected=True), *fine] if rest else fine
+        included = {name for unit in units for file in unit.files if (name := self.public(file))}
+        aside = {name: faults for name, faults in broken.items() if name not in included}
+        return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
+
+    def _unit(self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False) -> HeaderUnit:
+        text, arguments = umbrella(headers, expected=expected), self._invocation.arguments(reading)
+        replaced = self._invocation.toolchain.replaced
+        unit = clang.parsed(UMBRELLA[reading.language], text, arguments, replaced)
+        if unit is None:
+            raise HeaderError(
+                "the headers cannot be parsed: libclang gave up",
+                "check --clang-arg, --std and --clang-target; else it is a defect of libclang: set headers aside "
+                "with --private-header",
+            )
+        files = list(clang.included_files(unit))
+        self._check_confined(files)
+        faults = list(self._faults(unit, files))
+        return HeaderUnit(unit, headers, faults, frozenset(each.file for each in files))
+
+    def _faults(self, unit: clang.TranslationUnit, files: Iterable[clang.IncludedFile]) -> Iterator[HeaderFault]:
+        by: dict[str, str] = {}
+        for each in files:
+            by.setdefault(each.file, each.by)
+        names = {str(each.path): each.name for each in self._given.headers}
+        for error in clang.errors(unit):
+            shown, quoted = self._shown(error.file)
+            header = next(
+                (names[path] for each in _chain(error.file, by) if (path := self._canonical(each)) in names), ""
+            )
+            message = error.message if quoted else f"is included by {header or 'a header'} and cannot be parsed"
+            place = f"{shown}:{error.line}: " if quoted else f"{shown} "
+            yield HeaderFault(header, self.public(error.file) is not None, place + message)
+
+    def _shown(self, file: str) -> tuple[str, bool]:
+        """A file as messages name it, and whether its text may be quoted: no text of files that are no headers."""
+        if not file:
+            return "the command line", True
+        if name := self.public(file):
+            return name, True
+        path = Path(self._canonical(file))
+        options = self._invocation.options
+        own = [folder.path for folder in self._given.folders]
+        for folder in (*own, *(each.resolve() for each in options.include_dirs), *self._invocation.system_folders):
+            if path.is_relative_to(folder):
+                return path.relative_to(folder).as_posix(), True
+        return path.name, False
+
+    def _check_confined(self, files: Iterable[clang.IncludedFile]) -> None:
+        """Raise :class:`PathDenied` where a file was read that may not be: nothing of it is told."""
+        if roots() is None:
+            return
+        system = self._invocation.system_folders
+        for each in files:
+            if any(Path(self._canonical(each.file)).is_relative_to(folder) for folder in system):
+                continue
+            found = status(Path(each.file))
+            if (found.st_dev, found.st_ino) != (each.device, each.inode):
+                raise PathDenied(f"{Path(each.file).name}: was exchanged while it was read")
+
+
+def _chain(file: str, by: Mapping[str, str]) -> Iterator[str]:
+    """A file, the one that includes it, and so on."""
+    seen = set()
+    while file and file not in seen:
+        seen.add(file)
+        yield file
+        file = by.get(file, "")
+
+
+def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> HeaderError:
+    """The error where no header parses: the first three causes, and how to mend them."""
+    first = [faults[0] for faults in aside.values()][:3]
+    said = "; ".join(fault.said for fault in first)
+    return HeaderError(f"none of the {count} headers parses: {said}", hint_of(first))
+
+
+def hint_of(faults: Iterable[HeaderFault]) -> str:
+    """How to mend what did not parse."""
+    faults = list(faults)
+    missing = sorted({fault.said.split("'")[1] for fault in faults if fault.is_missing_file and "'" in fault.said})
+    if missing:
+        return f"name the folder that holds {' and '.join(missing[:3])} with --include-dir"
+    return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"

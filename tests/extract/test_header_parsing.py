@@ -1,0 +1,265 @@
+"""Headers become translation units: all in one, and what does not parse is tried by itself, then left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abistore.confinement import canonical, confined
+from abistore.errors import HeaderError, LimitExceeded, PathDenied
+from abistore.extract.headers import clang, given
+from abistore.extract.headers.compile_commands import CommonFlags
+from abistore.extract.headers.given import find_headers
+from abistore.extract.headers.language import readings
+from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
+from abistore.extract.headers.toolchain import toolchain
+from abistore.extract.headers.umbrella import Invocation, include_folders
+from abistore.model.snapshot import Target
+
+X86 = Target("elf", "x86_64", 64, "little")
+
+
+def written(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def names(folder: Path, *private: str) -> list[str]:
+    return [header.name for header in find_headers(HeaderOptions((folder,), private)).headers]
+
+
+def parsed(*headers: Path, **options: Any) -> ParsedHeaders:
+    said = HeaderOptions(headers, **options)
+    found = find_headers(said)
+    texts = [header.path.read_text() for header in found.headers]
+    tools = toolchain(said, X86, clang.major_version())
+    invocation = Invocation(tools, said, CommonFlags(), include_folders(found, texts))
+    named = [(header.name, text) for header, text in zip(found.headers, texts, strict=True)]
+    return HeaderParser(found, invocation).parse(readings(said, {}, named, cpp_exports=False))
+
+
+def said(result: ParsedHeaders) -> list[str]:
+    return [fault.said for fault in result.causes]
+
+
+# --- which files are headers -----------------------------------------------------------------------------------------
+
+
+def test_a_folder_gives_all_headers_below_it_but_private_ones(tmp_path: Path) -> None:
+    files = {
+        "a.h": "",
+        "sub/b.hpp": "",
+        "sub/b_p.h": "",
+        "detail/c.h": "",
+        "detail/deep/d.h": "",
+        "part.inc": "int x;",
+        "code.c": "",
+        "README": "# Title",
+        "QThing": "/* text */\n#ifndef Q\n#endif\n",
+        "Notes": "#hash",
+        ".git/e.h": "",
+    }
+    written(tmp_path, files)
+    every = ["QThing", "a.h", "detail/c.h", "detail/deep/d.h", "sub/b.hpp", "sub/b_p.h"]
+    assert names(tmp_path) == every
+    assert names(tmp_path, "detail", "*_p.h") == ["QThing", "a.h", "sub/b.hpp"]
+    assert names(tmp_path, "detail/*") == ["QThing", "a.h", "sub/b.hpp", "sub/b_p.h"]
+    assert names(tmp_path / "part.inc") == ["part.inc"]
+
+
+def test_headers_of_the_same_name_in_two_folders_have_different_names(tmp_path: Path) -> None:
+    written(tmp_path, {"c/api.h": "int f(void);", "cpp/api.h": "int g(void);"})
+    found = find_headers(HeaderOptions((tmp_path / "c", tmp_path / "cpp")))
+    assert [header.name for header in found.headers] == ["api.h", "cpp/api.h"]
+
+
+def test_a_file_that_was_given_is_public_alone(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": '#include "b.h"\n', "b.h": ""})
+    found = find_headers(HeaderOptions((tmp_path / "a.h",)))
+    folder = os.path.realpath(tmp_path)
+    assert (found.name(f"{folder}/a.h"), found.name(f"{folder}/b.h")) == ("a.h", None)
+
+
+def test_links_that_lead_in_circles_or_nowhere_end(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": ""})
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "gone.h").symlink_to(tmp_path / "nothing")
+    assert names(tmp_path) == ["a.h"]
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda folder: folder / "missing", "no such header or folder"),
+        (lambda folder: folder, "holds no header"),
+        (lambda folder: Path("/dev/null"), "neither a header nor a folder"),
+        (lambda folder: folder / "a" * 300, "cannot be read"),
+    ],
+)
+def test_what_holds_no_headers_is_an_error(made: Any, said: str, tmp_path: Path) -> None:
+    try:
+        path = made(tmp_path)
+    except TypeError:
+        path = tmp_path / ("a" * 300)
+    with pytest.raises(HeaderError, match=said):
+        find_headers(HeaderOptions((path,)))
+
+
+def test_patterns_that_hide_everything_are_an_error(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "", "b.h": ""})
+    with pytest.raises(HeaderError, match="hides 2 headers, which is all there are"):
+        names(tmp_path, "*")
+
+
+def test_headers_without_end_are_refused_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "large.h").open("wb") as file:
+        file.truncate(200 << 20)
+    with pytest.raises(LimitExceeded, match=r"large\.h has 200 MB"):
+        names(tmp_path)
+    written(tmp_path / "many", {f"{number}.h": "" for number in range(30)})
+    monkeypatch.setattr(given, "MOST_HEADERS", 20)
+    with pytest.raises(LimitExceeded, match="more than 20 headers"):
+        names(tmp_path / "many")
+
+
+# --- how they parse --------------------------------------------------------------------------------------------------
+
+
+def test_headers_find_each_other_from_the_folders_that_they_name(tmp_path: Path) -> None:
+    written(
+        tmp_path, {"include/foo/a.h": "#include <foo/sub/b.h>\nb_t f(void);", "include/foo/sub/b.h": "typedef int b_t;"}
+    )
+    result = parsed(tmp_path / "include" / "foo")
+    assert (result.set_aside, said(result), len(result.units)) == ({}, [], 1)
+
+
+def test_headers_that_include_each_other_parse(tmp_path: Path) -> None:
+    guard = '#ifndef {0}\n#define {0}\n#include "{1}.h"\ntypedef int {0}_t;\n#endif\n'
+    written(tmp_path, {"a.h": guard.format("a", "b"), "b.h": guard.format("b", "a")})
+    assert said(parsed(tmp_path)) == []
+    written(tmp_path / "endless", {"a.h": '#include "b.h"\n', "b.h": '#include "a.h"\n'})
+    assert any("nested too deeply" in cause for cause in said(parsed(tmp_path / "endless")))
+
+
+def test_a_header_that_does_not_parse_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "int f(void);", "bad.h": "int (((;\n", "c.h": "int g(void);"})
+    result = parsed(tmp_path)
+    assert list(result.set_aside) == ["bad.h"]
+    assert said(result)[0].startswith("bad.h:1: ")
+    assert [header.name for header in result.units[0].headers] == ["a.h", "c.h"]
+
+
+def test_a_header_that_another_includes_first_is_none_that_fails(tmp_path: Path) -> None:
+    part = '#ifndef TOP\n#error "include top.h instead"\n#endif\nint part(void);\n'
+    written(tmp_path, {"part.h": part, "top.h": '#define TOP\n#include "part.h"\n'})
+    result = parsed(tmp_path)
+    assert (result.set_aside, said(result)) == ({}, [])
+    (tmp_path / "top.h").write_text("int top(void);")
+    assert list(parsed(tmp_path).set_aside) == ["part.h"]
+
+
+def test_a_header_that_leaves_includes_to_its_consumers_parses(tmp_path: Path) -> None:
+    files = {"early.h": "void late(late_t, size_t);", "late.h": "typedef int late_t; void print(FILE *);"}
+    result = parsed(written(tmp_path, files))
+    assert (result.set_aside, said(result)) == ({}, [])
+
+
+def test_headers_that_exclude_each_other_are_read_by_themselves(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "struct s { int a; }; int f(void);", "b.h": "struct s { long b; }; int g(void);"})
+    result = parsed(tmp_path)
+    assert result.set_aside == {}
+    assert sorted(header.name for unit in result.units for header in unit.headers) == ["a.h", "b.h"]
+
+
+def test_a_missing_include_is_named_with_the_option_that_mends_it(tmp_path: Path) -> None:
+    written(tmp_path, {"lib/a.h": "#include <other/b.h>\nother_t f(void);", "third/other/b.h": "typedef int other_t;"})
+    with pytest.raises(HeaderError, match=r"lib/a\.h|a\.h:1: 'other/b\.h' file not found") as error:
+        parsed(tmp_path / "lib")
+    assert error.value.hint == "name the folder that holds other/b.h with --include-dir"
+    assert said(parsed(tmp_path / "lib", include_dirs=(tmp_path / "third",))) == []
+
+
+def test_errors_elsewhere_are_told_and_leave_the_header_in(tmp_path: Path) -> None:
+    written(tmp_path, {"lib/a.h": '#include "../other/b.h"\nint f(void);', "other/b.h": "int (((;\n"})
+    result = parsed(tmp_path / "lib" / "a.h", include_dirs=(tmp_path / "other",))
+    assert (result.set_aside, said(result)) == ({}, [])
+    assert {fault.said.partition(": ")[0] for fault in result.faults} == {"b.h:1"}
+
+
+def test_a_standard_that_headers_need_is_found(tmp_path: Path) -> None:
+    written(tmp_path, {"a.hpp": "template<class T> concept Any = true; consteval int f() { return 1; }"})
+    assert parsed(tmp_path).reading.standard == "gnu++20"
+    written(tmp_path, {"a.hpp": "void f() throw(int);"})
+    assert parsed(tmp_path).reading.standard == "gnu++14"
+    written(
+        tmp_path, {"a.hpp": "#if __cplusplus < 202002L\n#error C++20 is needed\n#endif", "b.hpp": '#include "a.hpp"'}
+    )
+    assert parsed(tmp_path).reading.standard == "gnu++20"
+
+
+def test_a_language_that_was_guessed_wrong_is_changed(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "inline int f(int &x) { return x; }\nint g(bool);"})
+    assert parsed(tmp_path).reading.language == "c++"
+
+
+def test_what_the_caller_defines_and_passes_on_is_heard(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "#ifdef WITH_X\nint (((;\n#endif\n#ifdef Y\nint )))\n#endif\nint f(void);"})
+    assert said(parsed(tmp_path)) == []
+    for options in ({"defines": ("WITH_X=1",)}, {"clang_args": ("-DY",)}):
+        with pytest.raises(HeaderError, match=r"none of the 1 headers|a\.h:"):
+            parsed(tmp_path, **options)
+
+
+def test_nothing_that_parses_is_an_error_with_the_first_three_causes(tmp_path: Path) -> None:
+    written(tmp_path, {f"{name}.h": f"{name} (((;\n" for name in "abcde"})
+    with pytest.raises(HeaderError, match=r"none of the 5 headers parses: a\.h:1: .*; b\.h:1: .*; c\.h:1: ") as error:
+        parsed(tmp_path, language="c")
+    assert "d.h" not in error.value.message
+
+
+def test_arguments_that_clang_does_not_know_are_an_error(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "int f(void);"})
+    with pytest.raises(HeaderError):
+        parsed(tmp_path, clang_args=("-std=c99", "-target", "no-such-machine", "--no-such-option"))
+
+
+# --- what may be read ------------------------------------------------------------------------------------------------
+
+
+def test_no_text_of_a_file_that_is_no_header_is_quoted(tmp_path: Path) -> None:
+    secret = written(tmp_path, {"secret/passwords": "hunter2:x:0:0\n"}) / "secret" / "passwords"
+    written(tmp_path, {"lib/a.h": f'#include "{secret}"\nint f(void);\n'})
+    result = parsed(tmp_path / "lib")
+    assert next(fault.said for fault in result.faults) == "passwords is included by a.h and cannot be parsed"
+    assert "hunter2" not in str([fault.said for fault in result.faults])
+
+
+@pytest.mark.parametrize("way", ["absolute", "relative", "link", "folder"])
+def test_nothing_outside_of_the_folders_that_may_be_read_is_read(way: str, tmp_path: Path) -> None:
+    written(tmp_path, {"outside/secret.h": "#define SECRET 42\nint hunter2;\n", "roots/lib/a.h": ""})
+    secret, header = tmp_path / "outside" / "secret.h", tmp_path / "roots" / "lib" / "a.h"
+    named = {"absolute": str(secret), "relative": "../../outside/secret.h"}.get(way, "inner/secret.h")
+    header.write_text(f'#include "{named}"\n#include <stddef.h>\nint f(size_t);\n')
+    if way == "folder":
+        (tmp_path / "roots" / "lib" / "inner").symlink_to(secret.parent)
+    elif way == "link":
+        (tmp_path / "roots" / "lib" / "inner").mkdir()
+        (tmp_path / "roots" / "lib" / "inner" / "secret.h").symlink_to(secret)
+    with confined([canonical(tmp_path / "roots")]), pytest.raises(PathDenied) as error:
+        parsed(header)
+    assert "hunter2" not in error.value.message
+
+
+def test_headers_inside_of_the_folders_and_of_the_system_are_read(tmp_path: Path) -> None:
+    written(
+        tmp_path, {"lib/a.h": '#include "b.h"\n#include <stdio.h>\nb_t f(FILE *);\n', "lib/b.h": "typedef int b_t;\n"}
+    )
+    with confined([canonical(tmp_path)]):
+        assert said(parsed(tmp_path / "lib")) == []

@@ -1,0 +1,132 @@
+"""Built-in headers and the system's: found on any machine that has a compiler, for the target of the binary."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from abistore.errors import HeaderError
+from abistore.extract.headers import clang, toolchain
+from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
+from abistore.model.snapshot import Target
+
+X86 = Target("elf", "x86_64", 64, "little")
+SYSTEM = "#include <stddef.h>\n#include <stdarg.h>\n#include <limits.h>\n#include <stdint.h>\n#include <float.h>\n"
+
+
+def only(monkeypatch: pytest.MonkeyPatch, folder: Path, *programs: str) -> None:
+    """A machine that has these programs and no others."""
+    for program in programs:
+        where = shutil.which(program)
+        assert where is not None
+        (folder / program).symlink_to(where)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(toolchain, "INSTALLED", ())
+    monkeypatch.setattr(toolchain, "find_spec", lambda _name: None)
+
+
+def found(target: Target = X86, **options: object) -> HeaderToolchain:
+    given = HeaderOptions((), **options)  # type: ignore[arg-type]
+    return toolchain.toolchain(given, target, clang.major_version())
+
+
+def errors(tools: HeaderToolchain, text: str, *arguments: str) -> list[str]:
+    unit = clang.parsed("/abistore/test.cpp", text, [*(arguments or ("-xc++",)), *tools.arguments], tools.replaced)
+    assert unit is not None
+    return [error.message for error in clang.errors(unit)]
+
+
+def test_a_machine_with_gcc_alone_reads_system_headers_and_intrinsics(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    only(monkeypatch, tmp_path, "gcc")
+    tools = found()
+    assert tools.built_ins.origin.startswith("gcc ")
+    text = f"{SYSTEM}#include <vector>\n#include <immintrin.h>\n__m128 sum(__m256i, std::vector<int>);\n"
+    assert errors(tools, text) == []
+    assert errors(tools, f"{SYSTEM}#include <stdio.h>\n#include <stdatomic.h>\nFILE *f(size_t);", "-xc") == []
+
+
+def test_a_clang_of_libclangs_own_version_wins_over_any_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    major = clang.major_version()
+    for version in (major + 2, major, 14):
+        folder = tmp_path / "lib" / "clang" / str(version) / "include"
+        folder.mkdir(parents=True)
+        (folder / "stddef.h").touch()
+        (folder / "immintrin.h").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "clang").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(toolchain, "INSTALLED", ())
+    assert (found().built_ins.origin, found().replaced) == (f"clang {major}", {})
+    shutil.rmtree(tmp_path / "lib" / "clang" / str(major))
+    other = found()
+    assert other.built_ins.origin == f"clang {major + 2}"
+    assert [Path(file).name for file in other.replaced] == ["immintrin.h"]
+
+
+def test_the_folder_that_the_caller_names_wins(tmp_path: Path) -> None:
+    tools = found(clang_args=("-resource-dir", str(tmp_path)))
+    assert (tools.built_ins.folder, tools.built_ins.arguments) == (tmp_path / "include", ())
+
+
+def test_a_machine_without_a_compiler_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    only(monkeypatch, tmp_path)
+    monkeypatch.setattr(toolchain, "GCC_FOLDERS", ())
+    with pytest.raises(HeaderError, match=r"stddef\.h") as error:
+        found()
+    assert "--clang-arg -resource-dir" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("target", "triple"),
+    [
+        (X86, "x86_64-linux-gnu"),
+        (Target("elf", "i386", 32, "little"), "i686-linux-gnu"),
+        (Target("elf", "aarch64", 64, "little"), "aarch64-linux-gnu"),
+        (Target("elf", "arm", 32, "little"), "arm-linux-gnueabi"),
+        (Target("elf", "armhf", 32, "little"), "arm-linux-gnueabihf"),
+        (Target("elf", "riscv64", 64, "little"), "riscv64-linux-gnu"),
+        (Target("elf", "ppc64le", 64, "little"), "powerpc64le-linux-gnu"),
+        (Target("elf", "s390x", 64, "big"), "s390x-linux-gnu"),
+        (Target("elf", "x86_64", 64, "little", "freebsd"), "x86_64-unknown-freebsd"),
+        (Target("pe", "x86_64", 64, "little"), "x86_64-w64-windows-gnu"),
+        (Target("pe", "x86_64", 64, "little", "msvc"), "x86_64-pc-windows-msvc"),
+        (Target("macho", "aarch64", 64, "little"), "arm64-apple-macosx"),
+    ],
+)
+def test_a_binary_tells_the_target_and_with_it_the_sizes_of_types(target: Target, triple: str) -> None:
+    assert triple_of(target) == triple
+    width = 4 if target.bits == 32 else 8
+    assert errors(found(target), f'static_assert(sizeof(void *) == {width}, "");') == []
+
+
+def test_a_machine_that_no_compiler_is_known_for_needs_a_word_of_the_caller() -> None:
+    with pytest.raises(HeaderError) as error:
+        triple_of(Target("elf", "machine-9999", 64, "little"))
+    assert "--clang-target" in error.value.hint
+
+
+@pytest.mark.parametrize("machine", ["aarch64", "s390x"])
+def test_the_headers_of_another_machine_come_from_its_own_compiler(machine: str) -> None:
+    target = Target("elf", machine, 64, "big" if machine == "s390x" else "little")
+    assert errors(found(target), f"{SYSTEM}#include <string>\n#include <atomic>\nstd::string f();") == []
+
+
+def test_a_system_folder_is_looked_into_instead_of_this_machines(tmp_path: Path) -> None:
+    (tmp_path / "usr" / "include").mkdir(parents=True)
+    (tmp_path / "usr" / "include" / "only_there.h").write_text("typedef int there;\n")
+    tools = found(sysroot=tmp_path)
+    assert errors(tools, "#include <only_there.h>\nthere f(void);", "-xc") == []
+    assert errors(tools, "#include <stdio.h>", "-xc") == ["'stdio.h' file not found"]
+
+
+def test_what_a_compiler_says_is_asked_in_no_other_language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    only(monkeypatch, tmp_path, "gcc")
+    assert os.environ["LC_ALL"] == "de_DE.UTF-8"
+    assert found().built_ins.folder.is_dir()
