@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import venv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -29,42 +29,55 @@ def require(program: str, package: str) -> str:
     return found
 
 
-def run(command: Sequence[str | Path], folder: Path) -> str:
+def run(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str] | None = None) -> str:
     """Run ``command`` in ``folder`` and return what it printed; raises Missing with its last lines if it fails."""
-    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
+    surroundings = {**os.environ, **(variables or {})}
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=surroundings)
     if done.returncode:
         tail = "\n".join((done.stderr or done.stdout).splitlines()[-12:])
         raise Missing(f"{' '.join(str(word) for word in command)}\nended with {done.returncode}:\n{tail}")
     return done.stdout
 
 
-def source(origin: str, package: str, version: str) -> Path:
-    """The unpacked source of a release. ``origin`` is ``pypi`` or ``npm``, ``version`` the carrier's."""
+def source(
+    origin: str,
+    package: str,
+    version: str,
+    backends: Sequence[str] = BUILD_BACKENDS,
+    variables: Mapping[str, str] | None = None,
+) -> Path:
+    """The unpacked source of a release. ``origin`` is ``pypi`` or ``npm``, ``version`` the carrier's.
+
+    ``backends`` and environment ``variables`` are what the metadata step of an sdist needs.
+    """
     folder = CACHE / "sources" / f"{origin}-{package}-{version}"
     if not folder.exists():
         work = folder.with_name(f"{folder.name}.{os.getpid()}")
         work.mkdir(parents=True, exist_ok=True)
         try:
-            unpacked = {"pypi": _pypi, "npm": _npm}[origin](package, version, work)
+            pinned = f"{package}=={version}"
+            unpacked = _npm(package, version, work) if origin == "npm" else _pypi(pinned, work, backends, variables)
             unpacked.rename(folder)
         finally:
             shutil.rmtree(work, ignore_errors=True)
     return folder
 
 
-def _pypi(package: str, version: str, work: Path) -> Path:
-    python = _pip_environment()
+def _pypi(pinned: str, work: Path, backends: Sequence[str], variables: Mapping[str, str] | None) -> Path:
+    python = _pip_environment(backends)
+    found = {**(variables or {}), "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
     pip = [python, "-m", "pip", "download", "-q", "--no-binary", ":all:", "--no-deps", "--no-build-isolation"]
-    run([*pip, f"{package}=={version}"], work)
+    run([*pip, pinned], work, found)
     return _unpack(next(path for path in work.iterdir() if path.name.endswith((".tar.gz", ".zip"))))
 
 
-def _pip_environment() -> Path:
-    folder = CACHE / "pip"
+def _pip_environment(backends: Sequence[str]) -> Path:
+    folder = CACHE / ("pip" if backends == BUILD_BACKENDS else f"pip-{len(backends)}")
     python = folder / "bin" / "python"
     if not (folder / "ready").exists():
         venv.create(folder, with_pip=True, clear=True)
-        run([python, "-m", "pip", "install", "-q", *BUILD_BACKENDS], CACHE)
+        run([python, "-m", "pip", "install", "-q", *backends], CACHE)
         (folder / "ready").touch()
     return python
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import csv
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from benchmarks.accuracy import truth
 from benchmarks.accuracy.unseen import FOLDER, libraries, pairs, recipe
+from benchmarks.accuracy.unseen.__main__ import half
+from benchmarks.accuracy.unseen.answers import answers, keep, key
+from benchmarks.accuracy.unseen.asking import Done, Said, no_answer
+from benchmarks.accuracy.unseen.building import public_headers
+from benchmarks.accuracy.unseen.page import counts
 
 pytestmark = pytest.mark.fast
 
@@ -30,3 +36,39 @@ def test_none_of_the_libraries_was_judged_before() -> None:
 def test_about_half_of_the_pairs_are_kept_for_the_end() -> None:
     kept = [pair for pair in pairs() if pair.kept]
     assert 0.35 < len(kept) / len(list(pairs())) < 0.65
+
+
+def test_no_pair_is_kept_that_is_judged_without_asking_for_the_kept_half() -> None:
+    open_half, kept = list(half(False, ())), list(half(True, ()))
+    assert not any(pair.kept for pair in open_half)
+    assert all(pair.kept for pair in kept)
+    assert len(open_half) + len(kept) == len(list(pairs()))
+
+
+def test_a_tool_that_gives_no_answer_is_neither_right_nor_wrong_and_has_not_found_the_break() -> None:
+    told = [(True, True), (True, None), (False, None), (False, True), (False, False)]
+    assert counts(told) == "1 | 1 | 0 | 1 | 2 | 0.50 | 0.50"
+
+
+def test_a_command_that_was_stopped_or_failed_says_why_in_one_line() -> None:
+    assert no_answer(Done(-24, "", "").failure).word.startswith("no answer: stopped after")
+    failed = Done(1, "", "reading\nERROR: cannot compile\n  a.h\n")
+    assert no_answer(failed.failure) == Said("no answer: exit 1: ERROR: cannot compile", None)
+
+
+def test_answers_are_read_as_they_were_kept(tmp_path: Path) -> None:
+    pair = next(pairs())
+    found = {
+        key(pair, "abistore", "files"): Said("BREAKING", True, ("func_removed f", "type_field_removed s")),
+        key(pair, "ABICC", "headers"): no_answer("exit 6"),
+    }
+    keep(found, pairs(), tmp_path / "answers.csv")
+    assert answers(tmp_path / "answers.csv") == found
+
+
+def test_headers_that_no_client_includes_are_left_out_by_name_or_by_folder(tmp_path: Path) -> None:
+    for name in ("include/lib.h", "include/detail.h", "include/private/x.h"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    told = {"public": ["include/*.h", "include/*/*.h"], "private": ["detail.h", "include/private/*.h"]}
+    assert list(public_headers(told, tmp_path)) == [tmp_path / "include" / "lib.h"]

@@ -1,4 +1,4 @@
-"""Release pairs that no tool has been run on, and the truth about each: for rules that are made later.
+"""Release pairs that no rule was made with, and the truth about each; ``python -m benchmarks.accuracy.unseen``.
 
 Each library has two files. ``LIBRARY.toml`` tells how its releases are obtained, and built where they are source.
 ``LIBRARY.csv`` has one row for each pair of consecutive releases: whether a program breaks that was built with the old

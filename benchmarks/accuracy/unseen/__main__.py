@@ -1,0 +1,141 @@
+"""Builds the unseen pairs, asks every tool about them, and writes ``docs/accuracy-unseen.md``.
+
+::
+
+    python -m benchmarks.accuracy.unseen --build [LIBRARY...]    # obtain and build the open half
+    python -m benchmarks.accuracy.unseen [LIBRARY...]            # ask the tools, fill answers.csv (--tool: some only)
+    python -m benchmarks.accuracy.unseen --document              # write the page from answers.csv
+
+Half of the pairs are kept for the end and judged once, when no rule will change any more: only ``--kept`` takes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from threading import Lock
+
+from benchmarks.accuracy.unseen import UnseenPair, pairs
+from benchmarks.accuracy.unseen.answers import (
+    ANSWERS,
+    Binaries,
+    Key,
+    answers,
+    binaries,
+    keep,
+    keep_binaries,
+    key,
+)
+from benchmarks.accuracy.unseen.asking import TOOLS, Said, ask, has_debug, soname
+from benchmarks.accuracy.unseen.building import Release, release
+from benchmarks.against_peers import install_abicheck
+from examples.obtain import CACHE, PROJECT, Missing, run
+
+
+def half(kept: bool, libraries: Sequence[str]) -> Iterator[UnseenPair]:
+    """The pairs of one half, of all libraries or of those named."""
+    for pair in pairs():
+        if pair.kept == kept and (not libraries or pair.library in libraries):
+            yield pair
+
+
+def build(chosen: Sequence[UnseenPair]) -> bool:
+    """Obtain and build all releases of these pairs; whether all could be."""
+    wanted = dict.fromkeys((pair.library, version) for pair in chosen for version in (pair.old, pair.new))
+    good = True
+    for library, version in wanted:
+        try:
+            built = release(library, version)
+            print(f"{library} {version}: {built.binary.name}, {len(built.headers)} headers", flush=True)
+        except Missing as problem:
+            print(f"{library} {version}: not built: {problem}", file=sys.stderr, flush=True)
+            good = False
+    return good
+
+
+class Asking:
+    """Asks tools about pairs and keeps every answer as it comes."""
+
+    def __init__(self, path: Path, tools: Sequence[tuple[str, str]]) -> None:
+        self.path, self.tools, self.lock = path, tools, Lock()
+
+    def judge(self, pair: UnseenPair) -> None:
+        """Ask all tools about a pair, and print a line for each answer."""
+        try:
+            old, new = (release(pair.library, version) for version in (pair.old, pair.new))
+        except Missing as problem:
+            print(f"{pair.library} {pair.old} -> {pair.new}: left out: {problem}", file=sys.stderr, flush=True)
+            return
+        for tool, evidence in self.tools:
+            self._keep(pair, key(pair, tool, evidence), ask(tool, evidence, old, new), _binaries(old, new))
+
+    def _keep(self, pair: UnseenPair, place: Key, said: Said, told: Binaries) -> None:
+        with self.lock, (CACHE / "unseen.lock").open("w") as other_runs:
+            flock(other_runs, LOCK_EX)
+            keep(answers(self.path) | {place: said}, pairs(), self.path)
+            keep_binaries(binaries() | {(pair.library, pair.old, pair.new): told}, pairs())
+        mark = "" if said.breaks == pair.breaks else "!"
+        truth = "break" if pair.breaks else "-"
+        print(f"{' '.join(place[:3])}: {truth} {place[3]} {place[4]}: {mark}{said.word}", flush=True)
+
+
+def _binaries(old: Release, new: Release) -> Binaries:
+    return Binaries(soname(old.binary) == soname(new.binary), not has_debug(old.binary))
+
+
+def chosen_tools(asked: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The tools and their evidence that ``--tool`` names: ``abidiff`` for both, ``abidiff+headers`` for one."""
+    for tool, evidence in TOOLS:
+        if not asked or tool in asked or f"{tool}+{evidence}" in asked:
+            yield tool, evidence
+
+
+def versions() -> Iterator[str]:
+    """What the others are, in words."""
+    said = {
+        "libabigail": ["abidiff", "--version"],
+        "ABI Dumper": ["abi-dumper", "-dumpversion"],
+        "ABICC": ["abi-compliance-checker", "-dumpversion"],
+        "abicheck": [str(install_abicheck()), "--version"],
+    }
+    for name, words in said.items():
+        numbers = re.findall(r"\d+\.\d[\d.]*", run(words, PROJECT))
+        yield f"{name} {numbers[0]}"
+
+
+def main() -> None:
+    """Do what the options ask for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", nargs="*", metavar="LIBRARY")
+    parser.add_argument("--build", action="store_true", help="obtain and build only")
+    parser.add_argument("--kept", action="store_true", help="the half that is kept for the end, and judged once")
+    parser.add_argument("--tool", action="append", default=[], metavar="TOOL[+files|+headers]", help="only this one")
+    parser.add_argument("--answers", type=Path, default=ANSWERS, help="keep the answers in this file")
+    parser.add_argument("--missing", action="store_true", help="only pairs without an answer of the tools asked for")
+    parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
+    parser.add_argument("--document", action="store_true", help="write docs/accuracy-unseen.md and ask nothing")
+    asked = parser.parse_args()
+    if asked.document:
+        from benchmarks.accuracy.unseen.page import write
+
+        write(date.today().isoformat(), ", ".join(versions()))
+        return
+    chosen = list(half(asked.kept, asked.library))
+    if asked.build:
+        sys.exit(not build(chosen))
+    asking = Asking(asked.answers, list(chosen_tools(asked.tool)))
+    if asked.missing:
+        known = answers(asked.answers)
+        chosen = [each for each in chosen if any(key(each, *tool) not in known for tool in asking.tools)]
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        list(pool.map(asking.judge, chosen))
+
+
+if __name__ == "__main__":
+    main()
