@@ -7,10 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.errors import InputError
+from abistore.errors import InputError, UsageError
+from abistore.extract.dwarf.names.foreign import is_runtime
+from abistore.extract.facets import with_headers
 from abistore.extract.input_file import InputFile
+from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.limits import limits_for
+from abistore.model.mangling.symbols import is_mangled, is_of_standard_library
+from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 
 
@@ -26,8 +31,35 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
     Time and memory are bounded by the size of what is read. Raises :class:`InputError` and its kinds.
     """
     reader = reader_for(file.head, file.path)
+    if options.headers is not None and accepts_json(file.head):
+        raise UsageError(
+            f"{file.path}: is a JSON snapshot, to which no headers can be added",
+            "give the headers where the snapshot is made: `abistore dump LIBRARY --header FOLDER`",
+        )
     with limits_for(file.size, f"reading {file.path.name}"):
-        return tuple(map(_printable, reader.read(file, options)))
+        return tuple(_with_headers(_printable(each), options) for each in reader.read(file, options))
+
+
+def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
+    if options.headers is None:
+        return binary
+    from abistore.extract.headers.reader import read_headers  # not always needed
+
+    cpp_exports = any(map(_is_cpp, binary.entries.get("symbol", ())))
+    reading = read_headers(
+        options.headers,
+        binary.target,
+        options.progress,
+        cpp_exports=cpp_exports,
+        runtime=is_runtime(binary.facts.name if binary.facts else None),
+    )
+    return with_headers(binary, reading)
+
+
+def _is_cpp(name: Name) -> bool:
+    """Whether an export is a C++ symbol of the library itself, and not one of the standard library in it."""
+    symbol = name.spelling
+    return name.kind in ("function", "variable") and is_mangled(symbol) and not is_of_standard_library(symbol)
 
 
 def only(snapshots: Sequence[Snapshot], path: Path, target: str | None = None) -> Snapshot:

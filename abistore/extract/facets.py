@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from abistore.model.names import Facet, Name
-from abistore.model.snapshot import Evidence, Location, Snapshot, Variants
+from abistore.model.snapshot import Evidence, HeadersRead, Location, Snapshot, Variants
 
 
 class FacetReading(msgspec.Struct, frozen=True):
-    """What was read of one facet, and how much could be seen: ``evidence`` names the facet."""
+    """What was read of one facet, and how much could be seen: ``evidence`` names the facet.
+
+    ``headers`` tells which headers were read, of the facet that is read from them.
+    """
 
     evidence: Evidence
     entries: Mapping[Name, Variants] = {}
@@ -19,6 +22,7 @@ class FacetReading(msgspec.Struct, frozen=True):
     compilers: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     debug_files: tuple[str, ...] = ()
+    headers: HeadersRead | None = None
 
 
 def join(binary: Snapshot, readings: Iterable[FacetReading]) -> Snapshot:
@@ -43,4 +47,15 @@ def join(binary: Snapshot, readings: Iterable[FacetReading]) -> Snapshot:
         )
     return msgspec.structs.replace(
         binary, entries=entries, evidence=tuple(evidence), locations=locations, provenance=provenance
+    )
+
+
+def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
+    """The snapshot with what public headers declare. Where both tell a place, the debug information is kept."""
+    return msgspec.structs.replace(
+        snapshot,
+        entries={**snapshot.entries, reading.evidence.facet: reading.entries},
+        evidence=(*snapshot.evidence, reading.evidence),
+        locations={**reading.locations, **snapshot.locations},
+        provenance=msgspec.structs.replace(snapshot.provenance, headers=reading.headers or msgspec.UNSET),
     )

@@ -1,0 +1,85 @@
+"""What the process that reads headers is asked, and what it answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from abistore import errors
+from abistore.errors import AbistoreError, HeaderError
+from abistore.extract.headers.options import HeaderOptions
+from abistore.model.names import Name
+from abistore.model.snapshot import Evidence, HeadersRead, Location, Target, Variants
+
+
+class HeaderRequest(msgspec.Struct, frozen=True):
+    """Which headers to read for which binary, below which folders (``roots``), within which limits.
+
+    ``cpp_exports`` tells that the binary exports C++ symbols, ``runtime`` that it is the C++ runtime itself.
+    ``silence`` is for how many seconds nothing may happen.
+    """
+
+    options: HeaderOptions
+    target: Target
+    cpp_exports: bool
+    runtime: bool
+    roots: tuple[str, ...] | None
+    seconds: int
+    memory: int
+    silence: float
+
+
+class HeaderReading(msgspec.Struct, frozen=True, tag=True):
+    """What headers declare, and how much of them could be read."""
+
+    entries: tuple[tuple[Name, Variants], ...]
+    locations: tuple[tuple[Name, Location], ...]
+    evidence: Evidence
+    read: HeadersRead
+
+
+class ReadingFailure(msgspec.Struct, frozen=True, tag=True):
+    """An error of :mod:`abistore.errors`, by the name of its class."""
+
+    kind: str
+    message: str
+    hint: str
+
+    def error(self) -> AbistoreError:
+        """The error."""
+        kind = getattr(errors, self.kind, None)
+        if isinstance(kind, type) and issubclass(kind, AbistoreError):
+            return kind(self.message, self.hint)
+        return HeaderError(self.message, self.hint)
+
+
+HeaderAnswer: TypeAlias = HeaderReading | ReadingFailure
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError
+
+
+def _read(kind: type, value: Any) -> Any:
+    return Path(value) if kind is Path else value
+
+
+encode = msgspec.msgpack.Encoder(enc_hook=_written).encode
+_decode_answer = msgspec.msgpack.Decoder(HeaderReading | ReadingFailure).decode
+_decode_request = msgspec.msgpack.Decoder(HeaderRequest, dec_hook=_read).decode
+
+
+def decode_answer(data: bytes) -> HeaderAnswer:
+    """An answer."""
+    answer: HeaderAnswer = _decode_answer(data)
+    return answer
+
+
+def decode_request(data: bytes) -> HeaderRequest:
+    """A request."""
+    request: HeaderRequest = _decode_request(data)
+    return request

@@ -1,0 +1,151 @@
+"""From options to what headers declare, in the process that may be ended at any time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from abistore.confinement import open_file, status
+from abistore.errors import HeaderError
+from abistore.extract.headers import clang
+from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
+from abistore.extract.headers.given import GivenHeader, GivenHeaders, find_headers
+from abistore.extract.headers.language import readings
+from abistore.extract.headers.messages import HeaderReading, HeaderRequest
+from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of
+from abistore.extract.headers.toolchain import toolchain
+from abistore.extract.headers.umbrella import Invocation, include_folders
+from abistore.extract.headers.walk.declared import declarations
+from abistore.model.budget import weakened
+from abistore.model.names import Name, by_name
+from abistore.model.shapes import Declared
+from abistore.model.snapshot import Evidence, HeadersRead, Location, Variants
+from abistore.model.words.counting import counted
+
+MOST_TEXT = 1 << 20
+"""How much of a header is looked at to tell its language."""
+
+MOST_TOLD = 3
+"""How many faults the evidence tells."""
+
+
+def work(request: HeaderRequest) -> HeaderReading:
+    """What the headers declare. Raises :class:`HeaderError`."""
+    options = request.options
+    for folder in (*options.include_dirs, *filter(None, [options.sysroot])):
+        _check_folder(folder)
+    given = find_headers(options)
+    flags = _flags(options, given)
+    texts = [_text(header) for header in given.headers]
+    tools = toolchain(options, request.target, clang.major_version())
+    invocation = Invocation(tools, options, flags, include_folders(given, texts))
+    named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
+    parser = HeaderParser(given, invocation)
+    parsed = parser.parse(readings(options, flags.standards, named, cpp_exports=request.cpp_exports))
+    entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
+    if not any(isinstance(shape, Declared) for shapes in entries.values() for shape in shapes):
+        raise _nothing_declared(given, parsed)
+    return HeaderReading(
+        tuple(sorted(entries.items(), key=by_name)),
+        tuple(sorted(locations.items(), key=by_name)),
+        weakened(_evidence(given, parsed), refused),
+        _read(given, parsed, invocation),
+    )
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise :class:`HeaderError` where a folder is not there: what it should have held would be missing."""
+    try:
+        status(folder / ".")
+    except OSError as error:
+        raise HeaderError(f"{folder}: no folder that can be read: {error.strerror}", "check the path") from None
+
+
+def _flags(options: HeaderOptions, given: GivenHeaders) -> CommonFlags:
+    if options.compile_commands is None:
+        return CommonFlags()
+    return read_compile_commands(options.compile_commands, (folder.path for folder in given.folders))
+
+
+def _text(header: GivenHeader) -> str:
+    try:
+        with os.fdopen(open_file(header.path), "rb") as file:
+            return file.read(MOST_TEXT).decode(errors="replace")
+    except OSError as error:
+        raise HeaderError(f"{header.path}: cannot be read: {error.strerror}", "check its permissions") from None
+
+
+def _walked(
+    parser: HeaderParser, parsed: ParsedHeaders, *, runtime: bool
+) -> tuple[dict[Name, Variants], dict[Name, Location], int]:
+    """What all units declare; of a name in several, what the unit says for which it is public."""
+    refused = 0
+    entries: dict[Name, Variants] = {}
+    locations: dict[Name, Location] = {}
+    for each in parsed.units:
+        walked = declarations(each.unit, parser.public, runtime=runtime)
+        refused += walked.refused
+        for name, shapes in walked.entries.items():
+            if name not in entries or (_is_declared(shapes) and not _is_declared(entries[name])):
+                entries[name] = shapes
+                if place := walked.locations.get(name):
+                    locations[name] = place
+    return entries, locations, refused
+
+
+def _is_declared(shapes: Variants) -> bool:
+    return any(isinstance(shape, Declared) for shape in shapes)
+
+
+def _nothing_declared(given: GivenHeaders, parsed: ParsedHeaders) -> HeaderError:
+    every = dict.fromkeys([*parsed.faults, *(fault for faults in parsed.set_aside.values() for fault in faults)])
+    first = list(every)[:MOST_TOLD]
+    said = "".join(f"; {fault.said}" for fault in first)
+    hint = hint_of(first) if first else "name the headers that programs include, or what they need with --define"
+    return HeaderError(f"{_counted(given)} declare{'s' * (len(given.headers) == 1)} nothing{said}", hint)
+
+
+def _counted(given: GivenHeaders) -> str:
+    return f"the header {given.headers[0].name}" if len(given.headers) == 1 else f"the {len(given.headers)} headers"
+
+
+def _evidence(given: GivenHeaders, parsed: ParsedHeaders) -> Evidence:
+    """How much of the headers was read."""
+    expected, aside = len(given.headers), parsed.set_aside
+    described = expected - len(aside)
+    if not aside and not parsed.faults:
+        return Evidence("source", "full", source="headers", described=described, expected=expected)
+    if aside:
+        reason = "headers-set-aside"
+        told = [faults[0] for faults in aside.values()]
+        first = f"{counted(len(aside), 'header does not parse and is', 'headers do not parse and are')} left out: "
+    else:
+        reason, told = "header-errors", list(dict.fromkeys(parsed.faults))
+        first = f"{counted(len(told), 'error')} in what was parsed: "
+    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    detail = first + "; ".join(fault.said for fault in told[:MOST_TOLD]) + more
+    return Evidence("source", "partial", reason, detail, hint_of(told[:MOST_TOLD]), "headers", described, expected)
+
+
+def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) -> HeadersRead:
+    options = invocation.options
+    macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
+    return HeadersRead(
+        files=tuple(header.name for header in given.headers),
+        set_aside=tuple(sorted(parsed.set_aside)),
+        options=(
+            *_spelled("--define", macros),
+            *_spelled("--private-header", options.private),
+            *_spelled("--clang-target", [options.target] if options.target else []),
+            *_spelled("--clang-arg", [each for each in options.clang_args if "/" not in each]),
+            f"--std {parsed.reading.standard}",
+        ),
+        language=parsed.reading.language,
+        reader=f"libclang {clang.version()}",
+    )
+
+
+def _spelled(option: str, values: Sequence[str]) -> list[str]:
+    return [f"{option} {value}" for value in sorted(set(values))]

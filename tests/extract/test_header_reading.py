@@ -1,0 +1,280 @@
+"""Public headers become a facet of the snapshot; whatever is in them, the caller gets an error and goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abistore.confinement import canonical, confined
+from abistore.errors import AbistoreError, HeaderError, LimitExceeded, PathDenied, UsageError
+from abistore.extract.capture import read
+from abistore.extract.facets import FacetReading
+from abistore.extract.headers import apart
+from abistore.extract.headers.apart import HeaderLimits
+from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.reader import read_headers
+from abistore.extract.reader import ExtractOptions
+from abistore.model.names import Name
+from abistore.model.shapes import Declared, Record
+from abistore.model.snapshot import Snapshot, Target
+from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.service.snapshots import capture
+from tests.build import build_library
+
+X86 = Target("elf", "x86_64", 64, "little")
+BRIEF = HeaderLimits(seconds=20, memory=3 << 30, silence=2.0)
+HEADER = "#ifndef API\n#define API\nstruct point { int x, y; };\nint norm(const struct point *p);\n#endif\n"
+SOURCE = '#include "api.h"\nint norm(const struct point *p) { return p->x; }\nint hidden(void) { return 1; }\n'
+
+
+def written(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def reading(*headers: Path, limits: HeaderLimits = BRIEF, **options: Any) -> FacetReading:
+    return read_headers(HeaderOptions(headers, **options), X86, limits=limits)
+
+
+def library(headers: Path, *, flags: tuple[str, ...] = ("-g",), **options: Any) -> Snapshot:
+    path = build_library(SOURCE, flags=flags, files={"api.h": HEADER})
+    return read(path, ExtractOptions(headers=HeaderOptions((headers,), **options)))
+
+
+# --- the facet -------------------------------------------------------------------------------------------------------
+
+
+def test_headers_join_the_snapshot_of_a_library(tmp_path: Path) -> None:
+    snapshot = library(written(tmp_path, {"api.h": HEADER}), defines=("A=1",))
+    norm, point = Name("function", "norm"), Name("record", "point")
+    assert [type(shape) for shape in snapshot.variants("source", norm)].count(Declared) == 1
+    assert snapshot.variants("source", Name("function", "hidden")) == ()
+    (seen,) = [shape for shape in snapshot.variants("source", point) if isinstance(shape, Record)]
+    assert (seen.size, [field.offset for field in seen.fields]) == (8, [0, 32])
+    evidence = snapshot.evidence_of("source")
+    assert (evidence.state, evidence.source, evidence.described, evidence.expected) == ("full", "headers", 1, 1)
+    read_ = snapshot.provenance.headers
+    assert (read_.files, read_.language, read_.reader[:8]) == (("api.h",), "c", "libclang")  # type: ignore[union-attr]
+    assert read_.options == ("--define A=1", "--std gnu17")  # type: ignore[union-attr]
+    assert snapshot.locations[point].file == "api.h"
+    assert from_json(to_json(snapshot)) == snapshot
+
+
+def test_a_stripped_library_gets_its_layouts_from_headers(tmp_path: Path) -> None:
+    snapshot = library(written(tmp_path, {"api.h": HEADER}), flags=("-s",))
+    assert snapshot.evidence_of("layout").state == "missing"
+    assert any(isinstance(shape, Record) for shape in snapshot.variants("source", Name("record", "point")))
+
+
+def test_where_headers_lie_is_no_part_of_the_snapshot(tmp_path: Path) -> None:
+    first, second = (written(tmp_path / name, {"api.h": HEADER}) for name in ("first", "second"))
+    assert to_json(library(first)) == to_json(library(second))
+    assert str(tmp_path) not in to_json(library(first)).decode()
+
+
+def test_headers_that_are_left_out_are_evidence_that_is_partial(tmp_path: Path) -> None:
+    written(tmp_path, {"api.h": HEADER, "bad.h": "#include <nowhere.h>\nint f(void);"})
+    snapshot = library(tmp_path)
+    evidence = snapshot.evidence_of("source")
+    assert (evidence.state, evidence.reason, evidence.described, evidence.expected) == (
+        "partial", "headers-set-aside", 1, 2,
+    )  # fmt: skip
+    assert evidence.detail == "1 header does not parse and is left out: bad.h:1: 'nowhere.h' file not found"
+    assert evidence.hint == "name the folder that holds nowhere.h with --include-dir"
+    assert snapshot.provenance.headers.set_aside == ("bad.h",)  # type: ignore[union-attr]
+
+
+def test_errors_that_no_header_can_be_blamed_for_are_evidence_that_is_partial(tmp_path: Path) -> None:
+    written(tmp_path, {"lib/api.h": f'#include "other.h"\n{HEADER}', "other/other.h": "int (((;\n"})
+    evidence = library(tmp_path / "lib", include_dirs=(tmp_path / "other",)).evidence_of("source")
+    assert (evidence.state, evidence.reason) == ("partial", "header-errors")
+    assert "other.h:1: " in evidence.detail
+
+
+def test_headers_that_declare_nothing_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(HeaderError, match=r"the header a\.h declares nothing") as error:
+        reading(written(tmp_path, {"a.h": "#ifdef WANTED\nint f(void);\n#endif\n"}))
+    assert error.value.code == "headers"
+    assert "--define" in error.value.hint
+
+
+def test_a_json_snapshot_takes_no_headers(tmp_path: Path) -> None:
+    snapshot = tmp_path / "a.json"
+    snapshot.write_bytes(to_json(library(written(tmp_path / "h", {"api.h": HEADER}))))
+    with pytest.raises(UsageError, match="no headers can be added"):
+        read(snapshot, ExtractOptions(headers=HeaderOptions((tmp_path / "h",))))
+
+
+def test_headers_are_read_for_the_machine_of_the_binary(tmp_path: Path) -> None:
+    header = written(tmp_path, {"a.h": "struct s { long a; void *b; };\nint f(struct s *);"})
+    for machine, bits, size in (("x86_64", 64, 16), ("i386", 32, 8), ("armhf", 32, 8)):
+        entries = read_headers(HeaderOptions((header,)), Target("elf", machine, bits, "little")).entries  # type: ignore[arg-type]
+        sizes = [shape.size for shape in entries[Name("record", "s")] if isinstance(shape, Record)]
+        assert sizes == [size], machine
+
+
+# --- another process -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["fork", "spawn"])
+def process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(apart, "_may_fork", lambda: request.param == "fork")
+    return str(request.param)
+
+
+def test_both_kinds_of_process_read_the_same(process: str, tmp_path: Path) -> None:
+    found = reading(written(tmp_path, {"api.h": HEADER}))
+    assert Name("record", "point") in found.entries
+    assert process in {"fork", "spawn"}
+
+
+def test_an_error_comes_back_as_it_was_raised(process: str, tmp_path: Path) -> None:
+    with pytest.raises(HeaderError, match="no such header") as error:
+        reading(tmp_path / "missing")
+    assert error.value.hint == "check the path given with --header"
+    with confined([canonical(tmp_path)]), pytest.raises(PathDenied):
+        reading(Path("/usr/include/stdio.h"))
+    assert process
+
+
+def test_any_thread_may_read_headers(tmp_path: Path) -> None:
+    written(tmp_path, {"api.h": HEADER})
+    path = build_library(SOURCE, files={"api.h": HEADER})
+    found: list[Snapshot] = []
+    options = ExtractOptions(headers=HeaderOptions((tmp_path,)))
+    thread = threading.Thread(target=lambda: found.append(capture(path, options=options)))
+    thread.start()
+    thread.join()
+    assert found == [capture(path, options=options)]
+
+
+def fifo(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "a.h").write_text('#include "pipe"\nint f(void);\n')
+
+
+def bomb(folder: Path) -> None:
+    doubling = "template<int N, int M> struct S { enum { v = S<N - 1, M>::v + S<N - 1, M + (1 << N)>::v }; };\n"
+    end = "template<int M> struct S<0, M> { enum { v = 1 }; };\nint f(char (&)[S<40, 0>::v]);\n"
+    (folder / "a.hpp").write_text(doubling + end)
+
+
+def recursion(folder: Path) -> None:
+    text = "template<int N> struct S { enum { v = S<N + 1>::v }; };\nint f(char (&)[S<0>::v]);\nint g();\n"
+    (folder / "a.hpp").write_text(text)
+
+
+def device(folder: Path) -> None:
+    (folder / "a.h").write_text('#include "/dev/zero"\nint f(void);\n')
+
+
+def parentheses(folder: Path) -> None:
+    (folder / "a.h").write_text(f"int f(void);\nint x = {'(' * 200_000}1{')' * 200_000};\n")
+
+
+def pointers(folder: Path) -> None:
+    (folder / "a.h").write_text(f"int f(int {'*' * 100_000}x);\nint g(void);\n")
+
+
+def nesting(folder: Path) -> None:
+    (folder / "a.hpp").write_text(f"{'namespace a { ' * 20_000} int f(); {'}' * 20_000}\n")
+
+
+def doubling(folder: Path) -> None:
+    (folder / "a.h").write_text('int f(void);\n#include "a.h"\n#include "a.h"\n')
+
+
+def pasted(folder: Path) -> None:
+    lines = ["#define A0 x,x,x,x,x,x,x,x"]
+    lines += [f"#define A{number} {','.join([f'A{number - 1}'] * 8)}" for number in range(1, 12)]
+    (folder / "a.h").write_text("\n".join([*lines, "enum e { A11 };", "int f(void);\n"]))
+
+
+def binary(folder: Path) -> None:
+    (folder / "a.h").write_bytes(bytes(range(256)) * 4096)
+
+
+HOSTILE: tuple[Callable[[Path], None], ...] = (
+    fifo, bomb, recursion, device, parentheses, pointers, nesting, doubling, pasted, binary,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("made", HOSTILE, ids=lambda made: made.__name__)
+def test_hostile_headers_end_in_an_error_or_a_facet_within_limits(made: Callable[[Path], None], tmp_path: Path) -> None:
+    made(tmp_path)
+    limits = HeaderLimits(seconds=4, memory=1 << 30, silence=2.0)
+    try:
+        found = reading(tmp_path, limits=limits)
+    except (HeaderError, LimitExceeded) as error:
+        assert error.code in {"headers", "limit"}
+        assert error.hint
+    else:
+        assert found.evidence.state in {"full", "partial"}
+        assert found.entries
+
+
+def test_a_pipe_behind_an_include_is_named(tmp_path: Path) -> None:
+    fifo(tmp_path)
+    with pytest.raises(LimitExceeded, match="waited more than 1 seconds for a file") as error:
+        reading(tmp_path, limits=HeaderLimits(silence=1.0))
+    assert "FIFO" in error.value.hint
+
+
+def test_templates_without_end_take_no_more_than_their_time(tmp_path: Path) -> None:
+    bomb(tmp_path)
+    with pytest.raises(LimitExceeded, match="more than 2 seconds of processor time"):
+        reading(tmp_path, limits=HeaderLimits(seconds=2))
+
+
+def test_a_crash_of_the_parser_is_an_error_and_not_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, {"a.h": "#pragma clang __debug llvm_fatal_error\nint f(void);\n"})
+    with pytest.raises(AbistoreError) as error:
+        reading(tmp_path)
+    assert error.value.code == "headers"
+    monkeypatch.setattr(apart, "_answer", lambda _request: os.kill(os.getpid(), signal.SIGTRAP))
+    monkeypatch.setattr(apart, "_may_fork", lambda: True)
+    with pytest.raises(HeaderError, match=r"crashed .*SIGTRAP"):
+        reading(tmp_path)
+
+
+def test_a_hundred_thousand_macros_are_read(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "".join(f"#define LIB_M{n} {n}\n" for n in range(100_000)) + "int f(void);\n"})
+    assert Name("function", "f") in reading(tmp_path, limits=HeaderLimits(seconds=60)).entries
+
+
+def test_a_header_of_another_language_is_an_error(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "import os\n\ndef f(x):\n    return x\n"})
+    with pytest.raises(HeaderError, match=r"a\.h:1: "):
+        reading(tmp_path)
+
+
+def test_a_system_file_behind_an_include_shows_nothing_of_its_text(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": '#include "/etc/passwd"\nint f(void);\n'})
+    first = Path("/etc/passwd").read_text().split(":")[0]
+    with pytest.raises(HeaderError) as error:
+        reading(tmp_path)
+    assert error.value.message == "the header a.h declares nothing; passwd is included by a.h and cannot be parsed"
+    with confined([canonical(tmp_path)]), pytest.raises(PathDenied) as denied:
+        reading(tmp_path)
+    assert first not in denied.value.message
+
+
+def children() -> list[str]:
+    """The processes that this one has started."""
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def test_no_process_is_left_behind(tmp_path: Path) -> None:
+    fifo(tmp_path)
+    before = children(), threading.active_count()
+    with pytest.raises(LimitExceeded):
+        reading(tmp_path, limits=HeaderLimits(silence=1.0))
+    assert (children(), threading.active_count()) == before
