@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from abistore.compare.consumers.internal_exports import InternalDeclarations
+from abistore.compare.consumers.private_members import PrivateMembers
 from abistore.compare.reuse.carrying import Summaries
 from abistore.compare.types.mentions import NONE, Names, TypeUse
 from abistore.model.files import is_own_header, is_source
@@ -24,19 +25,21 @@ class Allocation:
     """Who allocates the types of one release, and who sees into them, as its exports show.
 
     ``files`` tells where declarations stand; headers of a library that is ``plain`` C may say of themselves that they
-    are internal.
+    are internal. ``private`` members are called by the library alone.
     """
 
     def __init__(
         self,
         uses: Summaries[TypeUse],
         internals: InternalDeclarations,
+        private: PrivateMembers,
         files: Mapping[Name, str],
         *,
         plain: bool = True,
     ) -> None:
         self._uses = uses
         self._internals = internals
+        self._private_members = private
         self._files = files
         self._plain = plain
 
@@ -122,7 +125,7 @@ class Allocation:
     @cached_property
     def _exports(self) -> tuple[Name, ...]:
         exports = (name for name in self._uses if name.kind in ("function", "variable"))
-        return tuple(name for name in exports if not self._internals.has(name))
+        return tuple(name for name in exports if not (self._internals.has(name) or self._private_members.has(name)))
 
     # who allocates
 

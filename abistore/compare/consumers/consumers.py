@@ -38,6 +38,10 @@ class Consumers(ABC):
     def private_header(self, export: Name) -> str:
         """The header that declares ``export`` and is not installed; empty where none is known."""
 
+    def out_of_reach(self, export: Name) -> bool:
+        """Whether ``export`` is a private member, and no inline function is known that may use it for programs."""
+        return False
+
     @abstractmethod
     def headers_omit(self, name: Name) -> bool:
         """Whether all public headers are known, and none declares ``name``."""

@@ -10,6 +10,7 @@ from abistore.compare.consumers.consumers import Consumers, Owner, ReleaseExport
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.internal_exports import InternalDeclarations
+from abistore.compare.consumers.private_members import PrivateMembers
 from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.mentions import TypeUse, TypeUses
@@ -38,6 +39,10 @@ class GuessedConsumers(Consumers):
     def private_header(self, export: Name) -> str:
         """The header beside the public ones that declares ``export``."""
         return self._internals.header(export)
+
+    def out_of_reach(self, export: Name) -> bool:
+        """Whether the export table has no copy of an inline function with access to the private ``export``."""
+        return self._private_members.has(export)
 
     def headers_omit(self, name: Name) -> bool:
         """Whether the snapshot shows all that public headers declare, and not this name."""
@@ -78,12 +83,16 @@ class GuessedConsumers(Consumers):
         return InternalDeclarations(self._clues)
 
     @cached_property
+    def _private_members(self) -> PrivateMembers:
+        return PrivateMembers(self._clues)
+
+    @cached_property
     def _uses(self) -> Summaries[TypeUse]:
         return Summaries(self._own.snapshot.entries.get("layout", {}), TypeUses(self._types, self._reach).of)
 
     @cached_property
     def _allocation(self) -> Allocation:
-        return Allocation(self._uses, self._internals, self._files, plain=self._is_plain)
+        return Allocation(self._uses, self._internals, self._private_members, self._files, plain=self._is_plain)
 
     @property
     def _is_plain(self) -> bool:
@@ -98,7 +107,11 @@ class GuessedConsumers(Consumers):
         same_uses = "_uses" in known and self._uses.take_on(before._uses, resolving())
         if "_clues" not in known or (self._files is not before._files and self._files != before._files):
             return
-        if self._clues.take_on(before._clues, changed) and "_internals" in known:
+        if not self._clues.take_on(before._clues, changed):
+            return
+        if "_private_members" in known:
+            take_on(self._private_members, before._private_members)
+        if "_internals" in known:
             self._internals.take_on(before._internals)
             if same_uses and "_allocation" in known and self._is_plain == before._is_plain:
                 take_on(self._allocation, before._allocation)

@@ -55,12 +55,15 @@ class DeclarationOwner(msgspec.Struct, frozen=True):
     """Where a declaration stands.
 
     ``file`` declares it, or its class; empty where that is not known. ``owners`` are the classes of which its variants
-    make it a member. Other than ``strong`` exports are copies of inline functions.
+    make it a member; it may be ``private`` there. Other than ``strong`` exports are copies of inline functions;
+    ``inline`` are those of which somebody wrote the body.
     """
 
     file: str
     strong: bool
     owners: tuple[Name | None, ...]
+    private: bool = False
+    inline: bool = False
 
 
 class HeaderClues:
@@ -90,9 +93,18 @@ class _Summariser:
         self._reach = reach
 
     def standing(self, name: Name) -> DeclarationOwner:
-        owners = tuple([_owner(shape) for shape in self.layout.get(name, ()) if isinstance(shape, MEMBERS)])
+        members = [shape for shape in self.layout.get(name, ()) if isinstance(shape, MEMBERS)]
+        owners = tuple(map(_owner, members))
         owner = next(filter(None, owners), name)
-        return DeclarationOwner(self._files.get(owner, ""), not is_weak(self._symbols.get(name, ())), owners)
+        symbols = self._symbols.get(name, ())
+        strong = not is_weak(symbols)
+        return DeclarationOwner(
+            self._files.get(owner, ""),
+            strong,
+            owners,
+            private=strong and bool(members) and all(map(_is_private, members)),
+            inline=bool(symbols) and not strong and any(map(_is_written, members)) and not _is_foreign(name),
+        )
 
     def parts(self, name: Name) -> tuple[ShapeClues, ...]:
         pairs = zip(self.layout.get(name, ()), self._reach().mentions(name), strict=True)
@@ -103,6 +115,28 @@ def _owner(shape: Function | Variable) -> Name | None:
     if isinstance(shape, Variable):
         return shape.owner
     return shape.method.owner if shape.method else None
+
+
+def _is_private(shape: Function | Variable) -> bool:
+    """Whether its class alone has access; derived classes have virtual functions all the same."""
+    if isinstance(shape, Variable):
+        return shape.owner is not None and shape.access == "private"
+    return shape.method is not None and shape.method.access == "private" and shape.method.virtual == "no"
+
+
+def _is_written(shape: Function | Variable) -> bool:
+    """Whether ``shape`` is a function that compilers make only where a source has its body."""
+    if not isinstance(shape, Function) or shape.method is None:
+        return isinstance(shape, Function)
+    simple, name = last_component(shape.method.owner.spelling), last_component(shape.display)
+    if name == "operator=" or name.startswith("~"):
+        return False
+    return name != simple or len(shape.parameters) != 1 or [*_pointee(shape.parameters[0], 1)] != [shape.method.owner]
+
+
+def _is_foreign(name: Name) -> bool:
+    """Whether it is a function or template of the standard library, which has no friends here."""
+    return name.spelling.startswith("_ZSt")
 
 
 def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:

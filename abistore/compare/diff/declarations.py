@@ -8,9 +8,10 @@ from typing import Any, TypeGuard
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, DescribedClass, PrivateType, TagName, Variant
 from abistore.compare.diff.told_by_headers import told_by_headers
-from abistore.compare.diff.unnamed import unnamed
+from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by
 from abistore.compare.types.vtables import VirtualTables
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import AnyShape, Declared, Enum, Record
@@ -52,8 +53,21 @@ class FacetDeclarations:
             yield from _became_dynamic(context, name)
         elif name.kind not in TYPES and not context.old.consumers.can_name(name):
             yield unnamed(context.old.consumers, name, _main(old), _main(new))
+        elif self._is_unused(name, old, new):
+            yield unused(name, _main(old), _main(new))
         elif name.kind not in TYPES or context.affected(name):
             yield from _paired(context, name, name, old, new)
+
+    def _is_unused(self, name: Name, old: Variants, new: Variants) -> bool:
+        """Whether ``name`` is a private member, before and after, that programs do not use, and is spelled otherwise.
+
+        What its spelling does not show has findings of its own, whatever the access is.
+        """
+        if name.kind in TYPES or self._facet == "source" or differs_in_access(_main(old), _main(new)):
+            return False
+        if declaration(name, _main(old)) == declaration(name, _main(new)):
+            return False
+        return self._context.old.consumers.out_of_reach(name)
 
     def _one_sided(self, name: Name, old: Variants | None, new: Variants | None) -> Iterator[Delta[Any]]:
         """A function, variable or constant that only one side's headers declare."""

@@ -22,13 +22,14 @@ from abistore.compare.diff.parts import (
     Instantiation,
     InternalExports,
     NodeMove,
+    PrivateMemberExports,
     Provider,
     SymbolVersion,
     UndeclaredExports,
     VersionDefinition,
     VersionRequirement,
 )
-from abistore.compare.diff.unnamed import unnamed
+from abistore.compare.diff.unnamed import unnamed, unused
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
 from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
@@ -124,6 +125,8 @@ def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Ite
             continue
         if not context.old.consumers.can_name(name):
             yield unnamed(context.old.consumers, name, symbol, other)
+        elif context.old.consumers.out_of_reach(name):
+            yield unused(name, symbol, other)
         else:
             yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
 
@@ -184,6 +187,9 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
         yield Changed(Subject(SELF, part), batch, batch)
         gone -= {old for old, _ in batch.pairs}
         come -= {new for _, new in batch.pairs}
+    private = context.old.consumers.out_of_reach
+    if unused_members := _taken(gone, [each for each in gone if private(tables.old[each])]):
+        yield Removed(Subject(SELF, "private members"), PrivateMemberExports(unused_members))
     for part, owner, shape in COPIES:
         if removed := _taken(gone, [each for each in gone if tables.lost(each) == owner]):
             yield Removed(Subject(SELF, part), shape(removed))

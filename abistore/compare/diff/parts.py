@@ -184,6 +184,14 @@ class UndeclaredExport(NamedShape, frozen=True):
     header: str
 
 
+class PrivateMemberExports(ExportList, frozen=True):
+    """Private members that no inline function is known to use; sorted."""
+
+
+class PrivateMemberExport(NamedShape, frozen=True):
+    """A private member that no inline function is known to use."""
+
+
 class Instantiation(msgspec.Struct, frozen=True):
     """A weak symbol of a template instantiation that is gone as a whole."""
 

@@ -1,14 +1,14 @@
-"""How an export differs that no consumer can name."""
+"""How an export differs that no consumer can name or use."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from abistore.compare.consumers.consumers import Consumers
-from abistore.compare.diff.parts import InternalExport, UndeclaredExport
+from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UndeclaredExport
 from abistore.model.deltas import Changed, Subject
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape
+from abistore.model.shapes import Access, AnyShape, Function, Method, Variable
 
 
 def unnamed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
@@ -17,3 +17,21 @@ def unnamed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) ->
     if header:
         return Changed(Subject(export), UndeclaredExport(export, old, header), UndeclaredExport(export, new, header))
     return Changed(Subject(export), InternalExport(export, old), InternalExport(export, new))
+
+
+def unused(export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
+    """The delta of a private member that programs do not use."""
+    return Changed(Subject(export), PrivateMemberExport(export, old), PrivateMemberExport(export, new))
+
+
+def differs_in_access(old: AnyShape, new: AnyShape) -> bool:
+    """Whether a member of a class is accessible from other places than before: that is a change of its own."""
+    return _access(old) != _access(new)
+
+
+def _access(shape: AnyShape) -> Access | None:
+    match shape:
+        case Function(method=Method(access=access)) | Variable(access=access):
+            return access
+        case _:
+            return None

@@ -11,6 +11,7 @@ from abistore.compare.diff.parts import (
     InternalExports,
     NamespaceMove,
     NodeMove,
+    PrivateMemberExports,
     Renaming,
     TagChange,
     TagFlip,
@@ -229,6 +230,20 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
         examples(found.symbols),
         affected=exports_called(found.symbols, context),
     )
+
+
+@rule(Impact.RISK, evidence="layout", element="library", action="removed")
+def symbols_inaccessible_removed(symbols: Removed[PrivateMemberExports], context: Context) -> Iterator[Note]:
+    """Private member functions or private static data are no longer exported.
+
+    Programs cannot name them. They use one only through an inline function or a friend that a header defines:
+    ``void add(int x) { if (full()) grow(); }`` calls a private ``grow``. The library exports no copy of an inline
+    function that has access to these. Copies that compilers inlined everywhere are not seen without the headers.
+
+    Fix: nothing, if no inline function in a header uses them; else keep them until the SONAME is bumped.
+    """
+    found = symbols.old.symbols
+    yield Note(f"private members that are gone: {len(found)}", examples(found), affected=exports_called(found, context))
 
 
 @rule(

@@ -8,9 +8,9 @@ from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import InternalExport, Result, UndeclaredExport
+from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, Result, UndeclaredExport
 from abistore.compare.rule import Note, rule
-from abistore.model.cpp_names.spelling import declare, signature, spell
+from abistore.model.cpp_names.spelling import declaration, declare, signature, spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Access, Function, Primitive, Symbol, Variable
@@ -393,7 +393,24 @@ def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[N
         yield Note(f"the declaration in {export.old.header} differs", old, new)
 
 
-def _declared(export: InternalExport | UndeclaredExport) -> str:
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def declaration_inaccessible_changed(export: Changed[PrivateMemberExport]) -> Iterator[Note]:
+    """A private member function or private static data member changed.
+
+    Programs cannot name it. They use it only through an inline function or a friend that a header defines. The library
+    exports no copy of an inline function that has access to it. Copies that compilers inlined everywhere are not seen
+    without the headers.
+
+    Fix: nothing, if no inline function in a header uses it; else keep it until the SONAME is bumped.
+    """
+    old, new = _declared(export.old), _declared(export.new)
+    if old == new:
+        old, new = (declaration(export.subject.name, each.shape) for each in (export.old, export.new))
+    if old != new:
+        yield Note("the private member differs", old, new)
+
+
+def _declared(export: InternalExport | PrivateMemberExport | UndeclaredExport) -> str:
     match export.shape:
         case Function():
             return signature(export.shape)
