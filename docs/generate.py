@@ -138,7 +138,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ctor": ("a constructor", ("abstract",)),
     "declaration": ("anything that is declared: a function, variable or type", ("", "internal", "private", "variant")),
     "deprecation": ("a mark that something is deprecated", ("",)),
-    "enum": ("an enumeration", ("scope", "underlying_type")),
+    "enum": ("an enumeration", ("scope", "underlying_type", "unused")),
     "enum_member": ("an enumerator", ("alias", "experimental", "inner", "reserved", "sentinel")),
     "evidence": ("what a build shows of its ABI", ("",)),
     "field": ("a data member of a class", ("access", "grouping", "private", "reserved", "trailing", "type", "use")),

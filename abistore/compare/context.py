@@ -11,9 +11,10 @@ from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Equivalence, Sameness
 from abistore.compare.types.kept_mentions import mentions_alike
 from abistore.compare.types.renamed_types import find_renames
+from abistore.model.cpp_names.builtins import INTEGERS
 from abistore.model.findings import Side
 from abistore.model.names import Name
-from abistore.model.shapes import TypeRef
+from abistore.model.shapes import Function, Primitive, TypeRef
 
 T = TypeVar("T")
 
@@ -119,8 +120,26 @@ class Context:
             )
         return self._affected[name]
 
+    @cached_property
+    def taking_numbers(self) -> tuple[Name, ...]:
+        """The exports of both releases that take or return a plain integer, sorted: constants pass through them."""
+        side = self.old
+        return tuple(
+            name
+            for name in sorted(side.exports.names.values())
+            if self.exported(name) and side.consumers.can_name(name) and _passes_integer(side, name)
+        )
+
     def passed_with(self, name: Name) -> Sequence[Name]:
         """What is or embeds ``name`` and is passed by value: by kept exports, callbacks and virtual methods."""
         if name not in self._passed_with:
             self._passed_with[name] = self.old.consumers.passed_with(name, self.exported)
         return self._passed_with[name]
+
+
+def _passes_integer(side: SideFacts, name: Name) -> bool:
+    shape = side.shape(name)
+    if not isinstance(shape, Function):
+        return False
+    types = (side.types.resolve(each) for each in (shape.result, *shape.parameters))
+    return any(isinstance(each, Primitive) and each.spelling in INTEGERS for each in types)

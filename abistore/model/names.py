@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -30,11 +30,24 @@ class Name(msgspec.Struct, frozen=True, array_like=True, order=True, cache_hash=
         return f"{self.kind} {self.spelling}"
 
 
+def unnamed_enum(first: str) -> Name:
+    """What an enumeration without a name is called: by its first enumerator, qualified, ``geo::RED``."""
+    scope, separator, name = first.rpartition("::")
+    return Name("enum", f"{scope}{separator}{UNNAMED_ENUM}{name})")
+
+
+def is_unnamed_enum(name: Name) -> bool:
+    """Whether an enumeration has no name of its own."""
+    return name.kind == "enum" and UNNAMED_ENUM in name.spelling
+
+
 def by_name(item: tuple[Name, object]) -> tuple[str, str]:
     """The key that sorts the items of a table by name: as names compare, and several times as fast."""
     name = item[0]
     return name.kind, name.spelling
 
+
+UNNAMED_ENUM: Final = "(anonymous enum "
 
 SELF = Name("library", "")
 """The library itself: its one entry carries SONAME, dependencies and other facts of the whole file."""

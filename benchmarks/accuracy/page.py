@@ -65,6 +65,16 @@ union, what callbacks hand out, headers that are not public) were made with them
 library.
 """
 
+MECHANISMS = """## What tells
+
+Reasons that hold for any library, each with a case that alarms and one that must not (`abistore explain KIND`):
+
+- An enumerator called size, end or total ends a list where the others run up to it without a gap. Among errors,
+  results, states and tokens it is a value that functions return, and its change breaks.
+- Enumerations and constants of the library's own headers are compared where no export names them: they are what
+  programs pass for a plain `int`. Where nothing tells that consumers include the header, their change is a risk.
+"""
+
 
 def write(found: Sequence[Judged], date: str, abidiff: str) -> None:
     """Write the page."""
@@ -79,7 +89,8 @@ def write(found: Sequence[Judged], date: str, abidiff: str) -> None:
     fresh = [each for each in found if each.pair.independent]
     evidence = EVIDENCE.format(count=len(fresh), libraries=len({each.pair.library for each in fresh}))
     independent = [*_table({"before": before(), "after": fresh}), OTHERS]
-    parts = [introduction, *_figures(found), evidence, *independent, *_wrong(found), *_sources(found), *_pairs(found)]
+    rest = *_wrong(found), *_sources(found), *_pairs(found)
+    parts = [introduction, *_figures(found), evidence, *independent, MECHANISMS, *rest]
     PAGE.write_text("\n".join(parts).rstrip("\n") + "\n")
 
 

@@ -153,7 +153,7 @@ def test_a_type_that_vanishes_changes_its_users(declared: tuple[Kind, AnyShape])
 @given(mutations())
 def test_a_declaration_that_no_export_reaches_is_nobodys_change(mutation: tuple[Name, AnyShape, AnyShape]) -> None:
     name, before, after = mutation
-    if name.kind in EXPORTS:
+    if name.kind in EXPORTS or name.kind == "enum":  # programs may pass an enumerator as a plain number
         return
     old, new = (_unreached(snapshot(name, shape, True)) for shape in (before, after))
     assert compare(old, new).verdict is Verdict.NO_CHANGE

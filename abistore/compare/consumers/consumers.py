@@ -65,6 +65,10 @@ class Consumers(ABC):
         """
 
     @abstractmethod
+    def can_include(self, type: Name) -> bool:
+        """Whether a header that consumers include defines ``type``, which no export mentions."""
+
+    @abstractmethod
     def library_allocates(self, type: Name) -> bool:
         """Whether consumers hold pointers to ``type`` at most, and get them from the library.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from abistore.compare.consumers.allocation import Allocation
+from abistore.compare.consumers.constant_headers import ConstantHeaders
 from abistore.compare.consumers.consumers import Consumers, Owner, ReleaseExports
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.header_clues import HeaderClues
@@ -58,6 +59,10 @@ class GuessedConsumers(Consumers):
         """Whether a public file defines ``type``, or an export reaches it through public types."""
         return not self._allocation.is_private(type)
 
+    def can_include(self, type: Name) -> bool:
+        """Whether the header that defines ``type`` is in the library's ``include`` folder, or declares exports."""
+        return not self.headers_omit(type) and self._constants.can_include(self._files.get(type, ""))
+
     def library_allocates(self, type: Name) -> bool:
         """Whether the signatures of the exports leave ``type`` to the library."""
         return self._allocation.library_allocates(type)
@@ -85,6 +90,10 @@ class GuessedConsumers(Consumers):
     @cached_property
     def _private_members(self) -> PrivateMembers:
         return PrivateMembers(self._clues)
+
+    @cached_property
+    def _constants(self) -> ConstantHeaders:
+        return ConstantHeaders(self._own, self._files, self.can_see)
 
     @cached_property
     def _uses(self) -> Summaries[TypeUse]:

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import DefinitionKind, DescribedClass, PrivateType, TagName, Variant
+from abistore.compare.diff.parts import DefinitionKind, DescribedClass, PrivateType, TagName, UnusedEnum, Variant
 from abistore.compare.diff.told_by_headers import told_by_headers
 from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by
+from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
-from abistore.model.names import Facet, Name
+from abistore.model.names import Facet, Name, is_unnamed_enum
 from abistore.model.shapes import AnyShape, Declared, Enum, Record
 from abistore.model.snapshot import Variants
 
@@ -57,6 +58,8 @@ class FacetDeclarations:
             yield unused(name, _main(old), _main(new))
         elif name.kind not in TYPES or context.affected(name):
             yield from _paired(context, name, name, old, new)
+        elif is_constant(context.old, name):
+            yield from _constants(context, name, name, old, new)
 
     def _is_unused(self, name: Name, old: Variants, new: Variants) -> bool:
         """Whether ``name`` is a private member, before and after, that programs do not use, and is spelled otherwise.
@@ -80,9 +83,11 @@ class FacetDeclarations:
 
     def _removed(self, name: Name, old: Variants) -> Iterator[Delta[Any]]:
         context, facet = self._context, self._facet
+        other = self._elsewhere(name)
+        if other is not None and is_constant(context.old, name):
+            yield from _constants(context, name, other, old, self._new[other])
         if not context.affected(name):
             return
-        other = self._elsewhere(name)
         if other is not None:
             yield from _as_another(context, name, other, old, self._new[other])
         elif context.new.snapshot.evidence_of(facet).state == "full" or _still_seen(context, facet, name):
@@ -110,11 +115,34 @@ class FacetDeclarations:
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of a type that the other side has under another name, or as another kind of declaration."""
     renamed = name in context.renames.targets
+    if is_unnamed_enum(name) or is_unnamed_enum(other):
+        yield from _paired(context, name, other, old, new)
+        return
     shown = TagName if renamed else DefinitionKind
     wrap = shown if context.old.consumers.can_see(name) else PrivateType
     yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
     if renamed and old != new:
         yield from _paired(context, name, other, old, new)
+
+
+def is_constant(side: SideFacts, name: Name) -> bool:
+    """Whether ``name`` is an enumeration that no exported declaration mentions: its values are passed as numbers."""
+    return name.kind == "enum" and not side.reach.reaches(name)
+
+
+def _constants(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """Deltas of an enumeration that no export mentions. One that headers tell too is left to these."""
+    if is_unnamed_enum(name) and comparable(context, "source"):
+        return
+    if context.old.consumers.can_include(name):
+        yield from _compared(name, old, new)
+    elif _loses_values(_main(old), _main(new)):
+        yield Changed(Subject(name), UnusedEnum(name, _main(old)), UnusedEnum(other, _main(new)))
+
+
+def _loses_values(old: AnyShape, new: AnyShape) -> bool:
+    """Whether an enumerator went or has another value."""
+    return isinstance(old, Enum) and isinstance(new, Enum) and not set(old.enumerators) <= set(new.enumerators)
 
 
 def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:

@@ -53,6 +53,10 @@ class PrivateType(NamedShape, frozen=True):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
 
 
+class UnusedEnum(NamedShape, frozen=True):
+    """An enumeration that no export names, of a header of which nothing tells that consumers can include it."""
+
+
 class DescribedClass(msgspec.Struct, frozen=True):
     """A class that the debug information of GCC describes on one side only: it leaves out none but those with vtables.
 

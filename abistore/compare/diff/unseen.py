@@ -25,12 +25,13 @@ PLACES: tuple[Place, ...] = ("old", "new")
 class UnseenMark(NamedTuple):
     """What one side did not see of a declaration that differs.
 
-    It is ``exported`` there and not described, or ``declared`` and not defined, although the other side has more of it.
+    It is ``exported`` there and not described, or ``declared`` and not defined, although the other side has more of it;
+    or a ``constant``, of which compilers record those that the library uses itself.
     """
 
     facet: Facet
     place: Place
-    only: Literal["exported", "declared"]
+    only: Literal["exported", "declared", "constant"]
 
 
 def not_checked(
@@ -54,6 +55,7 @@ def not_checked(
             yield from _exported_only(context, place, unseen.get(UnseenMark(facet, place, "exported"), ()))
         for place in PLACES:
             yield from _declared_only(facet, place, unseen.get(UnseenMark(facet, place, "declared"), ()))
+        yield from _constants_only(unseen.get(UnseenMark(facet, "new", "constant"), ()))
 
 
 def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
@@ -111,6 +113,13 @@ def _declared_only(facet: Facet, place: Place, names: Collection[Name]) -> Itera
         yield NotChecked(facet, place, "type-not-described", what, hint, tuple(sorted(names)))
 
 
+def _constants_only(names: Collection[Name]) -> Iterator[NotChecked]:
+    if names:
+        what = f"{counted(len(names), 'enumeration')} of the library's own headers that the new debug information omits"
+        hint = "compare the headers: compilers leave out what the library does not use itself"
+        yield NotChecked("layout", "new", "constants-not-recorded", what, hint, tuple(sorted(names)))
+
+
 # --- a facet, a declaration -------------------------------------------------------------------------------------------
 
 
@@ -126,6 +135,14 @@ def marks(context: Context, facet: Facet, name: Name) -> Iterator[UnseenMark]:
         yield UnseenMark(facet, place, "exported")
     if place := declared_only_by(context, facet, name):
         yield UnseenMark(facet, place, "declared")
+    if facet == "layout" and name.kind == "enum" and _is_left_out(context, name):
+        yield UnseenMark(facet, "new", "constant")
+
+
+def _is_left_out(context: Context, name: Name) -> bool:
+    """Whether only the old side records an enumeration that no exported declaration mentions."""
+    gone = not context.new.variants("layout", name) and name not in context.renames.targets
+    return gone and bool(context.old.variants("layout", name)) and not context.old.reach.reaches(name)
 
 
 def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | None:

@@ -75,7 +75,7 @@ def _affected(delta: Delta[Any], stated: tuple[Name, ...], context: Context) -> 
     name = delta.subject.name
     if (isinstance(delta, Added) and delta.within is None) or name == SELF or name.kind == "import":
         return ()
-    return context.affected(name)
+    return context.affected(name) or (context.taking_numbers if name.kind == "enum" else ())
 
 
 def verdict_of(findings: Iterable[Finding]) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from abistore.compare.classify.enumerators import (
     EnumeratorValues,
@@ -12,6 +12,7 @@ from abistore.compare.classify.enumerators import (
     is_reserved,
 )
 from abistore.compare.context import Context
+from abistore.compare.diff.parts import UnusedEnum
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.spelling import spell
@@ -19,6 +20,9 @@ from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Enum, Enumerator
 from abistore.model.words.counting import counted
+
+SHOWN = 3
+"""How many enumerators a finding shows."""
 
 
 def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
@@ -203,6 +207,30 @@ def enum_member_reserved_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
     """
     if each.old.name != each.new.name and is_reserved(each.old.name):
         yield Note("a reserved value is used", each.old.name, each.new.name)
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
+def enum_unused_changed(enum: Changed[UnusedEnum]) -> Iterator[Note]:
+    """An enumeration that no export names lost values, and nothing tells whether its header is public.
+
+    Programs that can include the header have the old numbers compiled in, and pass them as plain integers:
+    ``set_level(LOG_DEBUG)``. A header that is not installed concerns the library only.
+
+    Fix: keep the values; pass the public headers, which tell whether this one is among them.
+    """
+    old, new = enum.old.shape, enum.new.shape
+    assert isinstance(old, Enum) and isinstance(new, Enum)
+    after = {each.name: each.value for each in new.enumerators}
+    lost = [each for each in old.enumerators if after.get(each.name) != each.value]
+    yield Note(
+        "values of constants differ", _listed(lost), _listed([each for each in lost if each.name in after], after)
+    )
+
+
+def _listed(enumerators: Sequence[Enumerator], values: Mapping[str, int] | None = None) -> str | None:
+    """The first of these enumerators, with their own or with other ``values``."""
+    texts = [f"{each.name} = {each.value if values is None else values[each.name]}" for each in enumerators]
+    return ", ".join([*texts[:SHOWN], *["..."] * (len(texts) > SHOWN)]) or None
 
 
 # --- the enumeration itself ---------------------------------------------------------------------------------------

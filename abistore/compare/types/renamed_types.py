@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from abistore.compare.types.equivalence import Equivalence, Sameness
-from abistore.model.names import Name
+from abistore.compare.types.equivalence import Equivalence, Sameness, TypeSide
+from abistore.model.names import Name, is_unnamed_enum
 from abistore.model.shapes import (
     Alias,
     AnyShape,
@@ -39,7 +39,7 @@ def find_renames(equivalence: Equivalence, differing: Iterable[Name]) -> Mapping
     come = sorted(name for name in differing if name not in old and name.kind in ("record", "enum"))
     if not gone or not come:
         return {}
-    exact = dict(_of_same_content(equivalence, gone, come))
+    exact = {**dict(_of_same_content(equivalence, gone, come)), **dict(_of_same_enumerators(equivalence, gone, come))}
     changed = [name for name in differing if name in old and name in new]
     return {**exact, **_Places(equivalence, exact).pairs(changed)}
 
@@ -54,17 +54,38 @@ def _of_same_content(
     candidates: dict[object, dict[AnyShape, list[Name]]] = {}
     for name in come:
         shape = equivalence.new_side.shape(name)
-        if isinstance(shape, Record | Enum):
+        if isinstance(shape, Record | Enum) and not is_unnamed_enum(name):
             candidates.setdefault(_outline(name, shape), {}).setdefault(shape, []).append(name)
     matching: dict[AnyShape, list[list[Name]]] = {}
     for name in gone:
         shape = equivalence.old_side.shape(name)
-        if isinstance(shape, Record | Enum):
+        if isinstance(shape, Record | Enum) and not is_unnamed_enum(name):
             if shape not in matching:
                 same = candidates.get(_outline(name, shape), {})
                 matching[shape] = [others for each, others in same.items() if _same_content(equivalence, shape, each)]
             if sum(map(len, matching[shape])) == 1:
                 yield name, next(others for others in matching[shape] if others).pop()
+
+
+def _of_same_enumerators(
+    equivalence: Equivalence, gone: Sequence[Name], come: Sequence[Name]
+) -> Iterator[tuple[Name, Name]]:
+    """Pairs of enumerations in one scope that share an enumerator, of which one at least has no name of its own."""
+    holding = {(scope, each): name for name in come for scope, each in _scoped_enumerators(equivalence.new_side, name)}
+    taken = set[Name]()
+    for name in gone:
+        shared = (holding.get(each) for each in _scoped_enumerators(equivalence.old_side, name))
+        votes = Counter(each for each in shared if each is not None and each not in taken)
+        other = max(votes, key=lambda each: (votes[each], each), default=None)
+        if other is not None and (is_unnamed_enum(name) or is_unnamed_enum(other)):
+            taken.add(other)
+            yield name, other
+
+
+def _scoped_enumerators(side: TypeSide, name: Name) -> Iterator[tuple[str, str]]:
+    shape = side.shape(name) if name.kind == "enum" else None
+    scope = name.spelling.rpartition("::")[0]
+    return ((scope, each.name) for each in (shape.enumerators if isinstance(shape, Enum) else ()))
 
 
 def _outline(name: Name, shape: Record | Enum) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.bytes.faults import malformed_is_an_error, refuse_useless
+from abistore.extract.dwarf.constants import OwnConstants
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.names.alias_templates import resolve_alias_templates
@@ -58,6 +59,7 @@ def read_layout(
         types = TypeReferences(info, _instances, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
         _read_reached(types, target)
+        OwnConstants(types).read()
         resolve_alias_templates(types.entries, types.aliases)
         place_destructors(types.entries)
         locate_declarations(types)

@@ -56,10 +56,11 @@ ONLY_SIBLING: Final = frozenset({dw.AT_SIBLING})
 UNKNOWN = 0
 """The attribute code of what is stepped over."""
 
-LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, UNPLACED, RECORD, ENUM = range(8)
+LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, UNPLACED, CONSTANT, RECORD, ENUM = range(9)
 """How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
 over, or by its meaning; ``UNPLACED`` is a variable without a location, or a function without code, that an export may
-be nevertheless. Plain numbers, because every entry is compared with them; types that a scan remembers are last."""
+be nevertheless; ``CONSTANT`` is a variable that is a value only. Plain numbers, because every entry is compared with
+them; types that a scan remembers are last."""
 
 
 class FixedForms(msgspec.Struct, frozen=True):
@@ -171,6 +172,8 @@ class Abbreviation:
             return VARIABLE
         if tag == dw.TAG_VARIABLE and DEFINING & attributes and not VALUED & attributes:
             return UNPLACED
+        if tag == dw.TAG_VARIABLE and dw.AT_CONST_VALUE in attributes and dw.AT_NAME in attributes:
+            return CONSTANT
         if self.is_nameable:
             return UNPLACED
         if tag in (dw.TAG_NAMESPACE, dw.TAG_MODULE):

@@ -290,7 +290,8 @@ class DebugInfo:
             return
         unit.is_scanned = True
         unit.starts, unit.scopes = [unit.position], [None]
-        unit.classes, unit.containers, unit.declared, unit.nameable, unit.unplaced = [], [], [], [], []
+        unit.classes, unit.containers, unit.constants = [], [], []
+        unit.declared, unit.nameable, unit.unplaced = [], [], []
         with self._noting(unit):
             unit.load()
             scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)

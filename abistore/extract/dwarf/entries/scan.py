@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.abbreviations import (
+    ENUM,
     FUNCTION,
     LEAF,
     NAMESPACE,
@@ -39,10 +40,8 @@ DEEPEST = 1000
 def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Container[int], found: list[Found]) -> None:
     """Fills the scopes, classes and containers of a loaded unit, and appends to ``found`` what lies at an export."""
     data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
-    classes, containers = unit.classes, unit.containers
-    reference, offset = unit.word, unit.handle - base
-    stack: list[Any] = []
-    scope: Any = None
+    classes, containers, reference, offset = unit.classes, unit.containers, unit.word, unit.handle - base
+    stack, scope = list[Any](), None
     steps = [0] * 256  # by first byte: the size of an entry that is a leaf, once one was met
     position = unit.top
     while position < limit:
@@ -68,7 +67,9 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
         if kind >= RECORD:
             if not abbreviation.is_declaration:
                 classes.append(start)
-            if kind == RECORD and abbreviation.has_children:
+            if kind == ENUM:
+                unit.constants.append(start)
+            elif abbreviation.has_children:
                 containers.append(start)
         elif kind == FUNCTION:
             if abbreviation.has_children:
@@ -87,8 +88,8 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
             continue
         elif kind == VARIABLE:
             found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
-        elif kind == UNPLACED:
-            unit.unplaced.append(start)
+        elif kind >= UNPLACED:
+            (unit.unplaced if kind == UNPLACED else unit.constants).append(start)
         place = abbreviation.sibling_place
         if place >= 0:
             position = reference(data, position + place)[0] + offset

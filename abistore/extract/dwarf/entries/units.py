@@ -66,6 +66,7 @@ class Unit:
         "base",
         "classes",
         "comp_dir",
+        "constants",
         "containers",
         "data",
         "declared",
@@ -115,6 +116,7 @@ class Unit:
     starts: list[int]
     scopes: list[Any]
     classes: list[int]
+    constants: list[int]
     containers: list[int]
     declared: list[int]
     nameable: list[int]

@@ -14,7 +14,7 @@ from abistore.extract.dwarf.entries.units import Unit
 from abistore.extract.dwarf.entries.walk import Die, children, tagged
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
 from abistore.extract.dwarf.shapes.type_source import TypeSource
-from abistore.model.shapes import Inline, Record, TypeRef
+from abistore.model.shapes import Enum, Inline, TypeRef
 
 UNNAMED: Final = "(anonymous class)"
 NAMING: Final = frozenset({dw.AT_NAME, dw.AT_SPECIFICATION, dw.AT_SIGNATURE, dw.AT_LINKAGE_NAME})
@@ -22,12 +22,16 @@ SEARCHED: Final = frozenset({dw.TAG_TYPEDEF, dw.TAG_NAMESPACE})
 
 
 class AnonymousNames:
-    """Finds the names of types that have none of their own, one scope at a time and only where one is met."""
+    """Finds the names of types that have none of their own, one scope at a time and only where one is met.
+
+    ``spelled_out`` are the enumerations without any name.
+    """
 
     def __init__(self, types: TypeSource) -> None:
         self._types = types
         self._typedefs: dict[int, dict[int, int]] = {}
         self._open: set[int] = set()
+        self.spelled_out: set[Enum] = set()
 
     def reference(self, handle: int, die: Die) -> TypeRef:
         """The mention of the anonymous type ``handle``."""
@@ -71,7 +75,9 @@ class AnonymousNames:
         try:
             read = read_enum if die[1].tag == dw.TAG_ENUMERATION_TYPE else read_record
             shape = read(self._types, die)
-            if isinstance(shape, Record) and shape.sort == "class":  # of a closure, where GCC writes a structure
+            if isinstance(shape, Enum):
+                self.spelled_out.add(shape)
+            elif shape.sort == "class":  # of a closure, where GCC writes a structure
                 shape = replace(shape, sort="struct")
             return self._types.references.inline(Inline(shape))
         finally:

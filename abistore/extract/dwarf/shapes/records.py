@@ -63,10 +63,10 @@ class RecordMembers:
         if not abbreviation.has_children:
             return
         data = unit.data
-        for _, child, after in children(unit, position):
+        for handle, child, after in children(unit, position):
             tag = child.tag
             if tag == dw.TAG_MEMBER:
-                self._member(child.decode(data, after, unit)[1])
+                self._member(handle, child.decode(data, after, unit)[1])
             elif tag == dw.TAG_SUBPROGRAM:
                 wanted = WANTED_OF_METHODS & child.attributes
                 if wanted or (self.special is not None and dw.AT_TYPE not in child.attributes):
@@ -77,6 +77,15 @@ class RecordMembers:
             elif tag in TEMPLATE_PARAMETERS:
                 end, attributes = child.decode(data, after, unit)
                 self.arguments.extend(read_arguments(self.types, (unit, child, end, attributes)))
+            elif tag == dw.TAG_ENUMERATION_TYPE or (tag == dw.TAG_VARIABLE and dw.AT_CONST_VALUE in child.attributes):
+                self._constant(handle, child.decode(data, after, unit)[1])
+
+    def _constant(self, handle: int, attributes: Attributes) -> None:
+        """Notes an enumeration or value that consumers can name. Instances of a template repeat its own."""
+        access = ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), self.access)
+        known = dw.AT_CONST_VALUE in attributes or dw.AT_DECLARATION not in attributes
+        if known and access != "private" and not self.arguments and dw.AT_NAME in self.die[3]:
+            self.types.nested.append(handle)
 
     def shape(self) -> Record:
         """The record as it stands after :meth:`read`."""
@@ -102,8 +111,10 @@ class RecordMembers:
         polymorphic = self.has_vptr or self.virtuals or any(base.virtual for base in self.bases)
         return "reference" if polymorphic else self.special.passing
 
-    def _member(self, attributes: Attributes) -> None:
+    def _member(self, handle: int, attributes: Attributes) -> None:
         if dw.AT_EXTERNAL in attributes or dw.AT_DECLARATION in attributes:  # a static member, before DWARF 5
+            if dw.AT_CONST_VALUE in attributes:
+                self._constant(handle, attributes)
             return
         name = attributes.get(dw.AT_NAME, "")
         if dw.AT_ARTIFICIAL in attributes and name.startswith(VPTR):

@@ -15,12 +15,14 @@ from abistore.model.shapes import TypeRef
 class TypeSource(Protocol):
     """Gives type references. :class:`~abistore.extract.dwarf.shapes.types.TypeReferences` is the one implementation.
 
+    ``nested`` are the enumerations inside of classes that consumers can name.
     Readers of members are typed on this protocol, because types read members in turn: those of unnamed records.
     """
 
     info: DebugInfo
     references: References
     spellings: Spellings
+    nested: list[int]
 
     def of(self, attributes: Attributes) -> TypeRef:
         """What an entry's DW_AT_type refers to; ``void`` where it has none."""

@@ -97,6 +97,7 @@ class TypeReferences:
         self.locations: dict[Name, Location] = {}
         self.aliases: Meanings = {}
         self.pending: list[PendingDefinition] = []
+        self.nested: list[int] = []
         self.declared: dict[Name, ForwardDeclaration] = {}
         self.foreign: dict[Name, int] = {}
         self._memo: dict[int, TypeRef] = {-1: self.references.special("type of a missing unit")}
