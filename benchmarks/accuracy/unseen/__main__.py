@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from fcntl import LOCK_EX, flock
@@ -62,17 +62,20 @@ def build(chosen: Sequence[UnseenPair]) -> bool:
 class Asking:
     """Asks tools about pairs and keeps every answer as it comes."""
 
-    def __init__(self, path: Path, tools: Sequence[tuple[str, str]]) -> None:
-        self.path, self.tools, self.lock = path, tools, Lock()
+    def __init__(self, path: Path, tools: Sequence[tuple[str, str]], known: Collection[Key]) -> None:
+        self.path, self.tools, self.known, self.lock = path, tools, known, Lock()
 
     def judge(self, pair: UnseenPair) -> None:
-        """Ask all tools about a pair, and print a line for each answer."""
+        """Ask all tools about a pair whose answer is not known, and print a line for each answer."""
+        tools = [tool for tool in self.tools if key(pair, *tool) not in self.known]
+        if not tools:
+            return
         try:
             old, new = (release(pair.library, version) for version in (pair.old, pair.new))
         except Missing as problem:
             print(f"{pair.library} {pair.old} -> {pair.new}: left out: {problem}", file=sys.stderr, flush=True)
             return
-        for tool, evidence in self.tools:
+        for tool, evidence in tools:
             self._keep(pair, key(pair, tool, evidence), ask(tool, evidence, old, new), _binaries(old, new))
 
     def _keep(self, pair: UnseenPair, place: Key, said: Said, told: Binaries) -> None:
@@ -117,7 +120,7 @@ def main() -> None:
     parser.add_argument("--kept", action="store_true", help="the half that is kept for the end, and judged once")
     parser.add_argument("--tool", action="append", default=[], metavar="TOOL[+files|+headers]", help="only this one")
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="keep the answers in this file")
-    parser.add_argument("--missing", action="store_true", help="only pairs without an answer of the tools asked for")
+    parser.add_argument("--missing", action="store_true", help="ask only what has no answer yet")
     parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
     parser.add_argument("--document", action="store_true", help="write docs/accuracy-unseen.md and ask nothing")
     asked = parser.parse_args()
@@ -129,10 +132,8 @@ def main() -> None:
     chosen = list(half(asked.kept, asked.library))
     if asked.build:
         sys.exit(not build(chosen))
-    asking = Asking(asked.answers, list(chosen_tools(asked.tool)))
-    if asked.missing:
-        known = answers(asked.answers)
-        chosen = [each for each in chosen if any(key(each, *tool) not in known for tool in asking.tools)]
+    known = answers(asked.answers) if asked.missing else {}
+    asking = Asking(asked.answers, list(chosen_tools(asked.tool)), known)
     with ThreadPoolExecutor(asked.jobs) as pool:
         list(pool.map(asking.judge, chosen))
 

@@ -1,0 +1,181 @@
+"""What public headers cost: ``abistore ingest --header`` against ``abicheck dump -H``, whole processes.
+
+``python -m benchmarks.headers [--rounds N]`` prints a Markdown table of medians of paired runs: 48 headers of CasADi
+with its stripped library (a wheel, by pip), and a C++ library of 300 classes in 30 headers, built here by g++ with
+``-g``. abicheck gets an environment of its own, and reads with the Clang of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from benchmarks.accuracy.unseen.building import release
+from benchmarks.against_peers import ABISTORE, install_abicheck
+from benchmarks.measure import Cost, machine, measure
+from benchmarks.store import table
+from examples.obtain import require, run
+
+LIMIT = 600
+MEGABYTE = 1_000_000
+COUNT = 48
+CLASSES = 10
+"""In each of the headers of the library that is made here."""
+
+HEADERS = 30
+
+CLASS = """/// Number {number} of its kind.
+class Shape{number} : public {base} {{
+  public:
+    enum class Kind {{ round, square, other{number} }};
+    explicit Shape{number}(std::string name, double size = {number}.5);
+    ~Shape{number}() override;
+    void draw(const std::vector<Point> &points, int depth = {number}) const override;
+    virtual std::map<std::string, Kind> kinds() const;
+    std::unique_ptr<{base}> copy(Kind kind) const;
+    double size() const noexcept {{ return size_ * {number}; }}
+    template <typename T> T scaled(T factor) const {{ return factor * static_cast<T>(size_); }}
+    static int count;
+
+  protected:
+    virtual void changed(Kind kind, std::vector<int> &where);
+
+  private:
+    void forget();
+    std::string name_;
+    double size_;
+    std::vector<{base} *> parts_;
+    Kind kind_ = Kind::round;
+}};
+"""
+
+CODE = """Shape{number}::Shape{number}(std::string name, double size) : name_(name), size_(size) {{ forget(); }}
+Shape{number}::~Shape{number}() = default;
+void Shape{number}::draw(const std::vector<Point> &points, int depth) const {{ (void)points; (void)depth; }}
+std::map<std::string, Shape{number}::Kind> Shape{number}::kinds() const {{ return {{ {{name_, kind_}} }}; }}
+std::unique_ptr<{base}> Shape{number}::copy(Kind) const {{ return nullptr; }}
+void Shape{number}::changed(Kind kind, std::vector<int> &where) {{ kind_ = kind; where.clear(); }}
+void Shape{number}::forget() {{ parts_.clear(); }}
+int Shape{number}::count = {number};
+"""
+
+COMMON = """#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+namespace shapes {
+#define SHAPES_MOST 300
+struct Point { double x, y, z; };
+class Base {
+  public:
+    virtual ~Base();
+    virtual void draw(const std::vector<Point> &points, int depth) const = 0;
+};
+}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A library, its public headers, and what tells a compiler to find and read them."""
+
+    name: str
+    library: Path
+    headers: Sequence[Path]
+    include: Path
+    defines: Sequence[str] = ()
+
+    def abistore(self, folder: Path) -> list[str | Path]:
+        """Ingest into a new database."""
+        words: list[str | Path] = [ABISTORE, "--db", folder / "new.db", "ingest", self.library, "--version", "1"]
+        words += ["--language", "c++", "--include-dir", self.include]
+        words += [word for path in self.headers for word in ("--header", path)]
+        return [*words, *(word for each in self.defines for word in ("--define", each))]
+
+    def abicheck(self, folder: Path) -> list[str | Path]:
+        """A snapshot as JSON."""
+        (folder / ".abicheck.yml").write_text("compile:\n  frontend: clang\n  lang: c++\n")
+        words: list[str | Path] = [install_abicheck(), "dump", self.library, "-o", folder / "abicheck.json"]
+        words += ["--config", folder / ".abicheck.yml", "-I", self.include]
+        words += [word for path in self.headers for word in ("-H", path)]
+        return [*words, *(word for each in self.defines for word in ("-D", each))]
+
+
+def casadi() -> Case:
+    """The first 48 headers by name of CasADi's core."""
+    built = release("libcasadi", "3.6.7")
+    headers = [path for path in built.headers if path.parent.name == "core"][:COUNT]
+    return Case(f"CasADi 3.6.7, {COUNT} headers", built.binary, headers, built.include[0], built.defines)
+
+
+def made(folder: Path) -> Case:
+    """300 classes with their code."""
+    headers = []
+    (folder / "common.hpp").write_text(COMMON)
+    for part in range(HEADERS):
+        numbers = range(part * CLASSES, (part + 1) * CLASSES)
+        base = "common" if not part else f"part{part - 1}"
+        bases = {number: "Base" if not number % CLASSES else f"Shape{number - 1}" for number in numbers}
+        for suffix, text, start in (
+            ("hpp", CLASS, f'#pragma once\n#include "{base}.hpp"\n'),
+            ("cpp", CODE, f'#include "part{part}.hpp"\n' + ("shapes::Base::~Base() = default;\n" if not part else "")),
+        ):
+            body = "".join(text.format(number=number, base=bases[number]) for number in numbers)
+            (folder / f"part{part}.{suffix}").write_text(f"{start}namespace shapes {{\n{body}}}\n")
+        headers.append(folder / f"part{part}.hpp")
+    sources = sorted(path.name for path in folder.glob("*.cpp"))
+    library = folder / "libshapes.so"
+    run([require("g++", "g++"), "-shared", "-fPIC", "-g", "-O1", *sources, "-o", library], folder)
+    return Case(f"{CLASSES * HEADERS} classes, {HEADERS} headers", library, [folder / "common.hpp", *headers], folder)
+
+
+def costs(case: Case, folder: Path, rounds: int) -> dict[str, list[Cost]]:
+    """Both tools once a round; one that needs over a tenth of the limit runs once."""
+    commands: dict[str, Callable[[Path], list[str | Path]]] = {"abistore": case.abistore, "abicheck": case.abicheck}
+    found: dict[str, list[Cost]] = {tool: [] for tool in commands}
+    for turn in range(rounds):
+        for tool, words in commands.items():
+            if turn and found[tool][0].seconds > LIMIT / 10:
+                continue
+            (folder / "new.db").unlink(missing_ok=True)
+            found[tool].append(measure(words(folder), LIMIT))
+    return found
+
+
+def rows(cases: Sequence[Case], folder: Path, rounds: int) -> Iterator[Sequence[str]]:
+    """A line of the table for each library."""
+    for case in cases:
+        found = costs(case, folder, rounds)
+        own, other = found["abistore"], found["abicheck"]
+        ratio = median(slow.seconds / quick.seconds for quick, slow in zip(own, other, strict=False))
+        yield case.name, *_told(own), *_told(other), f"{ratio:.1f}"
+
+
+def _told(runs: Sequence[Cost]) -> tuple[str, str]:
+    failed = {cost.status for cost in runs} - {0}
+    seconds = f"{median(cost.seconds for cost in runs):.2f}"
+    remark = f" (exit {', '.join(map(str, sorted(failed)))})" if failed else ""
+    return seconds + remark, f"{median(cost.peak for cost in runs) / MEGABYTE:.0f}"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5, help="paired runs of each command")
+    asked = parser.parse_args()
+    print(f"{machine()}; CPU seconds of the whole process, medians of {asked.rounds} paired runs.\n")
+    head = ["headers", "abistore, CPU s", "peak MB", "abicheck, CPU s", "peak MB", "times"]
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "made").mkdir()
+        print(table(head, rows([casadi(), made(folder / "made")], folder, asked.rounds)))
+
+
+if __name__ == "__main__":
+    main()
