@@ -58,10 +58,16 @@ def walked(header: str, folder: Path, arguments: Sequence[str], name: str = HEAD
 
 def differences(layout: Mapping[Name, Variants], source: Mapping[Name, Variants]) -> Iterator[Difference]:
     """The names that both readers describe, differently."""
-    for name in sorted(layout.keys() & source.keys()):
+    templates = {name for name, shapes in source.items() if any(map(_is_template, shapes))}
+    for name in sorted((layout.keys() & source.keys()) - templates):
         seen = tuple(each for each in source[name] if not isinstance(each, Declared))
         if seen and not _agree(layout[name], seen) and not _agree(_plain(layout, name), _plain(source, name)):
             yield Difference(name, layout[name], seen)
+
+
+def _is_template(shape: AnyShape) -> bool:
+    """Whether this tells of a template, which debug information knows by its instances only."""
+    return isinstance(shape, Declared) and "template" in shape.traits
 
 
 def _plain(entries: Mapping[Name, Variants], name: Name) -> Variants:

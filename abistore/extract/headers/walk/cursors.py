@@ -179,6 +179,9 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "disposeString": (None, Text),
     "disposeStringSet": (None, POINTER(Texts)),
     "getAllSkippedRanges": (POINTER(RangeList), c_void_p),
+    "Location_isInSystemHeader": (c_int, SourceLocation),
+    "getNumOverloadedDecls": (c_uint, Cursor),
+    "getOverloadedDecl": (Cursor, Cursor, c_uint),
     "getCString": (c_char_p, Text),
     "getCursorExtent": (SourceRange, Cursor),
     "getCursorLocation": (SourceLocation, Cursor),
@@ -189,6 +192,9 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "getFileContents": (c_void_p, c_void_p, c_void_p, POINTER(c_size_t)),
     "getFileLocation": (*(None, SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),),
     "getCursorPrettyPrinted": (Text, Cursor, c_void_p),
+    "getCursorPrintingPolicy": (c_void_p, Cursor),
+    "PrintingPolicy_dispose": (None, c_void_p),
+    "PrintingPolicy_setProperty": (None, c_void_p, c_int, c_uint),
     "getExpansionLocation": (
         *(None, SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),
     ),
@@ -214,6 +220,8 @@ class LibClang:
             function = getattr(library, f"clang_{name}")
             function.restype, function.argtypes = result, parameters
             setattr(self, name, function)
+        self._place = c_void_p(), c_uint(), c_uint(), c_uint()
+        self._places = tuple(map(byref, self._place))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Only for the type checker: every function is set when the library is loaded."""
@@ -247,8 +255,8 @@ class LibClang:
 
     def place(self, location: SourceLocation) -> tuple[int | None, int, int]:
         """The file, line and offset of a place; where a macro is used, for what the macro writes."""
-        file, line, column, offset = c_void_p(), c_uint(), c_uint(), c_uint()
-        self.getFileLocation(location, byref(file), byref(line), byref(column), byref(offset))
+        self.getFileLocation(location, *self._places)
+        file, line, _, offset = self._place
         return file.value, line.value, offset.value
 
     def mangled(self, cursor: Cursor) -> list[str]:

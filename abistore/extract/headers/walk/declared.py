@@ -10,22 +10,26 @@ import msgspec
 from abistore.extract.dwarf.names.foreign import is_foreign
 from abistore.extract.dwarf.shapes.special_members import settle_passing
 from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.bodies import InlineBodies
 from abistore.extract.headers.walk.classes import Classes
 from abistore.extract.headers.walk.cursors import Cursor, LibClang, libclang
-from abistore.extract.headers.walk.functions import FunctionShapes
+from abistore.extract.headers.walk.descriptions import Descriptions
+from abistore.extract.headers.walk.files import PublicFiles
+from abistore.extract.headers.walk.macros import macros
+from abistore.extract.headers.walk.public import PublicWalk, alias_shape
 from abistore.extract.headers.walk.records import RecordShapes
+from abistore.extract.headers.walk.text import SourceText
 from abistore.extract.headers.walk.types import HeaderTypes
 from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name, by_name
-from abistore.model.shapes import Alias, AnyShape, Declared, Opaque
+from abistore.model.shapes import AnyShape, Opaque
 from abistore.model.snapshot import Location, Variants
 
 if TYPE_CHECKING:
+    from abistore.extract.headers.walk.collected import Collected
     from abistore.extract.headers.walk.kinds import Sort
-
-TRANSPARENT = frozenset({kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL})
 
 
 class Walked(msgspec.Struct, frozen=True):
@@ -43,139 +47,60 @@ def declarations(unit: Any, public: Callable[[str], str | None], *, runtime: boo
     :class:`Declared` shape where another header declares them. ``runtime``: the library is the C++ runtime itself.
     """
     with without_cycle_collection():
-        walk = PublicWalk(unit, public, runtime=runtime)
-        walk.visit(walk.top)
-        walk.complete()
-        settle_passing(walk.entries, ())
-        entries, refused = fitted(walk.described())
+        walk = UnitWalk(unit, public, runtime=runtime)
+        collected = walk.collected()
+        settle_passing(collected.shapes, ())
+        entries, refused = fitted(collected.entries())
         return Walked(
             {name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
-            walk.locations,
+            collected.locations,
             refused + walk.types.references.budget.refused,
         )
 
 
-class PublicWalk:
-    """Visits public declarations, then the types that they mention."""
+class UnitWalk:
+    """Visits public declarations and macros, then the types that they mention."""
 
     def __init__(self, unit: Any, public: Callable[[str], str | None], *, runtime: bool) -> None:
-        self.lib = lib = libclang()
-        self.top = lib.children(lib.getTranslationUnitCursor(unit.obj))
-        self.types = HeaderTypes(lib, lambda cursor: self.records.unnamed(cursor), runtime=runtime)
-        self.classes = Classes(lib, lib.pointer_size(unit.obj))
-        self.records = RecordShapes(self.types, self.classes, cpp=_is_cpp(lib, self.top))
-        self.shapes = FunctionShapes(self.types, self.classes)
-        self.entries: dict[Name, list[AnyShape]] = {}
-        self.declared: dict[Name, Declared] = {}
-        self.locations: dict[Name, Location] = {}
-        self._public = public
-        self._files: dict[int | None, str | None] = {None: None}
+        self._lib = lib = libclang()
+        self._top = lib.children(lib.getTranslationUnitCursor(unit.obj))
+        self.types = HeaderTypes(lib, lambda cursor: self._records.unnamed(cursor), runtime=runtime)
+        classes = Classes(lib, lib.pointer_size(unit.obj))
+        self._records = RecordShapes(self.types, classes, cpp=_is_cpp(lib, self._top))
+        self._files = PublicFiles(lib, public)
+        self._text = SourceText(lib, unit.obj)
+        bodies = InlineBodies(lib, self.types.names, self._text, self._files.is_own)
+        self._descriptions = Descriptions(lib, self._text, bodies)
+        self._public = PublicWalk(self.types, classes, self._records, self._descriptions, self._files)
         self._read: set[Name] = set()
-        self._visitors: dict[int, Callable[[Cursor, Location], None]] = {
-            **dict.fromkeys(TRANSPARENT, self._scope),
-            **dict.fromkeys(kinds.FUNCTIONS, self._function),
-            **dict.fromkeys(kinds.RECORDS, self._record),
-            kinds.VARIABLE: self._variable,
-            kinds.ENUM: self._enum,
-            kinds.TYPEDEF: self._alias,
-            kinds.ALIAS: self._alias,
-        }
 
-    # --- what is public -------------------------------------------------------------------------------------------
-
-    def visit(self, cursors: list[Cursor]) -> None:
-        """Enters those of ``cursors`` that stand in public headers."""
-        visitors, lib, files = self._visitors, self.lib, self._files
-        for cursor in cursors:
-            visitor = visitors.get(cursor.kind)
-            if visitor is None:
-                continue
-            file, line, _ = lib.place(lib.getCursorLocation(cursor))
-            name = files[file] if file in files else self._file(file)
-            if name is not None:
-                visitor(cursor, Location(name, line))
-
-    def _file(self, file: int | None) -> str | None:
-        found = self._files[file] = self._public(self.lib.text(self.lib.getFileName(file)))
-        return found
-
-    def _enter(self, name: Name, location: Location, shape: AnyShape | None, declared: Declared) -> None:
-        shapes = self.entries.setdefault(name, [])
-        if shape is not None and shape not in shapes:
-            shapes.append(shape)
-        self.declared.setdefault(name, declared)
-        self.locations.setdefault(name, location)
-
-    def _scope(self, cursor: Cursor, _: Location) -> None:
-        self.visit(self.lib.children(cursor))
-
-    def _function(self, cursor: Cursor, location: Location) -> None:
-        names = self.shapes.names(cursor)
-        if names and names[0] not in self.declared:
-            shape = self.shapes.function(cursor)
-            for name in names:
-                self._enter(name, location, shape, Declared())
-
-    def _variable(self, cursor: Cursor, location: Location) -> None:
-        for name in self.shapes.names(cursor):
-            if name not in self.declared:
-                self._enter(name, location, self.shapes.variable(cursor), Declared())
-
-    def _record(self, cursor: Cursor, location: Location) -> None:
-        named = self.types.declared(cursor)
-        name = getattr(named, "name", None)
-        if not isinstance(name, Name):
-            return
-        self._enter(name, location, None, Declared())
-        facts = self.classes.of(cursor)
-        if facts is not None and facts.cursor.d0 == cursor.d0:
-            self.locations[name] = location
-            self.visit(facts.members)
-
-    def _enum(self, cursor: Cursor, location: Location) -> None:
-        named = self.types.declared(cursor)
-        name = getattr(named, "name", None)
-        if isinstance(name, Name):
-            self._enter(name, location, None, Declared())
-
-    def _alias(self, cursor: Cursor, location: Location) -> None:
-        named = self.types.alias(cursor)
-        name = getattr(named, "name", None)
-        if isinstance(name, Name) and name.kind == "alias":
-            self._enter(name, location, None, Declared())
-
-    def described(self) -> dict[Name, list[AnyShape]]:
-        """The entries: the shapes of each name, and what the text of its declaration tells."""
-        return {
-            name: [*shapes, *([self.declared[name]] if name in self.declared else [])]
-            for name, shapes in self.entries.items()
-        }
-
-    # --- what it needs --------------------------------------------------------------------------------------------
-
-    def complete(self) -> None:
-        """Reads every type that was mentioned, until nothing new is."""
+    def collected(self) -> Collected:
+        """Everything that was found."""
+        found = self._public.collected
+        self._public.visit(self._top)
+        for name, location, declared in macros(self._lib, self._text, self._top, self._files.place):
+            found.declare(name, location, declared)
         mentioned = self.types.mentioned
         while len(self._read) < len(mentioned):
             for name in [name for name in mentioned if name not in self._read]:
                 self._read.add(name)
-                shape = self._mentioned(name, mentioned[name])
-                if shape is not None and shape not in self.entries.setdefault(name, []):
-                    self.entries[name].append(shape)
+                found.add(name, self._mentioned(name, mentioned[name]))
+        self._descriptions.attributes.close()
+        return found
 
     def _mentioned(self, name: Name, cursor: Cursor) -> AnyShape | None:
         if name.kind == "alias":
-            return Alias(self.types.of(self.lib.getTypedefDeclUnderlyingType(cursor)))
+            return alias_shape(self.types, cursor)
         if is_foreign(name.spelling, self.types.runtime):
-            return self.records.foreign(cursor)
+            return self._records.foreign(cursor)
         if name.kind == "enum":
-            return self.records.enum(cursor) or Opaque("enum")
-        return self.records.of(cursor) or self._undefined(cursor)
+            return self._records.enum(cursor) or Opaque("enum")
+        return self._records.of(cursor) or self._undefined(cursor)
 
     def _undefined(self, cursor: Cursor) -> AnyShape | None:
         """A handle; nothing for a template instance that no header needs complete."""
         sort: Sort = kinds.RECORDS.get(cursor.kind, "struct")
-        instance = self.lib.Type_getNumTemplateArguments(self.lib.getCursorType(cursor)) >= 0
+        instance = self._lib.Type_getNumTemplateArguments(self._lib.getCursorType(cursor)) >= 0
         return None if instance else Opaque(sort)
 
 

@@ -41,7 +41,7 @@ class FunctionShapes:
         count = max(0, lib.getNumArgTypes(type))
         made = cursor.kind in kinds.STRUCTORS
         return Function(
-            display=self._display(cursor),
+            display=self._types.names.of(cursor),
             result=VOID if made else self._types.of(lib.getResultType(type)),
             parameters=tuple([self._types.parameter(lib.getArgType(type, index)) for index in range(count)]),
             variadic=bool(lib.isFunctionTypeVariadic(type)) and type.kind != kinds.FUNCTION_NO_PROTOTYPE,
@@ -69,12 +69,6 @@ class FunctionShapes:
         if not lib.Cursor_hasAttrs(cursor):
             return False
         return SAYS_NORETURN.search(lib.text(lib.getCursorPrettyPrinted(cursor, None)).partition("{")[0]) is not None
-
-    def _display(self, cursor: Cursor) -> str:
-        name = self._types.names.of(cursor)
-        if cursor.kind in kinds.STRUCTORS and name.endswith(">"):
-            name = name.partition("<")[0]
-        return name
 
     def _owner(self, cursor: Cursor) -> Name | None:
         owner = self._types.names.owner(cursor)

@@ -39,7 +39,10 @@ ACCESS_SPECIFIER: Final = 39
 TYPE_REF: Final = 43
 BASE: Final = 44
 TEMPLATE_REF: Final = 45
+MEMBER_REF: Final = 47
 COMPOUND: Final = 202
+TRY: Final = 224
+OVERLOADED: Final = 49
 UNIT: Final = 350
 FINAL_ATTRIBUTE: Final = 404
 ANNOTATE_ATTRIBUTE: Final = 406
@@ -52,10 +55,20 @@ FRIEND: Final = 603
 CONCEPT: Final = 604
 
 RECORDS: Final[dict[int, Sort]] = {STRUCT: "struct", CLASS: "class", UNION: "union"}
+CLASSES: Final = frozenset({*RECORDS, CLASS_TEMPLATE, PARTIAL_SPECIALIZATION})
 FUNCTIONS: Final = frozenset({FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION})
 STRUCTORS: Final = frozenset({CONSTRUCTOR, DESTRUCTOR})
 TEMPLATES: Final = frozenset({CLASS_TEMPLATE, PARTIAL_SPECIALIZATION, FUNCTION_TEMPLATE, ALIAS_TEMPLATE})
 TEMPLATE_PARAMETERS: Final = frozenset({TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER})
+
+INITIALIZERS: Final = frozenset({MEMBER_REF, TYPE_REF, TEMPLATE_REF})
+"""What begins the initialisers of a constructor."""
+
+NOTHING: Final = frozenset({0, *range(70, 74)})
+"""Cursors that stand for nothing."""
+
+HIDDEN: Final = frozenset({2, 3})
+"""CX_CXXProtected and CX_CXXPrivate."""
 
 # types
 INVALID: Final = 0
@@ -87,6 +100,7 @@ ATOMIC: Final = 177
 
 ARRAYS: Final = frozenset({CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY})
 PROTOTYPES: Final = frozenset({FUNCTION_NO_PROTOTYPE, FUNCTION_PROTOTYPE})
+SCALARS: Final = frozenset({*range(3, 24), 30, 31, ENUM_TYPE, POINTER})
 UNSIGNED: Final = frozenset({BOOL_TYPE, *range(4, 13)})
 """``bool`` and the unsigned integers, up to 128 bits."""
 
@@ -98,3 +112,8 @@ CONVENTIONS: Final = {
     15: "preserve_all", 16: "aarch64_vector_pcs", 17: "swiftasynccall", 18: "aarch64_sve_pcs", 19: "m68k_rtd",
 }  # fmt: skip
 """CXCallingConv_* by the name of the attribute that asks for them; ``None`` is the platform's own."""
+
+
+def is_expression(kind: int) -> bool:
+    """Whether a cursor is an expression."""
+    return 100 <= kind < 200

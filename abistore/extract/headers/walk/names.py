@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -9,6 +10,7 @@ from abistore.extract.headers.walk import kinds
 from abistore.extract.headers.walk.cursors import Cursor, LibClang, Type
 from abistore.model.cpp_names.normal import normal_name
 
+POSITION: Final = re.compile(r"type-parameter-(\d+)-(\d+)")
 UNNAMED: Final = normal_name("(anonymous class)")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
 
@@ -75,5 +77,14 @@ class Names:
             arguments = self._arguments(cursor, lib.getCursorType(cursor))
             name = lib.spelling(cursor)
             return name if arguments is None else f"{name}{arguments}"
+        if cursor.kind == kinds.PARTIAL_SPECIALIZATION:
+            return by_position(lib.text(lib.getTypeSpelling(lib.getCanonicalType(lib.getCursorType(cursor)))))
         name = lib.spelling(cursor)
+        if cursor.kind in kinds.STRUCTORS:
+            name = name.partition("<")[0]
         return name if name.isidentifier() else normal_name(name)
+
+
+def by_position(text: str) -> str:
+    """``text`` with template parameters as numbers: ``#0`` of the template itself, ``#1.0`` of a member template."""
+    return POSITION.sub(lambda match: f"#{match[2]}" if match[1] == "0" else f"#{match[1]}.{match[2]}", text)

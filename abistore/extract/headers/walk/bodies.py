@@ -1,0 +1,106 @@
+"""The bodies of inline functions: programs have copies of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from ctypes import c_uint
+from typing import Final
+
+from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.cursors import VISITOR, Cursor, LibClang
+from abistore.extract.headers.walk.names import Names
+from abistore.extract.headers.walk.text import SourceText, digest
+from abistore.model.shapes import InlineBody
+
+RECURSE: Final = 2
+BODIES: Final = frozenset({kinds.COMPOUND, kinds.TRY})
+USES: Final = frozenset({47, 101, 102, 103, 134, 135})
+"""Uses of members, of declarations, calls, ``new`` and ``delete``."""
+
+EXTERNAL: Final = 4
+"""CXLinkage_External."""
+
+Own = Callable[[Cursor], bool]
+"""Whether a declaration may be the library's own, and not another library's or the system's."""
+
+
+class InlineBodies:
+    """Reads bodies."""
+
+    def __init__(self, lib: LibClang, names: Names, text: SourceText, own: Own) -> None:
+        self._lib = lib
+        self._names = names
+        self._text = text
+        self._own = own
+        self._members: dict[int, str | None] = {}
+        self._symbols: dict[int, str | None] = {}
+
+    def of(self, function: Cursor, children: Sequence[Cursor]) -> InlineBody | None:
+        """The body of a function, with what initialises members before it; ``None`` for one that has no body here."""
+        body = next((each for each in children if each.kind in BODIES), None)
+        if body is None:
+            return None
+        parts = [body]
+        if function.kind == kinds.CONSTRUCTOR:
+            first = self._initializer(function, children)
+            parts = [*(children[first:] if first is not None else []), *([body] if first is None else [])]
+        members: set[str] = set()
+        symbols: set[str] = set()
+        for part in parts:
+            self._use(part, members, symbols)
+            self._uses(part, members, symbols)
+        file, begin, end = self._text.extent(body)
+        start = self._text.extent(parts[0])
+        text = self._text.between(file, min(begin, start[1]) if start[0] == file else begin, end)
+        return InlineBody(digest(text), tuple(sorted(members)), tuple(sorted(symbols)))
+
+    def _initializer(self, constructor: Cursor, children: Sequence[Cursor]) -> int | None:
+        """Which of the children begins the initialisers: what stands before the name only qualifies it."""
+        lib = self._lib
+        name = lib.place(lib.getCursorLocation(constructor))[2]
+        for place, each in enumerate(children):
+            if each.kind in kinds.INITIALIZERS and self._text.extent(each)[1] > name:
+                return place
+        return None
+
+    def _uses(self, part: Cursor, members: set[str], symbols: set[str]) -> None:
+        def visit(cursor: Cursor, _parent: Cursor, _data: c_uint) -> int:
+            self._use(cursor, members, symbols)
+            return RECURSE
+
+        self._lib.visitChildren(part, VISITOR(visit), None)
+
+    def _use(self, cursor: Cursor, members: set[str], symbols: set[str]) -> None:
+        if cursor.kind not in USES:
+            return
+        referenced: Cursor = self._lib.getCursorReferenced(cursor)
+        key = referenced.d0
+        if not key:
+            return
+        if key not in self._members:
+            self._members[key], self._symbols[key] = self._member(referenced), self._symbol(referenced)
+        if (member := self._members[key]) is not None:
+            members.add(member)
+        if (symbol := self._symbols[key]) is not None:
+            symbols.add(symbol)
+
+    def _member(self, cursor: Cursor) -> str | None:
+        """The qualified name of a private or protected member."""
+        if self._lib.getCXXAccessSpecifier(cursor) not in kinds.HIDDEN or not self._own(cursor):
+            return None
+        return self._names.of(cursor)
+
+    def _symbol(self, cursor: Cursor) -> str | None:
+        """The name by which the linker finds a function or variable; ``None`` where each program has its own copy."""
+        lib = self._lib
+        if cursor.kind not in kinds.FUNCTIONS and cursor.kind != kinds.VARIABLE:
+            return None
+        if lib.getCursorLinkage(cursor) != EXTERNAL or not self._own(cursor):
+            return None
+        if cursor.kind == kinds.VARIABLE:
+            return lib.text(lib.Cursor_getMangling(cursor)) or None
+        if lib.Cursor_isFunctionInlined(cursor) or lib.CXXMethod_isVirtual(cursor) or lib.CXXMethod_isDefaulted(cursor):
+            return None
+        if cursor.kind in kinds.STRUCTORS:
+            return next((each for each in lib.mangled(cursor) if "C1E" in each or "D1E" in each), None)
+        return lib.text(lib.Cursor_getMangling(cursor)) or None

@@ -1,0 +1,62 @@
+"""Declarations as they are met: one entry a name, whatever declares it again."""
+
+from __future__ import annotations
+
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape, Argument, Declared
+from abistore.model.snapshot import Location
+
+
+class Collected:
+    """The shapes of names, what the text of public declarations tells, and where they stand."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[Name, list[AnyShape]] = {}
+        self.declared: dict[Name, Declared] = {}
+        self.locations: dict[Name, Location] = {}
+
+    def add(self, name: Name, shape: AnyShape | None) -> None:
+        """Notes a shape of a name; equal ones are kept once."""
+        shapes = self.shapes.setdefault(name, [])
+        if shape is not None and shape not in shapes:
+            shapes.append(shape)
+
+    def declare(self, name: Name, location: Location, declared: Declared, *, defines: bool = False) -> None:
+        """Notes a public declaration. The place of a definition, else the first, is where the name stands."""
+        known = self.declared.get(name)
+        self.declared[name] = declared if known is None else merged(known, declared)
+        if defines or name not in self.locations:
+            self.locations[name] = location
+        self.shapes.setdefault(name, [])
+
+    def entries(self) -> dict[Name, list[AnyShape]]:
+        """All shapes of all names."""
+        return {
+            name: [*shapes, *([self.declared[name]] if name in self.declared else [])]
+            for name, shapes in self.shapes.items()
+            if shapes or name in self.declared
+        }
+
+
+def merged(one: Declared, other: Declared) -> Declared:
+    """What several declarations of one name tell together. One outside a class makes a friend no hidden one."""
+    traits = {*one.traits, *other.traits}
+    if not ("friend" in one.traits and "friend" in other.traits):
+        traits.discard("friend")
+    return Declared(
+        traits=tuple(sorted(traits)),
+        parameters=_parameters(one.parameters, other.parameters),
+        value=one.value if one.value is not None else other.value,
+        body=one.body or other.body,
+        template=_parameters(one.template, other.template),
+        requires=one.requires or other.requires,
+        expressions=one.expressions or other.expressions,
+        availability=tuple(sorted({*one.availability, *other.availability})),
+    )
+
+
+def _parameters(one: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    if len(one) != len(other):
+        return one or other
+    pairs = zip(one, other, strict=True)
+    return tuple([Argument(a.name or b.name, a.default if a.default is not None else b.default) for a, b in pairs])

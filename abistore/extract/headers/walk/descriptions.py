@@ -1,0 +1,159 @@
+"""What only the text of a declaration tells: traits, parameters, values, bodies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.attributes import CONSTEXPR, Attributes
+from abistore.extract.headers.walk.bodies import InlineBodies
+from abistore.extract.headers.walk.classes import ClassFacts
+from abistore.extract.headers.walk.constants import Constants
+from abistore.extract.headers.walk.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.text import SourceText, after, spelled
+from abistore.model.shapes import Argument, Declared, Field, Primitive, Record, Trait
+
+NOEXCEPT: Final = frozenset({1, 4, 6, 9})
+"""``throw()``, ``noexcept``, a destructor's own, ``__attribute__((nothrow))`` (CXCursor_ExceptionSpecificationKind)."""
+
+INTERNAL: Final = 2
+"""CXLinkage_Internal."""
+
+COMPUTED: Final = 5
+"""``noexcept`` of an expression."""
+
+INLINE: Final = re.compile(r"\binline\b")
+
+DUMMY: Final = re.compile(r"_*(?:dummy|unused|not_?used|placeholder|opaque|incomplete)\w*", re.IGNORECASE)
+"""What the one member of a definition is called that only gives a handle a type."""
+
+
+class Descriptions:
+    """Makes :class:`Declared` of cursors."""
+
+    def __init__(self, lib: LibClang, text: SourceText, bodies: InlineBodies) -> None:
+        self._lib = lib
+        self.text = text
+        self._bodies = bodies
+        self._constants = Constants(lib, text)
+        self.attributes = Attributes(lib)
+
+    def function(self, cursor: Cursor, *traits: Trait) -> Declared:
+        """A function, member or not; of a template, without what the template adds."""
+        lib = self._lib
+        inline = bool(lib.Cursor_isFunctionInlined(cursor)) or self._is_static(cursor)
+        attributed = bool(lib.Cursor_hasAttrs(cursor))
+        printed = self.attributes.printed(cursor) if inline or attributed else ""
+        found: set[Trait] = {*traits, *self.attributes.traits(cursor, printed if attributed else "")}
+        children: Sequence[Cursor] = lib.children(cursor) if inline or attributed else ()
+        if inline:
+            found.add("inline")
+        if CONSTEXPR.search(printed):
+            found.add("constexpr")
+        if any(each.kind == kinds.FINAL_ATTRIBUTE for each in children):
+            found.add("final")
+        if self._is_noexcept(cursor):
+            found.add("noexcept")
+        return Declared(
+            traits=tuple(sorted(found)),
+            parameters=self._parameters(cursor),
+            body=self._bodies.of(cursor, children) if inline else None,
+            availability=self.attributes.availability(cursor) if attributed else (),
+        )
+
+    def _is_static(self, cursor: Cursor) -> bool:
+        """Whether each program has a function of its own, by internal linkage."""
+        return bool(self._lib.getCursorLinkage(cursor) == INTERNAL)
+
+    def _is_noexcept(self, cursor: Cursor) -> bool:
+        lib = self._lib
+        kind = lib.getCursorExceptionSpecificationType(cursor)
+        if kind == COMPUTED:
+            return "noexcept" in lib.text(lib.getTypeSpelling(lib.getCanonicalType(lib.getCursorType(cursor))))
+        return kind in NOEXCEPT or (kind == 0 and cursor.kind == kinds.DESTRUCTOR)
+
+    def _parameters(self, cursor: Cursor) -> tuple[Argument, ...]:
+        """The parameters by name and default; nothing where no parameter has either."""
+        lib = self._lib
+        count = lib.Cursor_getNumArguments(cursor)
+        if count <= 0:
+            return ()
+        found = []
+        written = b"=" in self.text.of(cursor)
+        for index in range(count):
+            parameter = lib.Cursor_getArgument(cursor, index)
+            default = spelled(after(self.text.of(parameter), "=")) if written else ""
+            found.append(Argument(lib.spelling(parameter), default or None))
+        return tuple(found) if any(each != Argument() for each in found) else ()
+
+    def variable(self, cursor: Cursor) -> Declared:
+        """A data object, and its value where it is a constant."""
+        lib = self._lib
+        found = set[Trait]()
+        value = self._constants.of(cursor)
+        if value is not None:
+            printed = self.attributes.printed(cursor)
+            if CONSTEXPR.search(printed):
+                found.add("constexpr")
+            if INLINE.search(printed):
+                found.add("inline")
+            if "constexpr" in found or _is_const(lib, cursor):
+                found.add("constant")
+        return self._attributed(cursor, found, value)
+
+    def variable_template(self, cursor: Cursor) -> Declared:
+        """A variable template, as it is printed."""
+        printed = self.attributes.printed(cursor)
+        value = spelled(after(printed.encode(), "="))
+        found: set[Trait] = {"template", *self.attributes.traits(cursor, printed)}
+        if CONSTEXPR.search(printed):
+            found.update(("constexpr", "constant"))
+        return Declared(traits=tuple(sorted(found)), value=value or None)
+
+    def record(self, cursor: Cursor, facts: ClassFacts | None, shape: Record | None) -> Declared:
+        """A class; what only its definition tells where this is it."""
+        found = set[Trait]()
+        if facts is not None:
+            if self._lib.CXXRecord_isAbstract(facts.cursor):
+                found.add("abstract")
+            if any(each.kind == kinds.FINAL_ATTRIBUTE for each in facts.members):
+                found.add("final")
+            if facts.is_standard_layout:
+                found.add("standard_layout")
+        if shape is not None and is_dummy(shape):
+            found.add("dummy")
+        return self._attributed(cursor, found, None)
+
+    def enum(self, cursor: Cursor, enumerators: Iterable[Cursor]) -> Declared:
+        """An enumeration, and what its values are written as."""
+        lib = self._lib
+        pairs = [(lib.spelling(each), self._constants.expression(each)) for each in enumerators]
+        declared = self._attributed(cursor, set(), None)
+        expressions = tuple([(name, text) for name, text in pairs if text is not None])
+        return Declared(declared.traits, expressions=expressions, availability=declared.availability)
+
+    def plain(self, cursor: Cursor) -> Declared:
+        """Any other declaration."""
+        return self._attributed(cursor, set(), None)
+
+    def _attributed(self, cursor: Cursor, traits: set[Trait], value: str | None) -> Declared:
+        availability: tuple[str, ...] = ()
+        if self._lib.Cursor_hasAttrs(cursor):
+            traits |= set(self.attributes.traits(cursor, self.attributes.printed(cursor)))
+            availability = self.attributes.availability(cursor)
+        return Declared(traits=tuple(sorted(traits)), value=value, availability=availability)
+
+
+def _is_const(lib: LibClang, cursor: Cursor) -> bool:
+    """Whether an object, or all that an array holds, is ``const``."""
+    return bool(lib.isConstQualifiedType(lib.getCanonicalType(lib.getCursorType(cursor))))
+
+
+def is_dummy(record: Record) -> bool:
+    """Whether a definition only gives a handle a type: ``struct state { int dummy; };``."""
+    match record:
+        case Record(fields=(Field(type=Primitive()) as field,), bases=(), virtuals=()):
+            return DUMMY.fullmatch(field.name) is not None
+    return False

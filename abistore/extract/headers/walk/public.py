@@ -1,0 +1,151 @@
+"""What the given headers declare, one visit a declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.classes import Classes
+from abistore.extract.headers.walk.collected import Collected
+from abistore.extract.headers.walk.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.descriptions import Descriptions
+from abistore.extract.headers.walk.files import PublicFiles
+from abistore.extract.headers.walk.functions import FunctionShapes
+from abistore.extract.headers.walk.records import RecordShapes
+from abistore.extract.headers.walk.templated import TemplateWalk
+from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.model.names import Name
+from abistore.model.shapes import Alias, Declared, Named
+from abistore.model.snapshot import Location
+
+TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})
+
+Visitor = Callable[[Cursor, Location], None]
+
+
+class PublicWalk:
+    """Visits public declarations. Types that they mention are noted, and read later."""
+
+    def __init__(
+        self,
+        types: HeaderTypes,
+        classes: Classes,
+        records: RecordShapes,
+        descriptions: Descriptions,
+        files: PublicFiles,
+    ) -> None:
+        self._lib: LibClang = types.lib
+        self._types = types
+        self._classes = classes
+        self._records = records
+        self._shapes = FunctionShapes(types, classes)
+        self._descriptions = descriptions
+        self._place = files.place
+        self.collected = Collected()
+        self._templates = TemplateWalk(types, descriptions, self.collected)
+        self._visitors: dict[int, Visitor] = {
+            **dict.fromkeys(TRANSPARENT, self._scope),
+            **dict.fromkeys(kinds.FUNCTIONS, self._function),
+            **dict.fromkeys(kinds.RECORDS, self._record),
+            kinds.UNEXPOSED_DECL: self._unexposed,
+            kinds.VARIABLE: self._variable,
+            kinds.ENUM: self._enum,
+            kinds.TYPEDEF: self._alias,
+            kinds.ALIAS: self._alias,
+            kinds.FRIEND: self._friend,
+            kinds.USING: self._using,
+            kinds.FUNCTION_TEMPLATE: self._templates.function,
+            kinds.CLASS_TEMPLATE: self._templates.record,
+            kinds.PARTIAL_SPECIALIZATION: self._templates.record,
+            kinds.ALIAS_TEMPLATE: self._templates.alias,
+            kinds.CONCEPT: self._templates.concept,
+        }
+
+    def visit(self, cursors: Iterable[Cursor]) -> None:
+        """Enters those of ``cursors`` that stand in public headers."""
+        visitors, place = self._visitors, self._place
+        for cursor in cursors:
+            visitor = visitors.get(cursor.kind)
+            if visitor is not None:
+                location = place(cursor)
+                if location is not None:
+                    visitor(cursor, location)
+
+    def _scope(self, cursor: Cursor, _: Location) -> None:
+        self.visit(self._lib.children(cursor))
+
+    def _unexposed(self, cursor: Cursor, location: Location) -> None:
+        """``extern "C"`` by another name, or a variable template."""
+        if self._lib.spelling(cursor):
+            self._templates.variable(cursor, location)
+        else:
+            self._scope(cursor, location)
+
+    def _function(self, cursor: Cursor, location: Location) -> None:
+        self._enter_function(cursor, location, self._descriptions.function(cursor))
+
+    def _enter_function(self, cursor: Cursor, location: Location, declared: Declared) -> None:
+        shape = None
+        for name in self._shapes.names(cursor):
+            if name not in self.collected.declared:
+                shape = shape or self._shapes.function(cursor)
+                self.collected.add(name, shape)
+            self.collected.declare(name, location, declared)
+
+    def _variable(self, cursor: Cursor, location: Location) -> None:
+        for name in self._shapes.names(cursor):
+            if name not in self.collected.declared:
+                self.collected.add(name, self._shapes.variable(cursor))
+            self.collected.declare(name, location, self._descriptions.variable(cursor))
+
+    def _record(self, cursor: Cursor, location: Location) -> None:
+        mention = self._types.declared(cursor)
+        facts = self._classes.of(cursor)
+        defines = facts is not None and facts.cursor.d0 == cursor.d0
+        if isinstance(mention, Named):
+            shape = self._records.of(cursor) if defines else None
+            declared = self._descriptions.record(cursor, facts if defines else None, shape)
+            self.collected.declare(mention.name, location, declared, defines=defines)
+        if facts is not None and defines:
+            self.visit(facts.members)
+
+    def _enum(self, cursor: Cursor, location: Location) -> None:
+        mention = self._types.declared(cursor)
+        enumerators = [each for each in self._lib.children(cursor) if each.kind == kinds.ENUMERATOR]
+        if isinstance(mention, Named):
+            declared = self._descriptions.enum(cursor, enumerators)
+            self.collected.declare(mention.name, location, declared, defines=bool(enumerators))
+            return
+        shape = self._records.enum(cursor)
+        for value, each in zip(shape.enumerators if shape else (), enumerators, strict=False):
+            name = Name("variable", self._types.names.qualify(cursor, value.name))
+            line = self._place(each) or location
+            self.collected.declare(name, line, Declared(traits=("constant",), value=str(value.value)))
+
+    def _alias(self, cursor: Cursor, location: Location) -> None:
+        mention = self._types.alias(cursor)
+        if isinstance(mention, Named) and mention.name.kind == "alias":
+            self.collected.declare(mention.name, location, self._descriptions.plain(cursor))
+
+    def _friend(self, cursor: Cursor, location: Location) -> None:
+        """A function that a class declares as its friend; others are found by their own declarations."""
+        for each in self._lib.children(cursor):
+            if each.kind == kinds.FUNCTION:
+                self._enter_function(each, location, self._descriptions.function(each, "friend"))
+
+    def _using(self, cursor: Cursor, location: Location) -> None:
+        lib = self._lib
+        found = lib.getCursorReferenced(cursor)
+        if found.kind == kinds.OVERLOADED and lib.getNumOverloadedDecls(found):
+            found = lib.getOverloadedDecl(found, 0)
+        if not found.d0 or found.kind in kinds.NOTHING:
+            return
+        name = Name("alias", self._types.names.qualify(cursor, lib.spelling(cursor)))
+        declared = Declared(traits=("using",), value=self._types.names.of(found))
+        self.collected.declare(name, location, declared)
+
+
+def alias_shape(types: HeaderTypes, cursor: Cursor) -> Alias:
+    """What a typedef stands for."""
+    return Alias(types.of(types.lib.getTypedefDeclUnderlyingType(cursor)))

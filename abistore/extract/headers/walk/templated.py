@@ -1,0 +1,139 @@
+"""What templates declare: the templates themselves, and the public members of class templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.collected import Collected
+from abistore.extract.headers.walk.cursors import Cursor
+from abistore.extract.headers.walk.descriptions import Descriptions
+from abistore.extract.headers.walk.templates import Templates
+from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.model.names import Name
+from abistore.model.shapes import VOID, Access, Alias, Argument, Declared, Function, Method, Variable
+from abistore.model.snapshot import Location
+
+
+class TemplateWalk:
+    """Enters templates. Their types depend on arguments: they are told by their spelling, parameters by position."""
+
+    def __init__(self, types: HeaderTypes, descriptions: Descriptions, collected: Collected) -> None:
+        self._lib = types.lib
+        self._types = types
+        self._descriptions = descriptions
+        self._collected = collected
+        self._values: dict[str, str] = {}
+        self._templates = Templates(types.lib, types.names, descriptions.text)
+
+    def record(self, cursor: Cursor, location: Location) -> None:
+        """A class template or partial specialization, and what it shows its users."""
+        children = self._lib.children(cursor)
+        name = Name("record", self._types.names.of(cursor))
+        declared = self._templated(self._descriptions.plain(cursor), cursor, children)
+        defines = bool(self._lib.isCursorDefinition(cursor))
+        self._collected.declare(name, location, declared, defines=defines)
+        outer, self._values = self._values, self._templates.values(children)
+        for member in children if defines else ():
+            self._member(member, location)
+        self._values = outer
+
+    def _member(self, cursor: Cursor, location: Location) -> None:
+        access = kinds.ACCESS.get(self._lib.getCXXAccessSpecifier(cursor), "public")
+        if access == "private":
+            return
+        if cursor.kind in kinds.FUNCTIONS or cursor.kind == kinds.FUNCTION_TEMPLATE:
+            self.function(cursor, location)
+        elif cursor.kind in (kinds.FIELD, kinds.VARIABLE):
+            self._field(cursor, location, access)
+        elif cursor.kind in (kinds.TYPEDEF, kinds.ALIAS):
+            self._alias(cursor, location, Declared(traits=("template",)))
+
+    def function(self, cursor: Cursor, location: Location) -> None:
+        """A function template, or a function of a class template."""
+        lib = self._lib
+        children = lib.children(cursor) if cursor.kind == kinds.FUNCTION_TEMPLATE else []
+        type = lib.getCursorType(cursor)
+        count = max(0, lib.getNumArgTypes(type))
+        values = {**self._values, **self._templates.values(children)}
+        parameters = tuple([self._templates.type(lib.getArgType(type, index), values) for index in range(count)])
+        declared = self._templated(self._descriptions.function(cursor), cursor, children)
+        owner = self._types.names.owner(cursor)
+        method = self._method(cursor, owner) if owner.kind in kinds.CLASSES else None
+        made = lib.getTemplateCursorKind(cursor) if cursor.kind == kinds.FUNCTION_TEMPLATE else cursor.kind
+        shape = Function(
+            display=self._types.names.of(cursor),
+            result=VOID if made in kinds.STRUCTORS else self._templates.type(lib.getResultType(type), values),
+            parameters=parameters,
+            variadic=bool(lib.isFunctionTypeVariadic(type)),
+            method=method,
+        )
+        spelling = self._templates.signature(cursor, parameters, declared.template)
+        words = [*(method.qualifiers if method else ()), *([method.reference] if method and method.reference else [])]
+        name = Name("function", " ".join([spelling, *words]))
+        self._collected.add(name, shape)
+        self._collected.declare(name, location, declared)
+
+    def _method(self, cursor: Cursor, owner: Cursor) -> Method:
+        lib = self._lib
+        virtual = bool(lib.CXXMethod_isVirtual(cursor))
+        return Method(
+            Name("record", self._types.names.of(owner)),
+            kinds.ACCESS.get(lib.getCXXAccessSpecifier(cursor), "public"),
+            static=bool(lib.CXXMethod_isStatic(cursor)),
+            virtual="pure" if virtual and lib.CXXMethod_isPureVirtual(cursor) else "virtual" if virtual else "no",
+            qualifiers=("const",) if lib.CXXMethod_isConst(cursor) else (),
+            reference=("", "&", "&&")[lib.Type_getCXXRefQualifier(lib.getCursorType(cursor))],
+            explicit=bool(lib.CXXMethod_isExplicit(cursor)),
+            deleted=bool(lib.CXXMethod_isDeleted(cursor)),
+            defaulted=bool(lib.CXXMethod_isDefaulted(cursor)),
+        )
+
+    def _field(self, cursor: Cursor, location: Location, access: Access) -> None:
+        display = self._types.names.of(cursor)
+        owner = Name("record", self._types.names.of(self._types.names.owner(cursor)))
+        name = Name("variable", display)
+        self._collected.add(
+            name, Variable(display, self._templates.type(self._lib.getCursorType(cursor), self._values), owner, access)
+        )
+        self._collected.declare(name, location, Declared(traits=("template",)))
+
+    def alias(self, cursor: Cursor, location: Location) -> None:
+        """An alias template."""
+        children = self._lib.children(cursor)
+        declared = self._templated(self._descriptions.plain(cursor), cursor, children)
+        for each in children:
+            if each.kind == kinds.ALIAS:
+                self._alias(each, location, declared)
+
+    def _alias(self, cursor: Cursor, location: Location, declared: Declared) -> None:
+        name = Name("alias", self._types.names.of(cursor))
+        target = self._templates.type(self._lib.getTypedefDeclUnderlyingType(cursor), self._values)
+        self._collected.add(name, Alias(target))
+        self._collected.declare(name, location, declared)
+
+    def variable(self, cursor: Cursor, location: Location) -> None:
+        """A variable template, of which libclang tells no more than its text."""
+        declared = self._descriptions.variable_template(cursor)
+        name = Name("variable", self._types.names.of(cursor))
+        self._collected.declare(name, location, declared)
+
+    def concept(self, cursor: Cursor, location: Location) -> None:
+        """A concept: a condition on types."""
+        declared = Declared(
+            traits=("concept",),
+            template=self._templates.parameters(self._lib.children(cursor)),
+            requires=self._templates.condition(cursor),
+        )
+        self._collected.declare(Name("variable", self._types.names.of(cursor)), location, declared)
+
+    def _templated(self, declared: Declared, cursor: Cursor, children: Sequence[Cursor]) -> Declared:
+        template: tuple[Argument, ...] = self._templates.parameters(children)
+        return replace(
+            declared,
+            traits=tuple(sorted({*declared.traits, "template"})),
+            template=template,
+            requires=self._templates.requires(cursor, children),
+        )

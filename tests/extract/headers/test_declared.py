@@ -1,0 +1,306 @@
+"""What only the text of a declaration tells: a test for each fact."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from abistore.extract.headers.walk.declared import Walked
+from abistore.model.names import Kind, Name
+from abistore.model.shapes import Alias, Argument, Declared, Function, InlineBody, Opaque, Record, Special, Variable
+from tests.extract.headers.agreement import X86_64, builtin_headers, walked
+
+
+class Read:
+    """What one header declares, with look-ups that fail where there is no such declaration."""
+
+    def __init__(self, found: Walked) -> None:
+        self.found = found
+
+    def declared(self, kind: Kind, spelling: str) -> Declared:
+        (shape,) = [each for each in self.found.entries[Name(kind, spelling)] if isinstance(each, Declared)]
+        return shape
+
+    def names(self, kind: Kind) -> set[str]:
+        """The names that are public."""
+        return {
+            name.spelling
+            for name, shapes in self.found.entries.items()
+            if name.kind == kind and any(isinstance(each, Declared) for each in shapes)
+        }
+
+    def body(self, symbol: str) -> InlineBody:
+        body = self.declared("function", symbol).body
+        assert body is not None
+        return body
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def cpp(header: str, folder: Path, *arguments: str) -> Read:
+    standard = "-std=c++20"
+    return Read(walked(header, folder, ["-xc++", standard, *builtin_headers(X86_64, "c++"), *arguments]))
+
+
+def c(header: str, folder: Path) -> Read:
+    return Read(walked(header, folder, ["-xc", "-std=gnu11", *builtin_headers(X86_64, "c")]))
+
+
+def test_traits_of_functions(folder: Path) -> None:
+    read = cpp(
+        """
+        #define PURE [[nodiscard]]
+        #define LATE constexpr
+        void plain(); PURE int asked(); [[deprecated("use plain")]] void old(); inline void here() {}
+        LATE int worked_out() { return 1; } void safe() noexcept; void safe_too() noexcept(sizeof(int) == 4);
+        void unsafe() noexcept(false); static int own() { return 1; }
+        struct Base { virtual void last() final; virtual ~Base(); };
+        """,
+        folder,
+    )
+    assert read.declared("function", "_Z5plainv").traits == ()
+    assert read.declared("function", "_Z5askedv").traits == ("nodiscard",)
+    assert read.declared("function", "_Z3oldv").traits == ("deprecated",)
+    assert read.declared("function", "_Z4herev").traits == ("inline",)
+    assert read.declared("function", "_Z10worked_outv").traits == ("constexpr", "inline")
+    assert read.declared("function", "_Z4safev").traits == ("noexcept",)
+    assert read.declared("function", "_Z8safe_toov").traits == ("noexcept",)
+    assert read.declared("function", "_Z6unsafev").traits == ()
+    assert read.declared("function", "_ZL3ownv").traits == ("inline",)
+    assert read.declared("function", "_ZN4Base4lastEv").traits == ("final",)
+    assert read.declared("function", "_ZN4BaseD1Ev") == read.declared("function", "_ZN4BaseD0Ev")
+
+
+def test_a_later_declaration_adds_to_the_first(folder: Path) -> None:
+    read = cpp("int f(int, int b = 2); int f(int a = 1 , int); inline int f(int, int) { return 2; }", folder)
+    declared = read.declared("function", "_Z1fii")
+    assert declared.parameters == (Argument("a", "1"), Argument("b", "2"))
+    assert declared.traits == ("inline",)
+    assert declared.body is not None
+
+
+def test_default_arguments_are_spelled_alike(folder: Path) -> None:
+    one = cpp('void f(int a = sizeof( int )*2, const char *b="x , y", int c = -1) ;', folder)
+    other = cpp('void f(int a = sizeof(int) * 2 /* why */, const char *b = "x , y", int c = - 1);', folder)
+    expected = (Argument("a", "sizeof(int) * 2"), Argument("b", '"x , y"'), Argument("c", "-1"))
+    assert one.declared("function", "_Z1fiPKci").parameters == expected
+    assert other.declared("function", "_Z1fiPKci").parameters == expected
+
+
+def test_inline_bodies_tell_what_they_use(folder: Path) -> None:
+    read = cpp(
+        """
+        int helper(int); extern int counter; inline int inlined() { return 1; }
+        class Box {
+         public:
+          Box(int v) : value(v) {}
+          int get() const { return value + helper(counter) + inlined(); }
+          int more() { return hidden(); }
+          int plain;
+          int open() { return plain; }
+         protected:
+          int hidden();
+         private:
+          int value;
+        };
+        """,
+        folder,
+    )
+    get = read.body("_ZNK3Box3getEv")
+    assert (get.members, get.calls) == (("Box::value",), ("_Z6helperi", "counter"))
+    assert read.body("_ZN3Box4moreEv").members == ("Box::hidden",)
+    assert read.body("_ZN3Box4moreEv").calls == ("_ZN3Box6hiddenEv",)
+    assert read.body("_ZN3Box4openEv").members == ()
+    assert read.body("_ZN3BoxC1Ei").members == ("Box::value",)
+
+
+def test_a_body_is_told_by_its_tokens(folder: Path) -> None:
+    one = cpp("inline int f(int a) { return a+1; /* one */ }", folder).body("_Z1fi")
+    other = cpp("inline int f(int a)\n{\n  return a + 1; // other\n}", folder).body("_Z1fi")
+    changed = cpp("inline int f(int a) { return a + 2; }", folder).body("_Z1fi")
+    assert one == other != changed
+
+
+def test_an_initializer_is_part_of_a_body(folder: Path) -> None:
+    bodies = {
+        cpp(f"struct S {{ int a; S(); }}; inline S::S() : a({value}) {{}}", folder).body("_ZN1SC1Ev")
+        for value in (1, 2)
+    }
+    assert len(bodies) == 2
+
+
+def test_constants_have_values(folder: Path) -> None:
+    read = cpp(
+        """
+        const int limit = 4 * 16; constexpr unsigned all = ~0u; inline constexpr bool yes = 2 > 1;
+        constexpr double half = 0.5; constexpr const char *name = "a b"; const int table[] = {1,2};
+        extern const int unknown; extern int variable; constexpr char letter = 'a';
+        struct S { static const int member = 7; static constexpr long other{8}; };
+        enum { first = 3, second };
+        namespace n { enum { third = first + 10 }; }
+        template <class T> constexpr T pi = T(3);
+        """,
+        folder,
+    )
+    values = {name: read.declared("variable", name) for name in read.names("variable")}
+    constants = {name: each.value for name, each in values.items() if "constant" in each.traits}
+    assert constants == {
+        **{"_ZL5limit": "64", "_ZL3all": "4294967295", "yes": "true", "_ZL4half": "0.5", "_ZL4name": '"a b"'},
+        **{"_ZL5table": "{1, 2}", "_ZL6letter": "97", "_ZN1S6memberE": "7", "_ZN1S5otherE": "8"},
+        **{"first": "3", "second": "4", "n::third": "13", "pi": "T(3)"},
+    }
+    assert values["unknown"].value is None
+
+
+def test_macros_with_a_value_are_constants(folder: Path) -> None:
+    read = c(
+        """
+        #ifndef API_H
+        #define API_H
+        #define VERSION  "1.2" /* the release */
+        #define SIZE (4 *1024)
+        #define NEGATIVE -1
+        #define OTHER SIZE
+        #define EMPTY
+        #define CALL(x) x
+        #define EXPORT __attribute__((visibility("default")))
+        #define BEGIN extern "C" {
+        #define _RESERVED 1
+        #define GONE 5
+        #undef GONE
+        #define TWICE 1
+        #undef TWICE
+        #define TWICE 2
+        #ifdef NOBODY_DEFINES_IT
+        #define ABSENT 1
+        #endif
+        int EXPORT f(void);
+        #endif
+        """,
+        folder,
+    )
+    assert {name: read.declared("variable", name).value for name in read.names("variable")} == {
+        **{"VERSION": '"1.2"', "SIZE": "(4 * 1024)", "NEGATIVE": "-1", "OTHER": "SIZE", "TWICE": "2"}
+    }
+    assert read.declared("variable", "SIZE").traits == ("constant", "macro")
+
+
+def test_traits_of_classes(folder: Path) -> None:
+    read = cpp(
+        """
+        struct Plain { int a; }; struct Last final { int a; private: int b; };
+        class Abstract { virtual void f() = 0; }; struct state { int dummy; }; struct [[deprecated]] Old;
+        struct Handle; struct Real { int dummy; int other; };
+        """,
+        folder,
+    )
+    traits = {name: read.declared("record", name).traits for name in read.names("record")}
+    assert traits == {
+        **{"Plain": ("standard_layout",), "Last": ("final",), "Abstract": ("abstract",)},
+        **{"state": ("dummy", "standard_layout"), "Old": ("deprecated",), "Handle": (), "Real": ("standard_layout",)},
+    }
+    assert set(read.found.entries[Name("record", "Handle")]) == {Declared(), Opaque("struct")}
+
+
+def test_enumerators_are_told_as_written(folder: Path) -> None:
+    read = cpp("enum class E { a, b = 4, c = b|  8, d = 'x', e = a + 1 };", folder)
+    assert read.declared("enum", "E").expressions == (("c", "b | 8"), ("e", "a + 1"))
+
+
+def test_templates_and_concepts(folder: Path) -> None:
+    read = cpp(
+        """
+        namespace n {
+        template <class T> concept Small = sizeof(T)<9;
+        template <class T, int N = 3> requires Small<T> struct Box {
+          T items[N]; using value_type = T; void add(const T &, int = 1); int size() const; T *begin();
+         private:
+          int hidden;
+        };
+        template <Small T> const T &pick(const T &one, T (&all)[2]);
+        template <class T> using Ref = T &;
+        }
+        """,
+        folder,
+    )
+    box = read.declared("record", "n::Box")
+    assert (box.traits, box.template) == (("template",), (Argument("class T"), Argument("int N", "3")))
+    assert box.requires == "Small<T>"
+    small = read.declared("variable", "n::Small")
+    assert (small.traits, small.template) == (("concept",), (Argument("class T"),))
+    assert small.requires == "sizeof(T)<9"
+    assert read.names("function") == {
+        *("n::Box::add(const #0 &, int)", "n::Box::size() const", "n::Box::begin()"),
+        "n::pick<Small>(const #0 &, #0 (&)[2])",
+    }
+    assert read.declared("function", "n::Box::add(const #0 &, int)").parameters == (Argument(), Argument("", "1"))
+    assert read.names("alias") == {"n::Ref", "n::Box::value_type"}
+    assert Alias(Special("#0 &")) in read.found.entries[Name("alias", "n::Ref")]
+    (items,) = [each for each in read.found.entries[Name("variable", "n::Box::items")] if isinstance(each, Variable)]
+    assert items.type == Special("#0[#1]")
+
+
+def test_a_renamed_template_parameter_changes_no_name(folder: Path) -> None:
+    one = cpp("template <class T, int N> struct B { T a[N]; T get(T (&)[N]); }; template <class T> T f(T);", folder)
+    other = cpp("template <class X, int M> struct B { X a[M]; X get(X (&)[M]); }; template <class Y> Y f(Y);", folder)
+    assert one.found.entries.keys() == other.found.entries.keys()
+    assert len(one.found.entries) == 4
+
+
+def test_hidden_friends_and_using_declarations(folder: Path) -> None:
+    read = cpp(
+        """
+        namespace a { int area(int); struct P { friend bool operator==(P, P); friend int shown(P); }; int shown(P); }
+        namespace b { using a::area; using a::P; }
+        """,
+        folder,
+    )
+    assert read.declared("function", "_ZN1aeqENS_1PES0_").traits == ("friend",)
+    assert read.declared("function", "_ZN1a5shownENS_1PE").traits == ()
+    assert read.declared("alias", "b::area") == Declared(traits=("using",), value="a::area")
+    assert read.declared("alias", "b::P") == Declared(traits=("using",), value="a::P")
+
+
+def test_availability(folder: Path) -> None:
+    read = cpp("void f() __attribute__((availability(macos,introduced=10.15,deprecated=11.0)));", folder)
+    assert read.declared("function", "_Z1fv").availability == ("macos introduced=10.15 deprecated=11.0",)
+
+
+def test_methods_tell_access_and_more(folder: Path) -> None:
+    read = cpp(
+        "class S { public: explicit S(int); S(const S &) = delete; S(S &&) = default; private: static void f(); };",
+        folder,
+    )
+    methods = {
+        name.spelling: shape.method
+        for name, shapes in read.found.entries.items()
+        for shape in shapes
+        if isinstance(shape, Function) and shape.method
+    }
+    assert methods["_ZN1SC1Ei"].explicit
+    assert methods["_ZN1SC1ERKS_"].deleted
+    assert methods["_ZN1SC1EOS_"].defaulted
+    assert (methods["_ZN1S1fEv"].static, methods["_ZN1S1fEv"].access) == (True, "private")
+
+
+def test_only_given_headers_are_public(folder: Path) -> None:
+    (folder / "private.h").write_text(
+        "struct inside { int a; }; struct unused { int b; }; int hidden(void); enum e { x };"
+    )
+    read = c('#include "private.h"\nstruct outside { struct inside held; }; enum e kind(struct outside *);', folder)
+    assert read.names("record") == {"outside"}
+    assert read.names("function") == {"kind"}
+    inside = read.found.entries[Name("record", "inside")]
+    assert [type(each) for each in inside] == [Record]
+    assert Name("record", "unused") not in read.found.entries
+    assert Name("enum", "e") in read.found.entries
+
+
+def test_places_are_those_of_definitions(folder: Path) -> None:
+    read = c("struct s;\nstruct s {\n  int a;\n};\nint f(struct s *);\n", folder)
+    assert str(read.found.locations[Name("record", "s")]) == "api.h:2"
+    assert str(read.found.locations[Name("function", "f")]) == "api.h:5"
