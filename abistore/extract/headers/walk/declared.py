@@ -9,17 +9,17 @@ import msgspec
 
 from abistore.extract.dwarf.names.foreign import is_foreign
 from abistore.extract.dwarf.shapes.special_members import settle_passing
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.bodies import InlineBodies
-from abistore.extract.headers.walk.classes import Classes
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, libclang
-from abistore.extract.headers.walk.descriptions import Descriptions
-from abistore.extract.headers.walk.files import PublicFiles
-from abistore.extract.headers.walk.macros import macros
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
+from abistore.extract.headers.walk.clang.files import PublicFiles
 from abistore.extract.headers.walk.public import PublicWalk, alias_shape
-from abistore.extract.headers.walk.records import RecordShapes
-from abistore.extract.headers.walk.text import SourceText
-from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.extract.headers.walk.shapes.classes import Classes
+from abistore.extract.headers.walk.shapes.records import RecordShapes
+from abistore.extract.headers.walk.shapes.types import HeaderTypes
+from abistore.extract.headers.walk.written.bodies import InlineBodies
+from abistore.extract.headers.walk.written.descriptions import Descriptions
+from abistore.extract.headers.walk.written.macros import macros
+from abistore.extract.headers.walk.written.tokens import SourceText
 from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
@@ -28,8 +28,8 @@ from abistore.model.shapes import AnyShape, Opaque
 from abistore.model.snapshot import Location, Variants
 
 if TYPE_CHECKING:
+    from abistore.extract.headers.walk.clang.kinds import Sort
     from abistore.extract.headers.walk.collected import Collected
-    from abistore.extract.headers.walk.kinds import Sort
 
 
 class Walked(msgspec.Struct, frozen=True):

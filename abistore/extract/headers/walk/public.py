@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.classes import Classes
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.clang.files import PublicFiles
 from abistore.extract.headers.walk.collected import Collected
-from abistore.extract.headers.walk.cursors import Cursor, LibClang
-from abistore.extract.headers.walk.descriptions import Descriptions
-from abistore.extract.headers.walk.files import PublicFiles
-from abistore.extract.headers.walk.functions import FunctionShapes
-from abistore.extract.headers.walk.records import RecordShapes
+from abistore.extract.headers.walk.shapes.classes import Classes
+from abistore.extract.headers.walk.shapes.functions import FunctionShapes
+from abistore.extract.headers.walk.shapes.records import RecordShapes
+from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.templated import TemplateWalk
-from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Declared, Named
 from abistore.model.snapshot import Location

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from abistore.extract.headers.walk import kinds
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor
 from abistore.extract.headers.walk.collected import Collected
-from abistore.extract.headers.walk.cursors import Cursor
-from abistore.extract.headers.walk.descriptions import Descriptions
-from abistore.extract.headers.walk.templates import Templates
-from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.extract.headers.walk.shapes.types import HeaderTypes
+from abistore.extract.headers.walk.written.descriptions import Descriptions
+from abistore.extract.headers.walk.written.templates import Templates
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Access, Alias, Argument, Declared, Function, Method, Variable
 from abistore.model.snapshot import Location

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, Type
-from abistore.extract.headers.walk.names import Names, by_position
-from abistore.extract.headers.walk.text import SourceText, after, spelled, tokens
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
+from abistore.extract.headers.walk.shapes.names import Names, by_position
+from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled, tokens
 from abistore.model.shapes import Argument, Special, TypeRef
 
 WORD: Final = re.compile(r"(?<!::)\b[A-Za-z_]\w*")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.cursors import Cursor, LibClang
-from abistore.extract.headers.walk.text import SourceText, spelled, tokens
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.written.tokens import SourceText, spelled, tokens
 from abistore.model.names import Name
 from abistore.model.shapes import Declared
 from abistore.model.snapshot import Location

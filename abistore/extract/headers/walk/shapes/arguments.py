@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, Type
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import plain_template
 from abistore.model.cpp_names.spelling import spell

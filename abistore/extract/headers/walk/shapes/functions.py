@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.classes import Classes
-from abistore.extract.headers.walk.cursors import Cursor, Type
-from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, Type
+from abistore.extract.headers.walk.shapes.classes import Classes
+from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.model.mangling.symbols import qualifiers
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import VOID, Function, Method, Variable

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ctypes import byref, c_int
 from typing import Final
 
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, PlatformAvailability, Text, Version
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, PlatformAvailability, Text, Version
 from abistore.model.shapes import Trait
 
 DEPRECATED: Final = 1

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from ctypes import c_uint
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.cursors import VISITOR, Cursor, LibClang
-from abistore.extract.headers.walk.names import Names
-from abistore.extract.headers.walk.text import SourceText, digest
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang
+from abistore.extract.headers.walk.shapes.names import Names
+from abistore.extract.headers.walk.written.tokens import SourceText, digest
 from abistore.model.shapes import InlineBody
 
 RECURSE: Final = 2

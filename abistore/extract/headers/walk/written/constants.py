@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.cursors import Cursor, LibClang
-from abistore.extract.headers.walk.text import SourceText, after, spelled
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled
 
 INTEGER, FLOATING, STRING = 1, 2, 4
 """CXEvalResultKind."""

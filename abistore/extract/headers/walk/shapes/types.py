@@ -8,10 +8,10 @@ from typing import Final
 
 from abistore.extract.dwarf.names.foreign import is_foreign
 from abistore.extract.dwarf.shapes.references import References
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.arguments import TemplateArguments
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, Type
-from abistore.extract.headers.walk.names import Names
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
+from abistore.extract.headers.walk.shapes.arguments import TemplateArguments
+from abistore.extract.headers.walk.shapes.names import Names
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Array, Enum, Inline, Procedure, Qualified, Record, TypeRef
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from abistore.extract.headers.walk.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.model.snapshot import Location
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, Type
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 from abistore.model.cpp_names.normal import normal_name
 
 POSITION: Final = re.compile(r"type-parameter-(\d+)-(\d+)")

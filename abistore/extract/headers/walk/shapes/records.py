@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.classes import Classes, ClassFacts
-from abistore.extract.headers.walk.cursors import Cursor, Type
-from abistore.extract.headers.walk.types import HeaderTypes
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, Type
+from abistore.extract.headers.walk.shapes.classes import Classes, ClassFacts
+from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.shapes import Base, Enum, Enumerator, Field, Foreign, Record, TypeRef, VirtualMethod

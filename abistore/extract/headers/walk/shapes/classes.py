@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, Type
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 
 BITS = 8
 

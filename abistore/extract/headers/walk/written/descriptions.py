@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from abistore.extract.headers.walk import kinds
-from abistore.extract.headers.walk.attributes import CONSTEXPR, Attributes
-from abistore.extract.headers.walk.bodies import InlineBodies
-from abistore.extract.headers.walk.classes import ClassFacts
-from abistore.extract.headers.walk.constants import Constants
-from abistore.extract.headers.walk.cursors import Cursor, LibClang
-from abistore.extract.headers.walk.text import SourceText, after, spelled
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.shapes.classes import ClassFacts
+from abistore.extract.headers.walk.written.attributes import CONSTEXPR, Attributes
+from abistore.extract.headers.walk.written.bodies import InlineBodies
+from abistore.extract.headers.walk.written.constants import Constants
+from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled
 from abistore.model.shapes import Argument, Declared, Field, Primitive, Record, Trait
 
 NOEXCEPT: Final = frozenset({1, 4, 6, 9})

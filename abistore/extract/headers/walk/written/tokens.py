@@ -8,7 +8,7 @@ from ctypes import byref, c_size_t, string_at
 from hashlib import blake2b
 from typing import Final
 
-from abistore.extract.headers.walk.cursors import Cursor, LibClang, SourceRange
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, SourceRange
 
 TOKEN: Final = re.compile(
     rb"""(?P<skipped>\s+|\\\r?\n|//(?:[^\n\\]|\\(?:\r?\n|.))*|/\*.*?\*/)"""

@@ -1,0 +1,1 @@
+"""libclang: its functions, its kinds of cursors, and the files that it read."""

@@ -1,0 +1,1 @@
+"""From cursors to shapes: types, records, enumerations, functions and variables."""
