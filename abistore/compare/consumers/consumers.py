@@ -36,7 +36,10 @@ class Consumers(ABC):
 
     @abstractmethod
     def private_header(self, export: Name) -> str:
-        """The header that declares ``export`` and is not installed; empty where none is known."""
+        """The header that declares ``export`` and is not installed; empty where none is known.
+
+        Or the version node that says of itself that it is private.
+        """
 
     def out_of_reach(self, export: Name) -> bool:
         """Whether ``export`` is a private member, and no inline function is known that may use it for programs."""

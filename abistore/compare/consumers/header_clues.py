@@ -9,6 +9,7 @@ import msgspec
 from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.labels.version_nodes import is_private_node
 from abistore.model.names import Name
 from abistore.model.reach import Reach, Reference, embedded
 from abistore.model.shapes import (
@@ -20,10 +21,11 @@ from abistore.model.shapes import (
     Pointer,
     Qualified,
     Record,
+    Symbol,
     TypeRef,
     Variable,
 )
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, Variants
 
 MEMBERS = (Function, Variable)
 """The shapes of what may be a member of a class."""
@@ -56,7 +58,8 @@ class DeclarationOwner(msgspec.Struct, frozen=True):
 
     ``file`` declares it, or its class; empty where that is not known. ``owners`` are the classes of which its variants
     make it a member; it may be ``private`` there. Other than ``strong`` exports are copies of inline functions;
-    ``inline`` are those of which somebody wrote the body.
+    ``inline`` are those of which somebody wrote the body. ``node`` is the version node that keeps an export for the
+    library itself.
     """
 
     file: str
@@ -64,6 +67,7 @@ class DeclarationOwner(msgspec.Struct, frozen=True):
     owners: tuple[Name | None, ...]
     private: bool = False
     inline: bool = False
+    node: str = ""
 
 
 class HeaderClues:
@@ -104,6 +108,7 @@ class _Summariser:
             owners,
             private=strong and bool(members) and all(map(_is_private, members)),
             inline=bool(symbols) and not strong and any(map(_is_written, members)) and not _is_foreign(name),
+            node=_private_node(symbols),
         )
 
     def parts(self, name: Name) -> tuple[ShapeClues, ...]:
@@ -137,6 +142,12 @@ def _is_written(shape: Function | Variable) -> bool:
 def _is_foreign(name: Name) -> bool:
     """Whether it is a function or template of the standard library, which has no friends here."""
     return name.spelling.startswith("_ZSt")
+
+
+def _private_node(symbols: Variants) -> str:
+    """The private version node of an export that stands in no other; empty for any other export."""
+    versions = [shape.version for shape in symbols if isinstance(shape, Symbol)]
+    return versions[0] or "" if versions and all(map(is_private_node, versions)) else ""
 
 
 def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:

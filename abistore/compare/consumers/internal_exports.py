@@ -70,8 +70,10 @@ class InternalDeclarations:
     def has(self, export: Name) -> bool:
         """Whether ``export`` is a member of such a class, its vtable or type information, or declared there itself.
 
-        Nobody can name a class within a function, either.
+        Nobody can name a class within a function, either; nor is anybody to use what stands in a private version node.
         """
+        if self._clues.names[export].node:
+            return True
         if export.spelling.startswith(LOCAL_CLASS_DATA):
             return True
         owners = self._owners(export)
@@ -91,6 +93,8 @@ class InternalDeclarations:
         return may_be_private(self._files.get(owner, "")) or any(part.foreign for part in self._clues.parts[owner])
 
     def header(self, export: Name) -> str:
-        """The header that is not public and declares ``export``; empty where none does."""
+        """The header that is not public and declares ``export``, or its private version node; empty without either."""
+        if node := self._clues.names[export].node:
+            return f"version node {node}"
         emitted = class_behind(export.spelling)
         return self._surface.header(Name("record", emitted) if emitted else export)

@@ -21,6 +21,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.labels.version_nodes import is_private_node
 from abistore.model.names import Name
 
 EXAMPLES = 3
@@ -119,6 +120,8 @@ def symbols_version_moved(batch: Changed[NodeMove], context: Context) -> Iterato
 
     Fix: keep the old node with aliases (``.symver``), or bump the SONAME with the node.
     """
+    if is_private_node(batch.old.before):
+        return
     symbols = [old for old, _ in batch.old.pairs]
     yield Note(
         f"{len(symbols)} exports moved to another version node",
@@ -217,8 +220,9 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
     """Functions and variables declared only in private headers are no longer exported.
 
     The debug information tells which header declares each of them, or defines its class. All these headers lie outside
-    the ``include`` folder of the public ones, and no public header needs them. Only a program that includes headers of
-    the library's own sources, or declared the function itself, used one. Such a program no longer starts.
+    the ``include`` folder of the public ones, and no public header needs them. Or the exports stand in a version node
+    that is called private or internal. Only a program that includes headers of the library's own sources, or declared
+    the function itself, used one. Such a program no longer starts.
 
     Fix: nothing, where the named headers are not installed; build with ``-fvisibility=hidden`` to keep such symbols out
     of the export table.

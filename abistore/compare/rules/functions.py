@@ -382,8 +382,8 @@ def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[N
     """A declaration in a private header changed.
 
     The header that declares the export, or defines its class, lies outside the ``include`` folder of the public
-    headers, and no public header needs it. Only a program that includes headers of the library's own sources was
-    compiled against the old declaration.
+    headers, and no public header needs it; or the export's version node is called private or internal. Only a program
+    that includes headers of the library's own sources was compiled against the old declaration.
 
     Fix: nothing, where that header is not installed; build with ``-fvisibility=hidden`` to keep such symbols out of the
     export table.

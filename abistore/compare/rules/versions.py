@@ -8,6 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
     DefaultVersion,
     ExportCounts,
+    NodeMove,
     SymbolVersion,
     VersionDefinition,
     VersionRequirement,
@@ -17,6 +18,7 @@ from abistore.compare.rule import Note, rule
 from abistore.compare.rules.batches import exports_called
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.labels.version_nodes import is_private_node
 from abistore.model.shapes import Library
 
 
@@ -42,6 +44,8 @@ def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Co
 
     Fix: keep the node in the version script; let newer nodes inherit from it.
     """
+    if is_private_node(node.old.version):
+        return
     if _left(context) and (_living(node.old, context) or not node.old.symbols):
         affected = exports_called(node.old.symbols, context)
         yield Note("the version node is no longer defined", node.old.version, affected=affected)
@@ -55,6 +59,8 @@ def symbol_version_node_removed(node: Removed[VersionDefinition], context: Conte
 
     Fix: keep the node and its symbols for the life of the SONAME.
     """
+    if is_private_node(node.old.version):
+        return
     if _left(context) and node.old.symbols and not _living(node.old, context):
         affected = exports_called(node.old.symbols, context)
         yield Note("the version node and its symbols are gone", node.old.version, affected=affected)
@@ -118,7 +124,8 @@ def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]
 
     Fix: keep the old version as an alias: ``.symver implementation, name@OLD_NODE``.
     """
-    if version.old.version is not None and version.new.version is not None:
+    named = version.old.version is not None and version.new.version is not None
+    if named and not is_private_node(version.old.version):
         yield Note("the symbol is in another version node", version.old.version, version.new.version)
 
 
@@ -143,8 +150,38 @@ def symbol_version_removed(version: Removed[SymbolVersion], context: Context) ->
 
     Fix: keep old versions for the life of the SONAME.
     """
-    if _left(context):
+    if _left(context) and not is_private_node(version.old.version):
         yield Note("the version of the symbol is gone", version.old.version)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbol_private_version_changed(
+    version: Removed[SymbolVersion | VersionDefinition] | Changed[SymbolVersion | NodeMove], context: Context
+) -> Iterator[Note]:
+    """A version node that is called private or internal changed: it went, or symbols left it.
+
+    ``GLIBC_PRIVATE`` or ``Qt_5_PRIVATE_API`` hold what other libraries of the same project need. Those that are built
+    for the old node do not load with this release. Programs that keep to the public interface never ask for it.
+
+    Fix: release the libraries of the project together.
+    """
+    old, symbols = _node(version.old)
+    new = None
+    if isinstance(version, Changed):
+        new = version.new.after if isinstance(version.new, NodeMove) else version.new.version
+    if is_private_node(old) and _left(context):
+        yield Note("the private version node changed", old, new, affected=exports_called(symbols, context))
+
+
+def _node(version: SymbolVersion | VersionDefinition | NodeMove) -> tuple[str | None, tuple[str, ...]]:
+    """The version node, and which exports stand in it where that is told."""
+    match version:
+        case NodeMove(pairs=pairs, before=before):
+            return before, tuple(old for old, _ in pairs)
+        case VersionDefinition(version=node, symbols=symbols):
+            return node, symbols
+        case SymbolVersion(version=node):
+            return node, ()
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")

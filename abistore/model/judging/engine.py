@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 6
+ENGINE: Final = 8
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "25395f6a11c79ff9"
+CORPUS: Final = "9028a3167e9b0461"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
