@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import without_arguments
+from abistore.model.cpp_names.qualified import entity, without_arguments
 from abistore.model.cpp_names.spelling import COMMENT_COLUMN
 from abistore.model.words.counting import counted
 from abistore.report.difference import COMMENT, difference
@@ -168,9 +168,21 @@ def told(finding: ReportedFinding) -> list[str]:
 
 def consequences(finding: ReportedFinding) -> tuple[str, ...]:
     """The consequences of a finding, each once and in one line, without the finding itself for another symbol."""
-    told = dict.fromkeys(map(consequence, finding.consequences))
+    instances = [each for each in finding.consequences if _other_instance(each, finding)]
+    told = dict.fromkeys(consequence(each) for each in finding.consequences if each not in instances)
     told.pop(consequence(finding), None)
-    return tuple(told)
+    others = ", ".join(dict.fromkeys(shortened(each.display) or "" for each in instances))
+    return (*((f"the same in other instances of the template: {others}",) if others else ()), *told)
+
+
+def _other_instance(found: ReportedFinding, finding: ReportedFinding) -> bool:
+    """Whether the same is found about another instance of the template."""
+    alike = (found.kind, found.part) == (finding.kind, finding.part) and found.display != finding.display
+    return alike and "<" in found.display and _template(found.display) == _template(finding.display)
+
+
+def _template(display: str) -> str:
+    return without_arguments(entity(display))
 
 
 def consequence(finding: ReportedFinding) -> str:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
-from abistore.compare.judge.consequences import primary
 from abistore.compare.judge.findings import verdict_of
 from abistore.compare.policies.conditions import (
     Condition,
@@ -32,6 +31,7 @@ from abistore.compare.policies.vocabulary import CATEGORIES
 from abistore.compare.rule import load
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison, Finding, Impact, RulingFile
+from abistore.model.mangling.symbols import primary
 from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
 from abistore.report.outline import outline

@@ -105,11 +105,13 @@ class FacetDeclarations:
         return max((each for each in kinds if each in self._new and each not in self._old), default=None)
 
     def _came_from(self, name: Name) -> bool:
-        """Whether a type that went is this one now."""
+        """Whether a type that went is this one now. One that was renamed is, even if all that used it went too."""
         renamed = self._context.renames.origins.get(name)
         others = (Name(kind, name.spelling) for kind in TYPES)
-        gone = [each for each in (renamed, *others) if each in self._old and each not in self._new]
-        return any(self._context.affected(each) and self._elsewhere(each) == name for each in gone if each is not None)
+        gone = [each for each in others if each in self._old and each not in self._new]
+        return renamed in self._old or any(
+            self._context.affected(each) and self._elsewhere(each) == name for each in gone
+        )
 
 
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
@@ -20,6 +20,7 @@ from abistore.compare.diff.parts import (
     TagFlip,
 )
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.emitted import variant
 from abistore.model.cpp_names.qualified import entity
 from abistore.model.mangling.symbols import c_name, is_mangled, without_qualifiers
 from abistore.model.names import Name
@@ -43,6 +44,9 @@ SIMILAR = 0.6
 
 Pair: TypeAlias = tuple[str, str]
 """An export of the old side and one of the new side."""
+
+Key = TypeVar("Key", str, tuple[str, str])
+"""What an export of the old side and the one of the new side that it became have in common."""
 
 Groups: TypeAlias = dict[Pair, list[Pair]]
 """Pairs by what differs in them: what the old names have, and what the new ones have in its place."""
@@ -88,7 +92,7 @@ OLD_STRING = "std::basic_string<char, std::char_traits<char>, std::allocator<cha
 
 def _tags(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:
     """C++ exports that become equal without ABI tags; those of the standard library's strings are told apart."""
-    pairs = _by_key(gone, come, _untagged)
+    pairs = _by_key(gone, come, lambda symbol: (_untagged(symbol), variant(symbol)))
     for _, batch in _batches(_group(pairs, _cxx11), "", TagFlip):
         yield "ABI tag cxx11", batch
     others = (pair for pair in pairs if _cxx11(pair[0]) == _cxx11(pair[1]))
@@ -120,7 +124,7 @@ def _version_spaces(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[
     spaces = frozenset(filter(VERSION_SPACE.fullmatch, components))
     if not spaces:
         return iter(())
-    pairs = _by_key(gone, come, lambda symbol: _elided(demangle(symbol), spaces))
+    pairs = _by_key(gone, come, lambda symbol: (_elided(demangle(symbol), spaces), variant(symbol)))
     return _batches(_group(pairs, lambda symbol: _first_of(demangle(symbol), spaces)), "namespace", NamespaceMove)
 
 
@@ -145,7 +149,7 @@ def _scopes(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Bat
     move = _likeliest_move(gone, come)
     if move is None:
         return iter(())
-    pairs = _by_key(gone, come, lambda symbol: _without(demangle(symbol), *move))
+    pairs = _by_key(gone, come, lambda symbol: (_without(demangle(symbol), *move), variant(symbol)))
     return _batches({move: pairs}, "namespace", Renaming, max(FEWEST, int(SHARE * len(gone))))
 
 
@@ -279,7 +283,7 @@ def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[o
     return found
 
 
-def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], str]) -> list[tuple[str, str]]:
+def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], Key]) -> list[Pair]:
     """Pairs of one removed and one added export with the same key, where no other export has it."""
     old, new = _grouped(gone, key), _grouped(come, key)
     return [
@@ -289,8 +293,8 @@ def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], str])
     ]
 
 
-def _grouped(symbols: Sequence[str], key: Callable[[str], str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _grouped(symbols: Sequence[str], key: Callable[[str], Key]) -> dict[Key, list[str]]:
+    found: dict[Key, list[str]] = {}
     for symbol in symbols:
         found.setdefault(key(symbol), []).append(symbol)
     return found

@@ -11,9 +11,9 @@ from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
 from abistore.compare.types.equivalence import TypeSide
-from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.emitted import class_behind, siblings, template_behind
 from abistore.model.findings import Finding, Impact, order
-from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLE, VTT, primary
+from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLE, VTT
 from abistore.model.names import Name
 from abistore.model.reach import Reach, embedded
 from abistore.model.shapes import AnyShape, Named, Record
@@ -96,8 +96,9 @@ class _Parents:
 
     def _parent(self, index: int) -> int | None:
         finding = self._findings[index]
-        if (companion := self._companion(finding)) is not None:
-            return companion
+        for stand_in in (self._companion(finding), self._first_instances.get(index)):
+            if stand_in is not None:
+                return stand_in
         if self._effect[index] and finding.name.spelling.startswith(FOLLOWING):
             return self._class_cause(index)
         if not self._effect[index]:
@@ -128,15 +129,40 @@ class _Parents:
         return None
 
     def _companion(self, finding: Finding) -> int | None:
-        """The first of what is emitted for one class or one constructor stands for the others."""
-        first = primary(finding.name.spelling)
-        if first == finding.name.spelling:
-            return None
-        for kind in ("function", "variable"):
-            for other in self._of.get(Name(kind, first), ()):
-                if self._findings[other].kind == finding.kind:
-                    return other
+        """The first of what is emitted for one class or one constructor stands for the others, if it weighs as much."""
+        together = siblings(finding.name.spelling)
+        for symbol in together if len(together) > 1 else ():
+            for kind in ("function", "variable"):
+                for other in self._of.get(Name(kind, symbol), ()):
+                    if self._findings[other].kind == finding.kind and self._weighs(other, finding):
+                        return None if symbol == finding.name.spelling else other
         return None
+
+    @cached_property
+    def _first_instances(self) -> Mapping[int, int]:
+        """What is found in the same way about several instances of one template, by the one that stands for them.
+
+        That is the worst. Among equals it is the one that grew, and of several that did the one that most types embed.
+        """
+        alike: dict[tuple[str, str, str, str], list[int]] = {}
+        for index, finding in enumerate(self._findings):
+            template = template_behind(finding.name)
+            if template and not self._effect[index]:
+                alike.setdefault((finding.kind, finding.part, finding.name.kind, template), []).append(index)
+        first = {min(each, key=self._prominence): each for each in alike.values() if len(each) > 1}
+        return {index: stands for stands, each in first.items() for index in each if index != stands}
+
+    def _prominence(self, index: int) -> tuple[object, ...]:
+        finding = self._findings[index]
+        sides = self._context.old, self._context.new
+        old, new = (getattr(side.shape(finding.name), "size", 0) for side in sides)
+        return -finding.impact, old == new, -self._holders(finding.name), -len(finding.affected), self._rank[index]
+
+    def _holders(self, name: Name) -> int:
+        """How many types of the old release embed the type."""
+        old = self._context.old
+        users = (old.shape(user) for user in old.reach.users(name))
+        return sum(name in embedded(shape) for shape in users if isinstance(shape, Record))
 
     def _class_cause(self, index: int) -> int | None:
         """What changed in the class that a vtable, typeinfo or thunk belongs to, if it weighs as much.

@@ -14,9 +14,8 @@ from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers
 from abistore.compare.rule import load
-from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.emitted import class_behind, siblings, template_behind
 from abistore.model.findings import Finding, Impact
-from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class FindingGroups:
         self._of: dict[Name, int] = {}
         self._asking = Readers[int]()
         self._looking = Readers[int]()
-        self._classes: dict[str, set[Name]] = {}
+        self._families: dict[str, set[Name]] = {}
         self.findings, self.suppressed = SortedFindings(), SortedFindings()
 
     def __iter__(self) -> Iterator[FindingGroup]:
@@ -68,7 +67,7 @@ class FindingGroups:
     ) -> None:
         """Group anew what the findings of ``changed`` names, or something that was looked at by ``keys``, touch."""
         for name in changed:
-            self._note_class(name, name in judged)
+            self._note_families(name, name in judged)
         numbers = (
             self._asking.of(changed) | self._looking.of(keys) | {self._of[each] for each in changed if each in self._of}
         )
@@ -81,10 +80,9 @@ class FindingGroups:
             if name in loose:
                 loose -= self._group(name, judged, watching)
 
-    def _note_class(self, name: Name, found: bool) -> None:
-        subject = class_of(name)
-        if subject:
-            names = self._classes.setdefault(subject, set())
+    def _note_families(self, name: Name, found: bool) -> None:
+        for family in _families(name):
+            names = self._families.setdefault(family, set())
             (names.add if found else names.discard)(name)
 
     def _dissolve(self, number: int) -> frozenset[Name]:
@@ -140,13 +138,19 @@ class FindingGroups:
 
     def _related(self, name: Name) -> Iterator[Name]:
         """The names whose findings matter to those of ``name`` by what they are called."""
-        first = primary(name.spelling)
-        if first != name.spelling:
-            yield from (Name(kind, first) for kind in ("function", "variable"))
+        together = siblings(name.spelling)
+        if len(together) > 1:
+            yield from (Name(kind, symbol) for symbol in together for kind in ("function", "variable"))
         subject = class_of(name)
         if subject:
             yield Name("record", subject)
-            yield from self._classes.get(subject, ())
+        for family in _families(name):
+            yield from self._families.get(family, ())
+
+
+def _families(name: Name) -> list[str]:
+    """The class that ``name`` belongs to, and the template that it is an instance of."""
+    return [family for family in (class_of(name), template_behind(name)) if family]
 
 
 def class_of(name: Name) -> str:

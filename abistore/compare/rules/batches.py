@@ -28,9 +28,14 @@ EXAMPLES = 3
 
 
 def examples(symbols: Sequence[str]) -> str:
-    """The first few of ``symbols`` as sources write them."""
-    shown = ", ".join(demangle(symbol) for symbol in symbols[:EXAMPLES])
-    return shown if len(symbols) <= EXAMPLES else f"{shown}, ..."
+    """The first few of ``symbols`` as sources write them: the variants of a constructor are one."""
+    names: dict[str, None] = {}
+    for symbol in symbols:
+        name = demangle(symbol)
+        if len(names) == EXAMPLES and name not in names:
+            return f"{', '.join(names)}, ..."
+        names[name] = None
+    return ", ".join(names)
 
 
 def exports_called(symbols: Sequence[str], context: Context, *, new: bool = False) -> tuple[Name, ...]:

@@ -1,10 +1,30 @@
-"""What compilers emit for a class besides its members: tables, type information, thunks."""
+"""What compilers emit for one declaration: a class's tables and thunks, and the variants of a constructor."""
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, scope
-from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS
+from abistore.model.cpp_names.qualified import entity, parameter_count, scope, without_arguments
+from abistore.model.mangling.symbols import (
+    CLASS_DATA,
+    CONSTRUCTION_VTABLE,
+    HEAD,
+    OF_CLASS,
+    TYPEINFO,
+    TYPEINFO_NAME,
+    VTABLE,
+    VTT,
+    is_mangled,
+)
+from abistore.model.names import Name
+
+_CODE: Final = re.compile(r"C[1-3](?=[EIB])|CI[1-3](?=[\dNS])|D[0-2](?=[EB])")
+"""What may stand for the name of a constructor or destructor (Itanium C++ ABI, section 5.1.4.3)."""
+
+_CODES: Final = tuple(tuple(codes.split()) for codes in ("C1 C2 C3", "CI1 CI2 CI3", "D1 D2 D0"))
+_TABLES: Final = (VTABLE, TYPEINFO, TYPEINFO_NAME, VTT)
 
 
 def class_behind(symbol: str) -> str:
@@ -13,3 +33,55 @@ def class_behind(symbol: str) -> str:
         return ""
     subject = entity(demangle(symbol))
     return subject if symbol.startswith(CLASS_DATA) else scope(subject)
+
+
+def siblings(symbol: str) -> tuple[str, ...]:
+    """The symbols that compilers emit together with ``symbol`` for one declaration, the one that stands for all first.
+
+    A vtable with its typeinfo, the ``C1`` and ``C2`` of a constructor, the ``D1``, ``D2`` and ``D0`` of a destructor.
+    """
+    if symbol.startswith(CLASS_DATA):
+        alone = symbol.startswith(CONSTRUCTION_VTABLE)
+        return (symbol,) if alone else tuple(table + symbol[len(VTABLE) :] for table in _TABLES)
+    found = _code(symbol)
+    if found is None:
+        return (symbol,)
+    codes = next(codes for codes in _CODES if found[0] in codes)
+    return tuple(f"{symbol[: found.start()]}{code}{symbol[found.end() :]}" for code in codes)
+
+
+def template_behind(name: Name) -> str:
+    """What the instances of one template have in common, as ``lib::Vec<...>::push/1`` for ``lib::Vec<int>::push(int)``.
+
+    Overloads are told apart by how many parameters they have. Empty for what is no instance.
+    """
+    text = demangle(name.spelling)
+    if "<" not in text:
+        return ""
+    qualified = entity(text)
+    erased = without_arguments(qualified)
+    if erased == qualified:
+        return ""
+    if name.kind not in ("function", "variable"):
+        return erased
+    tail = text.partition(qualified)[2]
+    return f"{erased}/{parameter_count(tail)} {tail.rpartition(')')[2]} {variant(name.spelling)}"
+
+
+def variant(symbol: str) -> str:
+    """What tells a symbol from others that are demangled to the same: ``C2``, or ``Thn16_`` and ``D0``."""
+    head, found = HEAD.match(symbol), _code(symbol)
+    end = 0 if head is None else head.start("nested") if head["nested"] else head.end()
+    return symbol[:end] + (found[0] if found else "")
+
+
+def _code(symbol: str) -> re.Match[str] | None:
+    """Where a symbol says which variant of a constructor or destructor it is: with another code it is called the same.
+
+    The same letters within an identifier are part of its name.
+    """
+    for found in reversed(list(_CODE.finditer(symbol)) if is_mangled(symbol) else ()):
+        other = found[0][:-1] + ("1" if found[0].endswith("2") else "2")
+        if demangle(f"{symbol[: found.start()]}{other}{symbol[found.end() :]}") == demangle(symbol):
+            return found
+    return None

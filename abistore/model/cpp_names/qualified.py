@@ -124,6 +124,14 @@ def without_parameters(text: str) -> str:
     return text[: last[0]] if last and last[0] and text[: last[1]].endswith(")") else text
 
 
+def parameter_count(parameters: str) -> int:
+    """How many parameters a list in parentheses has, which stands first in the text."""
+    lists = [(begin + 1, end - 1) for token, begin, end in outside(parameters) if token == "("]
+    inner = parameters[slice(*lists[0])] if lists else ""
+    within = sum(inner.count(",", begin, end) for _, begin, end in outside(inner))
+    return 1 + inner.count(",") - within if inner else 0
+
+
 def without_arguments(name: str, *, within: bool = True) -> str:
     """``geo::Box<...>::add(geo::Point<...>)`` of ``geo::Box<geo::Point<int>>::add(geo::Point<int>)``.
 
