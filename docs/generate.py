@@ -134,25 +134,37 @@ VERBS = {
 }
 
 SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "availability": ("what a declaration says of the systems that have it", ("",)),
     "base": ("a base class of a class", ("access", "empty")),
+    "constant": ("a constant or macro, whose value consumers have compiled in", ("macro", "use", "version")),
+    "constexpr": ("a promise that a declaration may be used for constants", ("",)),
+    "constraint": ("a concept, or what a template asks of its arguments", ("",)),
     "ctor": ("a constructor", ("abstract",)),
-    "declaration": ("anything that is declared: a function, variable or type", ("", "internal", "private", "variant")),
+    "declaration": (
+        "anything that is declared: a function, variable or type",
+        ("", "inaccessible", "internal", "private", "scope", "template", "variant"),
+    ),
     "deprecation": ("a mark that something is deprecated", ("",)),
     "enum": ("an enumeration", ("scope", "underlying_type", "unused")),
-    "enum_member": ("an enumerator", ("alias", "experimental", "inner", "reserved", "sentinel")),
+    "enum_member": ("an enumerator", ("alias", "experimental", "inner", "reserved", "sentinel", "value")),
     "evidence": ("what a build shows of its ABI", ("",)),
     "field": ("a data member of a class", ("access", "grouping", "private", "reserved", "trailing", "type", "use")),
     "file": ("the library's file", ("kind",)),
-    "func": ("a function", ("noreturn", "prototype", "scope")),
+    "func": ("a function", ("body", "noreturn", "prototype", "scope")),
+    "header": ("a public header", ("",)),
     "method": ("a member function", ("access",)),
     "needed": ("a library that this one depends on", ("library", "version")),
+    "nodiscard": ("a mark that a result is not to be ignored", ("",)),
     "param": ("a parameter", ("default_value", "pointee_qualifier", "type")),
     "return": ("what a function returns", ("type", "value")),
     "soname": ("the SONAME", ("",)),
     "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
     "symbol": ("one exported symbol", ("default_version", "undeclared", "version", "versioning")),
-    "symbols": ("many exported symbols together", ("foreign", "inline", "internal", "private", "version")),
-    "template": ("a template", ("instantiation",)),
+    "symbols": (
+        "many exported symbols together",
+        ("foreign", "inaccessible", "inline", "internal", "private", "version"),
+    ),
+    "template": ("a template", ("default_value", "instantiation", "parameter")),
     "type": (
         "a type: a class, union, enumeration or alias",
         (
@@ -162,6 +174,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "typedef": ("an alias of a type", ("", "base", "unused")),
     "union": ("a union", ("field", "storage")),
+    "using": ("a using-declaration", ("declaration",)),
     "var": ("a variable", ("scope", "type")),
     "virtual_method": (
         "a virtual member function",

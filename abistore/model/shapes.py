@@ -408,8 +408,8 @@ class Declared(Shape, frozen=True, tag="D"):
 
     ``traits`` are sorted; ``value`` is the spelling of a constant's or variable's value where the header has it.
     ``template`` are the parameters of a template, ``requires`` its constraint. ``expressions`` pairs enumerators with
-    what their values are written as (``("LAST", "RED + 7")``). ``availability`` are platforms with what they say of the
-    declaration (``macos introduced=10.15``).
+    what their values are written as (``("LAST", "RED + 7")``), and data members with how they are initialised.
+    ``availability`` are platforms with what they say of the declaration (``macos introduced=10.15``).
     """
 
     traits: tuple[Trait, ...] = ()

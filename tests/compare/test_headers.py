@@ -34,7 +34,7 @@ def told(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def test_a_fact_that_only_the_new_headers_add_is_no_further_shape() -> None:
-    old = headers({USE: (USES,), SHAPE: (RECORD,)})
+    old = headers({USE: (USES,), SHAPE: (Declared(), RECORD)})
     new = headers({USE: (USES,), SHAPE: (Declared(("final",)), RECORD)})
     assert told(compare(old, new)) == [("type_became_final", "Shape")]
 

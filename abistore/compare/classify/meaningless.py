@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from abistore.compare.classify.renamed_mentions import with_old_names
+from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.context import Context
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
@@ -202,20 +203,25 @@ def _variable(variable: Variable) -> Variable:
 
 def _declared(declared: Declared, other: Declared) -> Declared:
     """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss.
+    A dummy definition is told as the declaration that it stands for, and what a member is written as of the member.
 
-    A body that only one side has comes with another trait: ``inline`` or ``template``. An enumerator that is written
-    without an expression has the next value.
+    A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
-    written = dict(other.expressions)
     return msgspec.structs.replace(
         declared,
-        traits=tuple(each for each in declared.traits if each != "standard_layout"),
+        traits=tuple(each for each in declared.traits if each not in ("dummy", "standard_layout")),
         parameters=_arguments(declared.parameters, other.parameters),
         value=None if not_recorded(declared.value, other.value) else declared.value,
         body=None if not_recorded(declared.body, other.body) else declared.body,
-        template=_arguments(declared.template, other.template),
-        expressions=tuple(sorted(each for each in declared.expressions if each[0] in written)),
+        template=_parameters(declared),
+        requires=" && ".join(sorted(conjuncts(declared))) or None,
+        expressions=(),
     )
+
+
+def _parameters(template: Declared) -> tuple[Argument, ...]:
+    """Template parameters are known by their positions."""
+    return tuple(Argument(each.introduced, each.default) for each in template_parameters(template))
 
 
 def _arguments(own: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:

@@ -33,7 +33,7 @@ class FacetDeclarations:
         if old is not None and new is not None:
             if old != new:
                 yield from self._changed(name, old, new)
-        elif name.kind not in TYPES:
+        elif name.kind not in TYPES or _is_text(old or new):
             yield from self._one_sided(name, old, new)
         elif old is not None:
             yield from self._removed(name, old)
@@ -60,6 +60,8 @@ class FacetDeclarations:
             yield from _paired(context, name, name, old, new)
         elif is_constant(context.old, name):
             yield from _constants(context, name, name, old, new)
+        else:
+            yield from _texts(name, old, new)
 
     def _is_unused(self, name: Name, old: Variants, new: Variants) -> bool:
         """Whether ``name`` is a private member, before and after, that programs do not use, and is spelled otherwise.
@@ -73,7 +75,7 @@ class FacetDeclarations:
         return self._context.old.consumers.out_of_reach(name)
 
     def _one_sided(self, name: Name, old: Variants | None, new: Variants | None) -> Iterator[Delta[Any]]:
-        """A function, variable or constant that only one side's headers declare."""
+        """A function, variable, constant, template or using-declaration that only one side's headers have."""
         if self._facet != "source":
             return
         if old is not None and self._context.new.snapshot.evidence_of("source").state == "full":
@@ -172,6 +174,11 @@ def _main(variants: Variants) -> AnyShape:
     return next((shape for shape in variants if not isinstance(shape, Declared)), variants[0])
 
 
+def _is_text(variants: Variants | None) -> bool:
+    """Whether only header text tells of a declaration: of a template, a concept, a using-declaration."""
+    return variants is not None and all(isinstance(shape, Declared) for shape in variants)
+
+
 def _text(variants: Variants) -> Declared | None:
     """What only header text tells."""
     return next((shape for shape in variants if isinstance(shape, Declared)), None)
@@ -192,9 +199,7 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
 
 def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one name. Shapes that both sides have are equal whatever else the name stands for."""
-    first_text, second_text = _text(old), _text(new)
-    if first_text != second_text:
-        yield Changed(Subject(name), first_text or Declared(), second_text or Declared())
+    yield from _texts(name, old, new)
     before: list[AnyShape] = [shape for shape in old if shape not in new and not isinstance(shape, Declared)]
     after: list[AnyShape] = [shape for shape in new if shape not in old and not isinstance(shape, Declared)]
     if len(before) == len(after):
@@ -206,6 +211,17 @@ def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     else:
         for shape in after:
             yield Added(Subject(name), Variant(shape))
+
+
+def _texts(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Declared]]:
+    """The delta of what only header text tells. Sources meet it whether or not an export uses the declaration."""
+    before, after = _text(old), _text(new)
+    if before is None and after is not None:
+        yield Added(Subject(name), after)
+    elif before is not None and after is None:
+        yield Removed(Subject(name), before)
+    elif before is not None and after is not None and before != after:
+        yield Changed(Subject(name), before, after)
 
 
 def changed(name: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import Toolchain
-from abistore.model.deltas import Changed, Delta, Subject
+from abistore.compare.diff.parts import PublicHeader, Toolchain
+from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import evidence_rank
 from abistore.model.names import SELF, Facet
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import HeadersRead, Snapshot
 
 OPTIONS = (
     r"-f(no-)?(short-enums|short-wchar|(un)?signed-char|exceptions|rtti|threadsafe-statics|ms-extensions)"
@@ -30,11 +30,22 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
         old, new = context.old.snapshot.evidence_of(facet), context.new.snapshot.evidence_of(facet)
         if evidence_rank(old) != evidence_rank(new):
             yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
+    yield from _headers(context)
     if context.old.snapshot.provenance.compilers == context.new.snapshot.provenance.compilers:
         return
     old_options, new_options = recorded(context.old.snapshot), recorded(context.new.snapshot)
     if old_options is not None and new_options is not None and old_options != new_options:
         yield "layout", Changed(Subject(SELF, "toolchain"), Toolchain(old_options), Toolchain(new_options))
+
+
+def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
+    """The public headers that are gone or new. Two sets that have none in common are of different folders."""
+    old, new = (side.snapshot.provenance.headers for side in (context.old, context.new))
+    if isinstance(old, HeadersRead) and isinstance(new, HeadersRead) and set(old.files) & set(new.files):
+        for file in sorted(set(old.files) - set(new.files)):
+            yield "source", Removed(Subject(SELF, file), PublicHeader(file))
+        for file in sorted(set(new.files) - set(old.files)):
+            yield "source", Added(Subject(SELF, file), PublicHeader(file))
 
 
 def recorded(snapshot: Snapshot) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ from itertools import starmap
 from typing import Any, TypeVar
 
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import Parameter, Result
+from abistore.compare.diff.parts import Parameter, Result, WrittenMember
 from abistore.compare.diff.regrouped_fields import regrouped
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.fields import InnerField, flat_fields, nameless, plain, told_by_parts
@@ -43,6 +43,7 @@ def children(delta: Changed[Any], context: Context) -> Iterator[Delta[Any]]:
             yield from _enumerators(delta)
         case Declared(), Declared():
             yield from _by_position(delta, delta.old.parameters, delta.new.parameters)
+            yield from _written(delta)
 
 
 def _signature(delta: Changed[Function]) -> Iterator[Delta[Any]]:
@@ -58,6 +59,19 @@ def _by_position(delta: Changed[Any], old: Sequence[object], new: Sequence[objec
     for position, (before, after) in enumerate(pairs, 1):
         if before != after:
             yield Changed(_part(delta, f"parameter {position}"), before, after, delta)
+
+
+def _written(delta: Changed[Declared]) -> Iterator[Delta[WrittenMember]]:
+    """What members are written as, by their names."""
+    old, new = ({member: WrittenMember(text) for member, text in side.expressions} for side in (delta.old, delta.new))
+    for member in sorted(old.keys() | new.keys()):
+        subject, before, after = _part(delta, member), old.get(member), new.get(member)
+        if before is not None and after is None:
+            yield Removed(subject, before, delta)
+        elif before is None and after is not None:
+            yield Added(subject, after, delta)
+        elif before is not None and after is not None and before != after:
+            yield Changed(subject, before, after, delta)
 
 
 # --- fields -------------------------------------------------------------------------------------------------------

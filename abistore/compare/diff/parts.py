@@ -233,6 +233,18 @@ class Provider(msgspec.Struct, frozen=True):
     symbols: tuple[str, ...]
 
 
+class PublicHeader(msgspec.Struct, frozen=True):
+    """A header that consumers include, by its name in the folder of headers."""
+
+    file: str
+
+
+class WrittenMember(msgspec.Struct, frozen=True):
+    """What a header writes behind a member: the expression of an enumerator, or how a data member is initialised."""
+
+    text: str
+
+
 class Toolchain(msgspec.Struct, frozen=True):
     """The recorded compiler options that layouts, calls and mangled names depend on; sorted."""
 

@@ -208,14 +208,18 @@ def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
 def _declared(name: Name, shape: Declared) -> str:
     words = [f"availability({', '.join(shape.availability)})"] if shape.availability else []
     words += [each.replace("_", " ") for each in shape.traits if each != "template"]
-    if "template" in shape.traits:
-        words.append(f"template <{', '.join(map(argument, shape.template))}>")
+    words += [template_head(shape)] if "template" in shape.traits or shape.template else []
     words += [f"requires {shape.requires}"] if shape.requires is not None else []
     written = ", ".join(map(argument, shape.parameters))
     value = f" = {shape.value}" if shape.value is not None else ""
     listed = ", ".join(f"{member} = {expression}" for member, expression in shape.expressions)
     inside = f" {{ {listed} }}" if listed else _body(shape.body)
     return " ".join([*words, f"{name.spelling}{f'({written})' if shape.parameters else ''}{value}{inside};"])
+
+
+def template_head(shape: Declared) -> str:
+    """What stands before a template: ``template <typename T, int N = 4>``."""
+    return f"template <{', '.join(map(argument, shape.template))}>"
 
 
 def _body(body: InlineBody | None) -> str:

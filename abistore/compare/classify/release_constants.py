@@ -1,0 +1,30 @@
+"""Which constants tell the release, and so have another value in each."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from abistore.model.cpp_names.qualified import last_component
+from abistore.model.names import Name
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_RELEASE: Final = frozenset({"version", "ver", "versions", "vernum", "verstr", "release", "revision", "rev"})
+_PARTS: Final = frozenset({"major", "minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
+_NO_RELEASE: Final = frozenset(
+    {
+        *("abi", "api", "compat", "compatible", "compatibility", "file", "format", "interface", "max", "maximum"),
+        *("min", "minimum", "protocol", "proto", "required", "schema", "since", "stream", "struct", "wire"),
+    }
+)
+"""A number of these is compared by the library with what programs pass it, or with what they stored."""
+
+
+def tells_release(name: Name) -> bool:
+    """Whether a constant is called the version of the library, or a part of it: ``GEO_VERSION_MAJOR``, ``GeoVersion``.
+
+    Every release has another one, and no library can keep it. ``GEO_ABI_VERSION`` is no such constant.
+    """
+    words = [word.lower() for word in _WORD.findall(last_component(name.spelling))]
+    told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
+    return told and not any(word in _NO_RELEASE for word in words)

@@ -1,0 +1,145 @@
+"""Constants and macros, whose values compilers put into consumers, and the initial values of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.classify.release_constants import tells_release
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Declared
+
+
+def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
+    old, new = declared.old.value, declared.new.value
+    using = "using" in declared.old.traits or "using" in declared.new.traits
+    return None if old is None or new is None or old == new or using else (old, new)
+
+
+@rule(
+    Impact.API_BREAK,
+    evidence="source",
+    element="variables",
+    action="changed",
+    aliases=("constexpr_value_changed", "public_macro_value_changed"),
+)
+def constant_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """The value of a public constant changed.
+
+    The old value is compiled into built programs. Where they hand it to the library, or size buffers by it, both sides
+    now disagree. Sources that compute with it get another result.
+
+    Fix: keep the value and add a constant with a new name; let the library accept both.
+    """
+    values = _values(declared)
+    if values is not None and "constant" in declared.new.traits and not tells_release(declared.subject.name):
+        yield Note("the constant's value differs", *values)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
+def constant_version_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A public constant that tells the release has the number of the new release.
+
+    Programs have the number of the release compiled in that they were built with: that is what they compare it for with
+    the number that the library tells at run time. A version of an interface, a file format or a protocol is an ordinary
+    constant.
+
+    Fix: nothing.
+    """
+    values = _values(declared)
+    if values is not None and "constant" in declared.new.traits and tells_release(declared.subject.name):
+        yield Note("the constant tells the new release", *values)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="variables", action="removed", aliases=("public_macro_removed",))
+def constant_removed(declared: Removed[Declared]) -> Iterator[Note]:
+    """A public constant is no longer declared.
+
+    Built consumers have its value compiled in. Sources that use it stop compiling.
+
+    Fix: keep the constant and mark it deprecated.
+    """
+    if "constant" in declared.old.traits:
+        yield Note("the constant is gone", declared.old.value or "(no value)", None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="added")
+def constant_added(declared: Added[Declared]) -> Iterator[Note]:
+    """A public constant was added.
+
+    Built programs do not use it.
+
+    Fix: nothing; a macro may clash with a name of the program's own.
+    """
+    if "constant" in declared.new.traits:
+        yield Note("the constant is new", None, declared.new.value or "(no value)")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
+def var_value_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """The initial value of an exported variable changed.
+
+    Programs read it when they run, and get the new value. So does a program that holds a copy of the variable (copy
+    relocation), when it is loaded.
+
+    Fix: nothing, where consumers may meet any value.
+    """
+    values = _values(declared)
+    if values is not None and "constant" not in declared.new.traits:
+        yield Note("the initial value differs", *values)
+
+
+# --- what kind of constant --------------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="source", element="variables", action="changed")
+def constant_use_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A constant became a variable whose value the header does not tell.
+
+    Built programs have the old value compiled in, whatever the variable holds now. Sources that use it where the
+    language asks for a constant, as for the length of an array, stop compiling.
+
+    Fix: keep the constant, and add a variable or a function with a new name.
+    """
+    if lost(declared, "constant"):
+        yield Note("the declaration is no constant", declared.old.value or "(no value)", None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
+def constant_use_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A variable became a constant.
+
+    Built programs read the variable, as long as the library exports it.
+
+    Fix: nothing; from now on its value is compiled into consumers.
+    """
+    if gained(declared, "constant"):
+        yield Note("the declaration is a constant", None, declared.new.value or "(no value)")
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_macro_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A macro became another kind of constant.
+
+    Built programs have the value compiled in. Sources that ask the preprocessor for it (``#ifdef``, ``#if``) are told
+    that there is none, without a warning.
+
+    Fix: define a macro of the same name beside it: ``#define LIMIT LIMIT``.
+    """
+    if lost(declared, "macro"):
+        yield Note("the constant is no macro", "macro", None)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_macro_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A constant became a macro.
+
+    Built programs have the value compiled in. The macro replaces its name wherever sources use it, as in another
+    namespace or for a local variable.
+
+    Fix: keep the constant.
+    """
+    if gained(declared, "macro"):
+        yield Note("the constant is a macro", None, "macro")

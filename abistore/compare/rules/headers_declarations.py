@@ -1,0 +1,285 @@
+"""Declarations that public headers have no more, or have now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.classify.experimental import graduated, is_experimental
+from abistore.compare.context import Context
+from abistore.compare.diff.parts import PublicHeader
+from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.mangling.symbols import is_const_member, without_const
+from abistore.model.names import Name
+from abistore.model.shapes import Declared, Function, Trait
+
+TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "using")
+"""Traits of declarations whose coming and going has a kind of its own."""
+
+
+def is_plain(declared: Declared) -> bool:
+    """Whether a declaration is nothing but a declaration."""
+    return not any(each in TOLD_OTHERWISE for each in declared.traits)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
+def removed_const_overload(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """The ``const`` overload of a member function is no longer declared.
+
+    Sources that call it on constant objects stop compiling. Where the library exported it, its removal there is a
+    finding of its own.
+
+    Fix: keep both overloads.
+    """
+    if (other := _other_overload(declared.subject.name)) is not None and _declares(context, other):
+        yield Note("the overload for constant objects is gone", demangle(declared.subject.name.spelling), None)
+
+
+def _other_overload(name: Name) -> Name | None:
+    """The overload without ``const`` of a member function that has it."""
+    if name.kind == "function" and is_const_member(name.spelling):
+        return Name("function", without_const(name.spelling))
+    return None
+
+
+def _declares(context: Context, name: Name) -> bool:
+    return bool(context.new.variants("source", name))
+
+
+@rule(
+    Impact.API_BREAK,
+    evidence="source",
+    element="functions",
+    action="removed",
+    aliases=("cpo_kind_changed", "inline_function_removed", "uninstantiated_template_removed"),
+)
+def declaration_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A function, variable, type, template or concept is no longer declared in a public header.
+
+    Built programs go on using it as long as the library exports it. Sources that use it stop compiling.
+
+    Fix: keep the declaration and mark it deprecated.
+    """
+    name = declared.subject.name
+    other = _other_overload(name)
+    overload = other is not None and _declares(context, other)
+    vanished = context.old.variants("symbol", name) != () == context.new.variants("symbol", name)
+    if is_plain(declared.old) and not (overload or vanished or is_experimental(name)):
+        yield Note("no public header declares it any more", demangle(name.spelling), None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")
+def declaration_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
+    """A public header declares a function, variable, type, template or concept that no export shows to be new.
+
+    Built programs work as before.
+
+    Fix: nothing; from now on it is part of the interface.
+    """
+    name = declared.subject.name
+    exported_anew = bool(context.new.variants("symbol", name)) and not context.old.variants("symbol", name)
+    if is_plain(declared.new) and not exported_anew and not lacks_export(declared, context):
+        yield Note("a public header declares it", None, demangle(name.spelling))
+
+
+# --- experimental declarations ----------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
+def experimental_removed_without_replacement(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A declaration of a namespace ``experimental`` is gone.
+
+    Built programs go on using it as long as the library exports it. Sources that use it stop compiling. The namespace
+    promised nothing, so that a policy may accept this.
+
+    Fix: keep the declaration until there is a stable one.
+    """
+    name = declared.subject.name
+    if is_plain(declared.old) and is_experimental(name) and not _declares(context, graduated(name)):
+        yield Note("the experimental declaration is gone", demangle(name.spelling), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
+def experimental_graduated(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A declaration left the namespace ``experimental`` and is declared without it.
+
+    Built programs go on using it as long as the library exports it under the old name. Sources that use the old name
+    stop compiling.
+
+    Fix: keep the old name as an alias, with ``using``, for a while.
+    """
+    name = declared.subject.name
+    other = graduated(name)
+    if is_plain(declared.old) and is_experimental(name) and _declares(context, other):
+        yield Note("the declaration is stable", demangle(name.spelling), demangle(other.spelling))
+
+
+# --- friends ------------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
+def hidden_friend_removed(declared: Removed[Declared]) -> Iterator[Note]:
+    """A function that only its class declares, as a friend, is gone.
+
+    Built programs have a copy of it, or use the library's as long as it exports one. Sources that call it, such as an
+    operator for objects of the class, stop compiling.
+
+    Fix: keep the friend.
+    """
+    if "friend" in declared.old.traits:
+        yield Note("the friend is gone", demangle(declared.subject.name.spelling), None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")
+def hidden_friend_added(declared: Added[Declared]) -> Iterator[Note]:
+    """A class declares a function of its own as a friend.
+
+    Built programs do not use it. It is found for objects of the class only.
+
+    Fix: nothing.
+    """
+    if "friend" in declared.new.traits:
+        yield Note("the friend is new", None, demangle(declared.subject.name.spelling))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def declaration_scope_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function is declared in a class only, as its friend, and no longer in the namespace around it.
+
+    Built programs use it as before. Sources that call it by its qualified name, take its address, or rely on a
+    conversion to the class, stop compiling.
+
+    Fix: keep the declaration in the namespace.
+    """
+    if gained(declared, "friend"):
+        yield Note("the function is found through its arguments only", None, "hidden friend")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def declaration_scope_widened(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function that only its class declared, as a friend, is declared in the namespace too.
+
+    Built programs use it as before.
+
+    Fix: nothing.
+    """
+    if lost(declared, "friend"):
+        yield Note("the function is found by its name", "hidden friend", None)
+
+
+# --- using-declarations -------------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("std_reexport_removed",))
+def using_declaration_removed(declared: Removed[Declared]) -> Iterator[Note]:
+    """A using-declaration is gone.
+
+    Built programs use what it brought in. Sources that name that by the scope of the using-declaration stop compiling.
+    Example: ``using std::string_view;`` in a namespace.
+
+    Fix: keep the using-declaration.
+    """
+    if "using" in declared.old.traits:
+        yield Note("the name is not brought in", declared.old.value, None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="added")
+def using_declaration_added(declared: Added[Declared]) -> Iterator[Note]:
+    """A using-declaration is new.
+
+    Built programs do not notice.
+
+    Fix: nothing; the name may clash with one that sources bring in too.
+    """
+    if "using" in declared.new.traits:
+        yield Note("the name is brought in", None, declared.new.value)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def using_declaration_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A using-declaration brings in something else, or became a declaration of its own.
+
+    Built programs use what it brought in. Sources that are compiled again use another declaration, and stop compiling
+    where that is used otherwise.
+
+    Fix: keep what the name stands for.
+    """
+    old, new = ("using" in side.traits for side in (declared.old, declared.new))
+    if (old or new) and (old != new or declared.old.value != declared.new.value):
+        yield Note("the name stands for something else", declared.old.value, declared.new.value)
+
+
+# --- headers and the binary -----------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="source", element="library", action="removed")
+def header_removed(header: Removed[PublicHeader]) -> Iterator[Note]:
+    """A public header is gone.
+
+    Built programs do not notice. Sources that include it stop compiling, even where another header declares what it
+    declared.
+
+    Fix: keep a header of that name, which includes the one that has its declarations now.
+    """
+    yield Note("sources cannot include the header", header.old.file, None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="library", action="added")
+def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
+    """A public header is new.
+
+    Built programs do not notice.
+
+    Fix: nothing.
+    """
+    yield Note("sources can include the header", None, header.new.file)
+
+
+NOT_EXPORTED: tuple[Trait, ...] = ("concept", "constant", "constexpr", "friend", "inline", "macro", "template", "using")
+"""Traits of declarations that consumers use without an export of the library."""
+
+
+@rule(
+    Impact.RISK,
+    evidence="source",
+    element="functions",
+    action="added",
+    aliases=("instantiation_missing_from_binary", "source_decl_binary_symbol_mismatch"),
+)
+def public_not_exported(declared: Added[Declared], context: Context) -> Iterator[Note]:
+    """A public header declares a function or variable that the library does not export.
+
+    Built programs do not use it. Sources that do compile, and do not link.
+
+    Fix: export it, or declare it in a private header.
+    """
+    if lacks_export(declared, context):
+        yield Note("the library does not export it", None, demangle(declared.subject.name.spelling))
+
+
+def lacks_export(declared: Added[Declared], context: Context) -> bool:
+    """Whether a declaration is of no use to consumers without an export that the library does not have."""
+    name, new = declared.subject.name, context.new
+    own = name.kind in ("function", "variable") and not any(each in NOT_EXPORTED for each in declared.new.traits)
+    known = "symbol" in new.snapshot.entries
+    return own and known and not _exports(new, name) and _is_defined_somewhere(new, name)
+
+
+def _exports(side: SideFacts, name: Name) -> bool:
+    """Whether a side exports ``name``; of a constructor or destructor, any variant."""
+    stands = name.spelling
+    others = (stands.replace(one, another) for one, another in (("C1E", "C2E"), ("D1E", "D2E"), ("D1E", "D0E")))
+    return any(side.variants("symbol", Name(name.kind, each)) for each in (stands, *others))
+
+
+def _is_defined_somewhere(side: SideFacts, name: Name) -> bool:
+    """Whether the declaration must have a definition: not what is deleted, pure or for the class alone."""
+    methods = (shape.method for shape in side.variants("source", name) if isinstance(shape, Function))
+    return not any(
+        method is not None and (method.deleted or method.virtual == "pure" or method.access == "private")
+        for method in methods
+    )

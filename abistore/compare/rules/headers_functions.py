@@ -1,0 +1,126 @@
+"""What headers alone tell of functions: what they promise, and what their parameters are by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.spelling import argument
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Argument, Declared
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def func_noexcept_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function became ``noexcept``.
+
+    Built callers work as before. From C++17 on, ``noexcept`` is part of the function's type: sources that store the
+    function's address in a pointer still compile, since the promise may be dropped.
+
+    Fix: nothing.
+    """
+    if gained(declared, "noexcept"):
+        yield Note("the function is noexcept", None, "noexcept")
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="changed", aliases=("func_exception_spec_changed",))
+def func_noexcept_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function is no longer ``noexcept``.
+
+    Built callers have no code for an exception: one that passes through them terminates the program.
+
+    Fix: keep the promise under this name, and add a function that may throw.
+    """
+    if lost(declared, "noexcept"):
+        yield Note("the function may throw", "noexcept", None)
+
+
+def _is_macro(declared: Changed[Declared]) -> bool:
+    """Whether a side has a macro, which serves as a constant as well."""
+    return any("macro" in side.traits for side in (declared.old, declared.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def constexpr_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function or variable became ``constexpr``.
+
+    Built programs work as before. Sources may use it where the language asks for a constant.
+
+    Fix: nothing; from now on its value is compiled into consumers.
+    """
+    if gained(declared, "constexpr") and not _is_macro(declared):
+        yield Note("the declaration is constexpr", None, "constexpr")
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def constexpr_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function or variable is no longer ``constexpr``.
+
+    Built programs have what it gave compiled into them. Sources that use it where the language asks for a constant, as
+    for the length of an array, stop compiling.
+
+    Fix: keep it ``constexpr``, and add a function that need not be.
+    """
+    if lost(declared, "constexpr") and not _is_macro(declared):
+        yield Note("the declaration is not constexpr", "constexpr", None)
+
+
+# --- parameters ---------------------------------------------------------------------------------------------------
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="source",
+    element="functions",
+    action="changed",
+    aliases=("behavioural_default_changed", "default_argument_changed"),
+)
+def param_default_value_changed(parameter: Changed[Argument]) -> Iterator[Note]:
+    """The default argument of a parameter changed.
+
+    Built callers pass the old value, which was compiled into them. Callers that are compiled again pass the new one.
+
+    Fix: nothing, as long as the function treats both values as it did.
+    """
+    old, new = parameter.old.default, parameter.new.default
+    if None not in (old, new) and old != new:
+        yield Note("the default argument differs", argument(parameter.old), argument(parameter.new))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def param_default_value_removed(parameter: Changed[Argument]) -> Iterator[Note]:
+    """The default argument of a parameter was removed.
+
+    Built callers pass the value that was compiled into them. Sources that leave the argument out stop compiling.
+
+    Fix: keep the default argument, or add an overload without the parameter.
+    """
+    if parameter.old.default is not None and parameter.new.default is None:
+        yield Note("the argument must be given", argument(parameter.old), argument(parameter.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def param_default_value_added(parameter: Changed[Argument]) -> Iterator[Note]:
+    """A parameter got a default argument.
+
+    Built callers pass the argument. Sources may leave it out.
+
+    Fix: nothing; a call that fits another overload too may become ambiguous.
+    """
+    if parameter.old.default is None and parameter.new.default is not None:
+        yield Note("the argument may be left out", argument(parameter.old), argument(parameter.new))
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="changed")
+def param_renamed(parameter: Changed[Argument]) -> Iterator[Note]:
+    """A parameter was renamed.
+
+    Built callers, and C and C++ sources, do not use the name. Bindings generated from the headers may offer it as a
+    keyword. Where two parameters swapped their names, callers may now pass them in the wrong order.
+
+    Fix: keep the name; check that the parameter still means what it did.
+    """
+    if parameter.old.name and parameter.new.name and parameter.old.name != parameter.new.name:
+        yield Note("the parameter's name differs", parameter.old.name, parameter.new.name)

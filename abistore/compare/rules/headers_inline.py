@@ -1,0 +1,85 @@
+"""Bodies of inline functions and templates, of which each program has a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Declared, InlineBody
+
+
+def _uses(body: InlineBody) -> str:
+    """What of the library's inside a body uses, as people write it."""
+    found = ", ".join([*body.members, *map(demangle, body.calls)])
+    return f"uses {found}" if found else "uses nothing of the library"
+
+
+def _bodies(declared: Changed[Declared]) -> tuple[InlineBody, InlineBody] | None:
+    """Both bodies, if they differ."""
+    old, new = declared.old.body, declared.new.body
+    return None if old is None or new is None or old == new else (old, new)
+
+
+def _works_with_the_library(body: InlineBody) -> bool:
+    return bool(body.members or body.calls)
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="changed", aliases=("template_body_changed",))
+def inline_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """The body of an inline function or a template that works with the library's inside changed.
+
+    Built programs go on running the old body, which was compiled into them: it uses private members, or calls functions
+    of the library, as the old release meant it. Beside code that was compiled with the new header both bodies run in
+    one process.
+
+    Fix: let the new library accept what the old body does; put the body into the library, where all programs get it.
+    """
+    bodies = _bodies(declared)
+    if bodies is not None and any(map(_works_with_the_library, bodies)):
+        before, after = map(_uses, bodies)
+        if before == after:
+            yield Note(f"the inline body differs, which {before}")
+        else:
+            yield Note("the inline body differs", before, after)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def func_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """The body of an inline function or a template changed, which uses nothing of the library's inside.
+
+    Built programs go on running the old body: no fix in the new one reaches them until they are compiled again.
+
+    Fix: nothing; where the old body was wrong, tell consumers to compile again.
+    """
+    bodies = _bodies(declared)
+    if bodies is not None and not any(map(_works_with_the_library, bodies)):
+        yield Note("the inline body differs")
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def func_became_inline(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function became inline.
+
+    Programs that are compiled again have their own copy. Where the library exports none any more, built programs do not
+    find it; that is a finding of its own. Sources that define or declare it again clash.
+
+    Fix: keep a definition in the library that is not inline.
+    """
+    if gained(declared, "inline"):
+        yield Note("the function is inline", None, "inline")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def func_lost_inline(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function is no longer inline.
+
+    Built programs go on running their own copies, with the old behaviour.
+
+    Fix: nothing, where old and new behaviour work together.
+    """
+    if lost(declared, "inline"):
+        yield Note("the function is not inline", "inline", None)

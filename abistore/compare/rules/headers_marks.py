@@ -1,0 +1,112 @@
+"""Marks that headers put on declarations: deprecated, not to be ignored, available on some systems only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.availability import is_narrower
+from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Declared
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="source",
+    element="functions",
+    action="changed",
+    aliases=("enum_deprecated_added", "func_deprecated_added", "type_deprecated_added", "var_deprecated_added"),
+)
+def deprecation_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A declaration was marked deprecated.
+
+    Built consumers work as before. Sources get warnings, and errors where warnings are errors.
+
+    Fix: tell consumers what to use instead, and when it goes.
+    """
+    if gained(declared, "deprecated"):
+        yield Note("the declaration is deprecated", None, "deprecated")
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="source",
+    element="functions",
+    action="changed",
+    aliases=(
+        "enum_deprecated_removed",
+        "func_deprecated_removed",
+        "type_deprecated_removed",
+        "var_deprecated_removed",
+    ),
+)
+def deprecation_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A declaration is no longer marked deprecated.
+
+    Built consumers and sources work as before.
+
+    Fix: nothing.
+    """
+    if lost(declared, "deprecated"):
+        yield Note("the declaration is not deprecated", "deprecated", None)
+
+
+# --- results that are not to be ignored -----------------------------------------------------------------------------
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def nodiscard_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A declaration was marked ``[[nodiscard]]``.
+
+    Built programs work as before. Sources that ignore the result get warnings, and errors where warnings are errors.
+
+    Fix: nothing.
+    """
+    if gained(declared, "nodiscard"):
+        yield Note("the result is not to be ignored", None, "nodiscard")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def nodiscard_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A declaration is no longer marked ``[[nodiscard]]``.
+
+    Built programs and sources work as before.
+
+    Fix: nothing.
+    """
+    if lost(declared, "nodiscard"):
+        yield Note("the result may be ignored", "nodiscard", None)
+
+
+# --- availability ---------------------------------------------------------------------------------------------------
+
+
+def _available(declared: Declared) -> str | None:
+    return ", ".join(declared.availability) or None
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def availability_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A declaration is available on fewer systems than before.
+
+    Built programs use it as before, where the library still has it. Sources that are compiled for a system that no
+    longer has it get errors, or must ask at run time.
+
+    Fix: keep it available, and mark it deprecated on those systems.
+    """
+    if declared.old.availability != declared.new.availability and is_narrower(declared.old, declared.new):
+        yield Note("the declaration is available on fewer systems", _available(declared.old), _available(declared.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def availability_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """What a declaration says of the systems that have it changed, and it is available on as many as before.
+
+    Built programs use it as before.
+
+    Fix: nothing.
+    """
+    if declared.old.availability != declared.new.availability and not is_narrower(declared.old, declared.new):
+        yield Note("the declaration's availability differs", _available(declared.old), _available(declared.new))

@@ -1,0 +1,189 @@
+"""Templates and concepts, which no library exports: sources meet them when they are compiled again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.classify.template_parameters import conjuncts, template_parameters
+from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.spelling import template_head
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Declared
+
+
+def _heads(declared: Changed[Declared]) -> tuple[str, str]:
+    return template_head(declared.old), template_head(declared.new)
+
+
+def _stays(declared: Changed[Declared]) -> bool:
+    """Whether both sides declare a template, whose parameters can be compared."""
+    return all("template" in side.traits for side in (declared.old, declared.new))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def declaration_template_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A declaration became a template, or no longer is one.
+
+    Built programs hold what they were compiled with; where the library exported it, its removal there is a finding of
+    its own. Sources that name it without template arguments, or with them, stop compiling.
+
+    Fix: add the template under a new name.
+    """
+    if gained(declared, "template"):
+        yield Note("the declaration is a template", "no template", template_head(declared.new))
+    elif lost(declared, "template"):
+        yield Note("the declaration is no template", template_head(declared.old), "no template")
+
+
+# --- parameters ---------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def mandatory_template_param_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A template got a parameter that has no default argument.
+
+    Built programs hold instances of the old template. Sources that name it with the old arguments stop compiling.
+
+    Fix: add the parameter last, with a default argument, or add a template with a new name.
+    """
+    old, new = map(template_parameters, (declared.old, declared.new))
+    if _stays(declared) and len(new) > len(old) and any(each.default is None for each in new[len(old) :]):
+        yield Note("the template must be given more arguments", *_heads(declared))
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="changed")
+def template_parameter_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A template got a parameter that has a default argument.
+
+    Instances have other mangled names than before. Programs that are compiled again do not link with those that were
+    not, wherever one passes them to the other; exports that changed their names have findings of their own. Sources
+    that forward-declare the template, or pass it to another one, stop compiling.
+
+    Fix: add a template with a new name, and make the old one an alias of it.
+    """
+    old, new = map(template_parameters, (declared.old, declared.new))
+    if _stays(declared) and len(new) > len(old) and all(each.default is not None for each in new[len(old) :]):
+        yield Note("the template has more parameters", *_heads(declared))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def template_parameter_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A template lost a parameter.
+
+    Built programs hold instances of the old template. Sources that give all arguments stop compiling.
+
+    Fix: keep the parameter, even unused.
+    """
+    if _stays(declared) and len(declared.new.template) < len(declared.old.template):
+        yield Note("the template has fewer parameters", *_heads(declared))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def template_parameter_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A template parameter is of another kind: a type, a value of a type, a template, a pack.
+
+    Built programs hold instances of the old template. Sources that name it with the old arguments stop compiling, or
+    name another instance. Example: ``template <int N>`` became ``template <typename N>``.
+
+    Fix: add a template with a new name.
+    """
+    pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
+    if _stays(declared) and any(old.introduced != new.introduced for old, new in pairs):
+        yield Note("a template parameter is of another kind", *_heads(declared))
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="changed")
+def default_template_arg_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """The default argument of a template parameter changed.
+
+    Where sources leave the argument out, they name another type than built programs hold: both disagree about the
+    layout of objects that pass between them. Exports that use the default have other mangled names, and findings of
+    their own.
+
+    Fix: keep the default, and add a template with a new name.
+    """
+    pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
+    if _stays(declared) and any(
+        None not in (old.default, new.default) and old.default != new.default for old, new in pairs
+    ):
+        yield Note("the default argument of a template differs", *_heads(declared))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def template_default_value_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A template parameter lost its default argument.
+
+    Built programs hold the instances that they were compiled with. Sources that leave the argument out stop compiling.
+
+    Fix: keep the default argument.
+    """
+    pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
+    if _stays(declared) and any(old.default is not None and new.default is None for old, new in pairs):
+        yield Note("a template argument must be given", *_heads(declared))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
+def template_default_value_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A template parameter got a default argument.
+
+    Sources may leave the argument out. Those that give it name the same type as before.
+
+    Fix: nothing.
+    """
+    pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
+    if _stays(declared) and any(old.default is None and new.default is not None for old, new in pairs):
+        yield Note("a template argument may be left out", *_heads(declared))
+
+
+# --- constraints --------------------------------------------------------------------------------------------------
+
+
+def _is_rewritten(declared: Changed[Declared]) -> bool:
+    """Whether the constraint is written otherwise; parameters that changed their places have findings of their own."""
+    return declared.old.requires != declared.new.requires
+
+
+def _constraints(declared: Changed[Declared]) -> tuple[str | None, str | None]:
+    return declared.old.requires, declared.new.requires
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def concept_tightened(declared: Changed[Declared]) -> Iterator[Note]:
+    """A concept, or the constraint of a template, asks for more than before.
+
+    Built programs go on working. Sources whose types do not have what is asked for stop compiling, or choose another
+    overload.
+
+    Fix: add a concept or a template with a new name.
+    """
+    if _is_rewritten(declared) and conjuncts(declared.old) < conjuncts(declared.new):
+        yield Note("the constraint asks for more", *_constraints(declared))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
+def constraint_widened(declared: Changed[Declared]) -> Iterator[Note]:
+    """A concept, or the constraint of a template, asks for less than before.
+
+    All types that had what it asked for have what it asks for now. A call that two overloads accept may become
+    ambiguous.
+
+    Fix: nothing.
+    """
+    if _is_rewritten(declared) and conjuncts(declared.old) > conjuncts(declared.new):
+        yield Note("the constraint asks for less", *_constraints(declared))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def constraint_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A concept, or the constraint of a template, asks for something else.
+
+    Built programs go on working. Sources whose types have what it asked for, and not what it asks for now, stop
+    compiling.
+
+    Fix: keep what it asked for, and add a concept or a template with a new name.
+    """
+    old, new = conjuncts(declared.old), conjuncts(declared.new)
+    if _is_rewritten(declared) and not (old <= new or old >= new):
+        yield Note("the constraint asks for something else", *_constraints(declared))

@@ -1,0 +1,125 @@
+"""What headers alone tell of classes and enumerations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.context import Context
+from abistore.compare.diff.parts import WrittenMember
+from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
+from abistore.model.deltas import Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+from abistore.model.shapes import Declared, Enum
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_became_final(declared: Changed[Declared]) -> Iterator[Note]:
+    """A class became ``final``.
+
+    Built classes that derive from it go on working. Sources of such classes stop compiling. Callers that are compiled
+    again call its virtual functions directly, past what built derived classes override.
+
+    Fix: deprecate deriving from it first.
+    """
+    if gained(declared, "final"):
+        yield Note("nobody may derive from the class", None, "final")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
+def type_lost_final(declared: Changed[Declared]) -> Iterator[Note]:
+    """A class is no longer ``final``.
+
+    Built programs call its virtual functions directly. They must not be handed objects of classes that derive from it.
+
+    Fix: nothing, as long as the library makes no such objects.
+    """
+    if lost(declared, "final"):
+        yield Note("classes may derive from the class", "final", None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_became_abstract(declared: Changed[Declared]) -> Iterator[Note]:
+    """A class became abstract.
+
+    Sources that create objects of it stop compiling. Where the vtable shows the virtual function that became pure, that
+    is a finding of its own.
+
+    Fix: give the pure virtual functions a body, or put them into a new class.
+    """
+    if gained(declared, "abstract"):
+        yield Note("nobody can create objects of the class", None, "abstract")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
+def type_lost_abstract(declared: Changed[Declared]) -> Iterator[Note]:
+    """A class is no longer abstract.
+
+    Built programs created objects of derived classes only, which override what was pure.
+
+    Fix: nothing.
+    """
+    if lost(declared, "abstract"):
+        yield Note("programs can create objects of the class", "abstract", None)
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="changed")
+def standard_layout_lost(declared: Changed[Declared]) -> Iterator[Note]:
+    """A class is no longer a standard-layout class.
+
+    The language no longer promises what programs rely on that use ``offsetof``, share the class with C, or take its
+    address for that of its first member. Where the layout differs, that is a finding of its own.
+
+    Fix: keep one access for all data members and no virtual functions.
+    """
+    if lost(declared, "standard_layout"):
+        yield Note("the layout is not standard", "standard layout", None)
+
+
+# --- what members are written as --------------------------------------------------------------------------------------
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="enums", action="changed")
+def enum_member_value_respelled(member: Changed[WrittenMember], context: Context) -> Iterator[Note]:
+    """The value of an enumerator is written in another way.
+
+    Programs have the number compiled in, which is the same. Where it differs, that is a finding of its own.
+
+    Fix: nothing.
+    """
+    name, part = member.subject.name, member.subject.part
+    old, new = (_value(side, name, part) for side in (context.old, context.new))
+    if name.kind == "enum" and old == new:
+        yield Note("the value is written in another way", member.old.text, member.new.text)
+
+
+def _value(side: SideFacts, name: Name, enumerator: str) -> int | None:
+    enums = (shape for shape in side.variants("source", name) if isinstance(shape, Enum))
+    return next((each.value for shape in enums for each in shape.enumerators if each.name == enumerator), None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
+def field_default_initializer_changed(member: Changed[WrittenMember]) -> Iterator[Note]:
+    """A data member is initialised with another value where a constructor says nothing else.
+
+    Built programs initialise objects as before. Code that is compiled again makes objects that begin with other values.
+
+    Fix: nothing, as long as the library treats both values as it did.
+    """
+    if member.subject.name.kind == "record":
+        yield Note("the member begins with another value", member.old.text, member.new.text)
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="changed")
+def field_default_initializer_removed(member: Removed[WrittenMember]) -> Iterator[Note]:
+    """A data member is no longer initialised where no constructor does.
+
+    Built programs initialise objects as before. Those that are compiled again leave in the member whatever was in the
+    memory, where they made an object without giving it a value.
+
+    Fix: keep the initialiser.
+    """
+    if member.subject.name.kind == "record":
+        yield Note("the member begins with no value", member.old.text, None)
