@@ -21,7 +21,8 @@
     │   └── StoreBusy        locked for longer than the busy timeout
     ├── EvidenceMissing      a verdict has less evidence than its gate requires (72)
     ├── OutputError          the answer cannot be written (73)
-    └── PolicyError          a policy or a suppression is wrong (64)
+    ├── PolicyError          a policy or a suppression is wrong (64)
+    └── ConfigError          the project's abistore.toml is wrong (64)
 
 A verdict's exit code (0, 2, 4) never collides with these: all of them are 64 or above
 (the numbers follow BSD ``sysexits.h`` where it has one).
@@ -202,3 +203,11 @@ class PolicyError(AbistoreError):
     code = "policy"
     exit_code = 64
     usual_hint = "see `abistore changes` for the kinds of change"
+
+
+class ConfigError(AbistoreError):
+    """The project's ``abistore.toml`` is wrong."""
+
+    code = "config"
+    exit_code = 64
+    usual_hint = "docs/headers.md has an example of the file"

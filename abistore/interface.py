@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abistore.errors import (
     AbistoreError as AbistoreError,
+    ConfigError as ConfigError,
     DamagedStore as DamagedStore,
     EvidenceMissing as EvidenceMissing,
     ExtractError as ExtractError,
+    HeaderError as HeaderError,
     Incomparable as Incomparable,
     InputError as InputError,
     LimitExceeded as LimitExceeded,
@@ -76,6 +78,7 @@ from abistore.service.administration.baselines import (
 )
 from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
 from abistore.service.administration.tagging import TagPlan as TagPlan, release_tag as release_tag
+from abistore.service.configuration import Configuration as Configuration, configuration as configuration
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.completing import libraries as libraries, policies as policies, references as references
 from abistore.service.database import locate as locate
@@ -129,4 +132,10 @@ from abistore.service.listing import (
 )
 from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
 from abistore.service.operands import Selection as Selection
-from abistore.service.snapshots import Dump as Dump, ExtractOptions as ExtractOptions, capture as capture, dump as dump
+from abistore.service.snapshots import (
+    Dump as Dump,
+    ExtractOptions as ExtractOptions,
+    HeaderOptions as HeaderOptions,
+    capture as capture,
+    dump as dump,
+)

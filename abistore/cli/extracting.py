@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from abistore.cli.headers import GivenHeaderOptions, header_options
 from abistore.cli.options import FILE
 
 if TYPE_CHECKING:
     from abistore.cli.progress import Advance
-    from abistore.service.snapshots import ExtractOptions
+    from abistore.service.operands import Selection
+    from abistore.service.snapshots import ExtractOptions, HeaderOptions
 
 
 class ExtractingOptions(msgspec.Struct, frozen=True):
@@ -23,11 +25,31 @@ class ExtractingOptions(msgspec.Struct, frozen=True):
     debug_dirs: tuple[Path, ...]
     debuginfod: bool
     symbols_only: bool
+    given: GivenHeaderOptions
 
     def options(
         self, library: str | None = None, version: str | None = None, progress: Advance | None = None
     ) -> ExtractOptions:
-        """The same for the service."""
+        """The same for the service. Without ``--header``, the headers are those of the project's file."""
+        return self._options(self.given.headers() or self.given.configured(), library, version, progress)
+
+    def selection(self, target: str | None, profile: str | None, progress: Advance | None) -> Selection:
+        """How to read the sides of a comparison. The headers of the project's file are those of the new one."""
+        from abistore.service.operands import Selection
+
+        given = self.given
+        both, old, new = given.headers(), given.headers("old"), given.headers("new")
+        if not (both or old or new):
+            new = given.configured()
+        return Selection(target, profile, self._options(both, progress=progress), old, new)
+
+    def _options(
+        self,
+        headers: HeaderOptions | None,
+        library: str | None = None,
+        version: str | None = None,
+        progress: Advance | None = None,
+    ) -> ExtractOptions:
         from abistore.service.snapshots import ExtractOptions
 
         return ExtractOptions(
@@ -36,6 +58,7 @@ class ExtractingOptions(msgspec.Struct, frozen=True):
             debug_dirs=self.debug_dirs,
             debuginfod=self.debuginfod,
             layout=not self.symbols_only,
+            headers=headers,
             progress=progress,
         )
 
@@ -49,6 +72,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
             named.pop("debug_dir"),
             named.pop("debuginfod"),
             named.pop("symbols_only"),
+            GivenHeaderOptions.taken(named),
         )
         return command(*positional, **named, extracting=extracting)
 
@@ -64,4 +88,4 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     ):
         wrapped = option(wrapped)
-    return wrapped
+    return header_options(wrapped)

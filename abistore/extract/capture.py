@@ -31,17 +31,19 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
     Time and memory are bounded by the size of what is read. Raises :class:`InputError` and its kinds.
     """
     reader = reader_for(file.head, file.path)
-    if options.headers is not None and accepts_json(file.head):
+    if options.headers is not None and not options.headers.configured and accepts_json(file.head):
         raise UsageError(
             f"{file.path}: is a JSON snapshot, to which no headers can be added",
             "give the headers where the snapshot is made: `abistore dump LIBRARY --header FOLDER`",
         )
     with limits_for(file.size, f"reading {file.path.name}"):
+        if accepts_json(file.head):
+            return tuple(map(_printable, reader.read(file, options)))
         return tuple(_with_headers(_printable(each), options) for each in reader.read(file, options))
 
 
 def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
-    if options.headers is None:
+    if options.headers is None or options.headers.library not in (None, binary.library):
         return binary
     from abistore.extract.headers.reader import read_headers  # not always needed
 

@@ -54,6 +54,7 @@ CODES: dict[str, Code] = {
     "evidence": "EVIDENCE_MISSING",
     "output": "PATH_DENIED",
     "policy": "INVALID_ARGUMENT",
+    "config": "INVALID_ARGUMENT",
     "internal": "INTERNAL",
 }
 """The codes of :mod:`abistore.errors` as clients of MCP know them."""

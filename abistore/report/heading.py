@@ -59,6 +59,8 @@ def _gap(facet: Facet, old: Evidence, new: Evidence) -> str:
 
 def _lack(evidence: Evidence) -> str:
     if evidence.state == "partial" and evidence.expected:
+        if evidence.facet == "source":
+            return f"has {evidence.described} of {counted(evidence.expected, 'header')} that parse without errors"
         return f"describes {evidence.described} of {counted(evidence.expected, 'export')}"
     if evidence.reason in {"", "not-requested"}:
         return UNASKED[evidence.facet] if evidence.state == "missing" else "shows less of it"

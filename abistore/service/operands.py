@@ -6,19 +6,22 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard
 
 import msgspec
 
 from abistore.confinement import exists
-from abistore.errors import InputError, SnapshotNotFound
+from abistore.errors import InputError, SnapshotNotFound, UsageError
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.database import Database, line_target, using
-from abistore.service.snapshots import PLAIN, ExtractOptions, capture, one_of
+from abistore.service.snapshots import PLAIN, ExtractOptions, HeaderOptions, InputFile, captured, is_json, one_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
+
+CompareSide: TypeAlias = Literal["old", "new", "both"]
+"""A side of a comparison; ``both`` for what is no comparison."""
 
 DIGEST_PREFIX = re.compile(r"[0-9a-fA-F]{6,32}")
 
@@ -31,11 +34,21 @@ class Operand(msgspec.Struct, frozen=True):
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """How to read operands: the line, if a library has several, and how to extract files."""
+    """How to read operands: the line, if a library has several, and how to extract files.
+
+    ``options.headers`` are those of every library that is read from a file; ``old_headers`` and ``new_headers`` win
+    over them on their side. A stored release, or a JSON snapshot, has the headers that it was made with.
+    """
 
     target: str | None = None
     profile: str | None = None
     options: ExtractOptions = PLAIN
+    old_headers: HeaderOptions | None = None
+    new_headers: HeaderOptions | None = None
+
+    def own_headers(self, side: CompareSide) -> HeaderOptions | None:
+        """The headers of one side alone."""
+        return {"old": self.old_headers, "new": self.new_headers, "both": None}[side]
 
 
 def is_reference(text: str | Path) -> TypeGuard[str]:
@@ -58,6 +71,7 @@ class Operands:
         self._database = database
         self._selection = selection
         self._store: Store | None = None
+        self._used_headers = False
 
     @property
     def store(self) -> Store:
@@ -69,23 +83,35 @@ class Operands:
     def read(self, text: str | Path) -> Operand:
         """The operand called ``text``. Raises :class:`InputError` or :class:`SnapshotNotFound`."""
         if is_reference(text):
+            self._check_headers(text)
             release = self.release(text)
             return Operand(self.store.load(release), release)
         return Operand(self._captured(text))
 
     def pair(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
         """Both sides. If a stored side is ambiguous, the target of a file on the other side chooses the line."""
+        self._check_pair(old, new)
+        found = self._pair(old, new)
+        headers = self._selection.options.headers
+        if headers is not None and not headers.configured and not self._used_headers:
+            raise UsageError(
+                "--header: neither side is the file of a library",
+                "a JSON snapshot and a stored release have the headers that they were made with",
+            )
+        return found
+
+    def _pair(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
         if is_reference(old) and is_reference(new):
             releases = self.release(old), self.release(new)
             before, after = self.store.load_many(releases)
             return Operand(before, releases[0]), Operand(after, releases[1])
         if is_reference(old):
-            second = Operand(self._captured(new, beside=old))
+            second = Operand(self._captured(new, "new", beside=old))
             return self._beside(old, second), second
         if is_reference(new):
-            first = Operand(self._captured(old, beside=new))
+            first = Operand(self._captured(old, "old", beside=new))
             return first, self._beside(new, first)
-        return Operand(self._captured(old, 0, 2)), Operand(self._captured(new, 1, 2))
+        return Operand(self._captured(old, "old", (0, 2))), Operand(self._captured(new, "new", (1, 2)))
 
     def release(self, text: str, target: str | None = None) -> Release:
         """The stored release that ``text`` names."""
@@ -99,12 +125,39 @@ class Operands:
             release = self.release(text)
         return Operand(self.store.load(release), release)
 
-    def _captured(self, text: str | Path, number: int = 0, count: int = 1, *, beside: str = "") -> Snapshot:
-        """The snapshot of a file, one of ``count`` to read; ``beside`` is the reference on the other side."""
+    def _check_pair(self, old: str | Path, new: str | Path) -> None:
+        """Raise :class:`UsageError` for headers of a side that is stored, and for headers of no side."""
+        for side, text in (("old", old), ("new", new)):
+            own = self._selection.old_headers if side == "old" else self._selection.new_headers
+            if own is not None and not own.configured and is_reference(text):
+                raise _stored_with_its_own(text, f"--{side}-header")
+        if is_reference(old) and is_reference(new):
+            self._check_headers(old)
+
+    def _check_headers(self, text: str) -> None:
+        headers = self._selection.options.headers
+        if headers is not None and not headers.configured:
+            raise _stored_with_its_own(text, "--header")
+
+    def _captured(
+        self, text: str | Path, side: CompareSide = "both", part: tuple[int, int] = (0, 1), *, beside: str = ""
+    ) -> Snapshot:
+        """The snapshot of a file, a ``part`` of all to read; ``beside`` is the reference on the other side."""
         if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
-        options = one_of(self._selection.options, number, count)
-        return capture(Path(text), options=options, target=self._selection.target)
+        with InputFile(Path(text)) as file:
+            return captured(file, options=one_of(self._options(file, side), *part), target=self._selection.target)
+
+    def _options(self, file: InputFile, side: CompareSide) -> ExtractOptions:
+        """How to read a file. Headers of both sides are for the one that is a library, if the other is JSON."""
+        options, own = self._selection.options, self._selection.own_headers(side)
+        if own is not None:
+            self._used_headers = True
+            return msgspec.structs.replace(options, headers=own)
+        if side != "both" and options.headers is not None and is_json(file):
+            return msgspec.structs.replace(options, headers=None)
+        self._used_headers = True
+        return options
 
     def _meant(self, text: str, beside: str) -> str:
         """The hint for an operand that names nothing; it may be a version of the library on the other side."""
@@ -117,6 +170,13 @@ class Operands:
                 pass
         release = f"LIBRARY@{text}" if text[:1].isdigit() else f"{text}@latest"
         return f"name a file, a stored release ({release}) or six digits of a digest; see `abistore list`"
+
+
+def _stored_with_its_own(text: str | Path, option: str) -> UsageError:
+    return UsageError(
+        f"{option}: {text} is stored, with the headers that it was ingested with",
+        "leave the option out, or name the library's file",
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.errors import Incomparable
 from abistore.extract.capture import only
+from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions
@@ -16,7 +17,18 @@ from abistore.limits import limits_for
 from abistore.model.snapshot import Snapshot, Target
 from abistore.service.labels import check_label
 
-__all__ = ["Dump", "ExtractOptions", "InputFile", "capture", "captured", "check_target", "dump", "is_json", "one_of"]
+__all__ = [
+    "Dump",
+    "ExtractOptions",
+    "HeaderOptions",
+    "InputFile",
+    "capture",
+    "captured",
+    "check_target",
+    "dump",
+    "is_json",
+    "one_of",
+]
 
 
 PLAIN = ExtractOptions()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.headers import side_header_options
 from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import note
 from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report, tells_notes
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @fail_on_option
 @require_option
 @line_options
+@side_header_options
 @extract_options
 @store_command
 def compare_command(
@@ -57,10 +59,9 @@ def compare_command(
     from abistore.service.judging.evidence import requirement
     from abistore.service.judging.judging import compare
     from abistore.service.judging.kinship import strangers
-    from abistore.service.operands import Selection
 
     with progress(settings) as advance:
-        selection = Selection(target, profile, extracting.options(progress=advance))
+        selection = extracting.selection(target, profile, advance)
         required = requirement(require)
         report = compare(
             old, new, database=settings.database, selection=selection, fail_on=fail_on, require=required, by=by

@@ -127,7 +127,8 @@ def _protection(hardening: Hardening) -> Iterator[str]:
 
 
 def _evidence(evidence: Evidence) -> str:
-    counts = f"{evidence.described} of {counted(evidence.expected, 'export')} described" if evidence.expected else ""
+    what, done = ("header", "read") if evidence.facet == "source" else ("export", "described")
+    counts = f"{evidence.described} of {counted(evidence.expected, what)} {done}" if evidence.expected else ""
     said = (evidence.state, evidence.source and f"from {evidence.source}", counts, evidence.detail)
     hint = f"\nhint: {evidence.hint}" if evidence.hint else ""
     return "; ".join(part for part in said if part) + hint

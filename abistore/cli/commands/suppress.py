@@ -62,10 +62,9 @@ def suggest_command(
     from abistore.model.findings import Impact
     from abistore.service.judging.judging import compare
     from abistore.service.judging.suppressing import suggest
-    from abistore.service.operands import Selection
 
     with progress(settings) as advance:
-        selection = Selection(target, profile, extracting.options(progress=advance))
+        selection = extracting.selection(target, profile, advance)
         report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
     made = suggest(report, least=Impact[least.upper()])
     if is_file(output):

@@ -114,7 +114,7 @@ def _counted(given: GivenHeaders) -> str:
 def _evidence(given: GivenHeaders, parsed: ParsedHeaders) -> Evidence:
     """How much of the headers was read."""
     expected, aside = len(given.headers), parsed.set_aside
-    described = expected - len(aside)
+    described = expected - len(parsed.bad | set(aside))
     if not aside and not parsed.faults:
         return Evidence("source", "full", source="headers", described=described, expected=expected)
     if aside:

@@ -24,7 +24,7 @@ FULL: Final = evidence_rank(Evidence("layout", "full"))
 NOT_REQUESTED: Final = "not-requested"
 UNASKED: Final[dict[Facet, str]] = {
     "layout": "read it without --symbols-only",
-    "source": "leave source out: headers are not read yet",
+    "source": "give the installed headers with --header",
 }
 """How to get a facet that was not read."""
 
