@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from abistore.compare.consumers.consumers import Owner, ReleaseExports
 from abistore.compare.consumers.export_table import is_weak
+from abistore.compare.consumers.runtime_symbols import RUNTIMES, STANDARD, is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, outermost, template_of
 from abistore.model.mangling.symbols import CLASS_DATA, is_mangled, member_prefixes
 from abistore.model.names import Name
 from abistore.model.shapes import Foreign
-
-STANDARD = ("std", "__gnu_cxx", "__cxxabiv1", "__gnu_debug", "__gnu_parallel", "abi")
-"""Top-level namespaces of the language runtime."""
-
-RUNTIMES = frozenset({"libstdc++", "libc++", "libc++abi", "libsupc++", "libgcc_s"})
-"""Libraries for which the standard library's names are their own."""
 
 
 class Ownership:
@@ -26,6 +21,8 @@ class Ownership:
 
     def of(self, name: Name, *, gone: bool) -> Owner:
         """Whose the export ``name`` is; whether an instantiation is lost is asked only where it is ``gone``."""
+        if self.is_linked_in(name):
+            return "foreign"
         weak = is_weak(self._own.snapshot.variants("symbol", name))
         if not is_mangled(name.spelling) or not weak or self._is_keyed(name):
             return "own"
@@ -33,9 +30,17 @@ class Ownership:
             return "foreign"
         return "instantiation" if gone and self._is_lost_instantiation(name) else "inline"
 
+    def is_linked_in(self, name: Name) -> bool:
+        """Whether ``name`` is a symbol of a runtime that is linked into the library, and not the library itself."""
+        return is_runtime_symbol(name.spelling) and not self._is_runtime
+
+    @property
+    def _is_runtime(self) -> bool:
+        return any(each.snapshot.library in RUNTIMES for each in (self._own, self._other))
+
     def _is_foreign(self, name: Name) -> bool:
         both = self._own, self._other
-        if any(each.snapshot.library in RUNTIMES for each in both):
+        if self._is_runtime:
             return False
         demangled = demangle(name.spelling)
         if entity(demangled).startswith(("operator new", "operator delete")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
+from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, DescribedClass, PrivateType, TagName, UnusedEnum, Variant
 from abistore.compare.diff.told_by_headers import told_by_headers
@@ -49,6 +50,8 @@ class FacetDeclarations:
 
     def _changed(self, name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
         context = self._context
+        if is_runtime_symbol(name.spelling) and self._is_foreign(name):
+            return
         undescribed = self._facet == "layout" and (name in context.old.undescribed or name in context.new.undescribed)
         if undescribed or declared_only_by(context, self._facet, name):
             yield from _became_dynamic(context, name)
@@ -73,6 +76,13 @@ class FacetDeclarations:
         if declaration(name, _main(old)) == declaration(name, _main(new)):
             return False
         return self._context.old.consumers.out_of_reach(name)
+
+    def _is_foreign(self, name: Name) -> bool:
+        """Whether ``name`` is a symbol of a runtime that is linked in; the export table tells that it differs."""
+        context = self._context
+        return (
+            name.kind not in TYPES and context.old.consumers.owner(name, context.new.exporting, gone=False) == "foreign"
+        )
 
     def _one_sided(self, name: Name, old: Variants | None, new: Variants | None) -> Iterator[Delta[Any]]:
         """A function, variable, constant, template or using-declaration that only one side's headers have."""

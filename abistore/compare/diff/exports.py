@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from abistore.compare.consumers.consumers import Owner
+from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff import renamed_exports as patterns
 from abistore.compare.diff.parts import (
@@ -92,9 +93,12 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
 def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
     moves: dict[tuple[str, str], list[Delta[Any]]] = {}
     before, after = (side.snapshot.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
-    shared = [
-        (tables.old[each], tables.new[each]) for each in tables.differing if each in tables.old and each in tables.new
-    ]
+    both = [each for each in tables.differing if each in tables.old and each in tables.new]
+    foreign = {each for each in both if is_runtime_symbol(each) and tables.lost(each) == "foreign"}
+    shared = [(tables.old[each], tables.new[each]) for each in both if each not in foreign]
+    if foreign:
+        copies = ForeignExports(tuple(sorted(foreign)))
+        yield Changed(Subject(SELF, "foreign exports"), copies, copies)
     for name, other in shared:
         old, new = _symbols(before[name]), _symbols(after[other])
         if old == new:

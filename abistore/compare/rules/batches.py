@@ -157,6 +157,20 @@ def symbols_foreign_removed(symbols: Removed[ForeignExports], context: Context) 
     )
 
 
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="changed")
+def symbols_foreign_changed(symbols: Changed[ForeignExports], context: Context) -> Iterator[Note]:
+    """Symbols of the language runtime that is linked into the library changed.
+
+    The library was linked with a static runtime (``-static-libstdc++``) of another version. Programs have a runtime of
+    their own; where they bind to these symbols all the same, they get those of another version.
+
+    Fix: keep them out of the export table with a version script, or with ``-Wl,--exclude-libs,ALL``.
+    """
+    found = symbols.old.symbols
+    text = examples(found)
+    yield Note(f"symbols of the runtime that differ: {len(found)}", text, text, affected=exports_called(found, context))
+
+
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
 def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are exported now.
