@@ -76,6 +76,19 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - Symbols of the language runtime that are linked in are nobody's interface, strong ones and clones for transactions
   too: they are foreign where they come, go or change. `std::hash<geo::Point>` mentions another name, and is the
   library's own.
+- A private member function or private static data member is out of programs' reach, and what happens to it is a risk
+  (`symbols_inaccessible_removed`). It breaks where the library exports a copy of an inline function that has access to
+  it, which programs have compiled in too, and where it is virtual: derived classes have it in their vtables.
+- Only private members take a type: programs do not allocate it (`type_handle_size_changed`).
+- An export that stands in no version node but a private one, by the node's name, is for the other libraries of the
+  project (`symbol_private_version_changed`). Namespaces tell nothing: installed headers declare `detail` and
+  `internal`, and inline functions call them.
+- An instance of a public template with a private argument is private: nobody else can name it
+  (`symbols_internal_removed`).
+- Where most C functions do with the headers of an `include` folder, one that is known by its definition only and
+  needs a type of a header beside its source file is internal, and so is that header (`symbols_private_removed`).
+- Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
+  (`type_field_type_changed`).
 """
 
 

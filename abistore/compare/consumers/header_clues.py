@@ -38,8 +38,8 @@ class ShapeClues(msgspec.Struct, frozen=True):
     """One shape of a declaration.
 
     ``stands_for`` is what an alias embeds, ``holds`` the smart pointers in a record. A function takes some records by
-    address, hands out others, and may be a destructor of the class that it ``destroys``. ``arguments`` are those of a
-    standard template; ``first`` is the first of them.
+    address, hands out others, and may be a destructor of the class that it ``destroys``. ``arguments`` are the types
+    that an instance of a template has for arguments; ``first`` is the first of a standard template's.
     """
 
     mentions: Sequence[Reference]
@@ -156,12 +156,11 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
             return ShapeClues(mentions, stands_for=tuple(embedded(shape)))
         case Record():
             held = (field.type.name for field in shape.fields if isinstance(field.type, Named))
-            return ShapeClues(mentions, holds=tuple(each for each in held if each.spelling.startswith(SMART)))
+            smart = tuple(each for each in held if each.spelling.startswith(SMART))
+            return ShapeClues(mentions, holds=smart, arguments=_arguments(shape))
         case Foreign():
-            bare = (each.target if isinstance(each, Qualified) else each for each in shape.arguments)
             first = next((each.name for each in shape.arguments[:1] if isinstance(each, Named)), None)
-            arguments = tuple(each.name for each in bare if isinstance(each, Named))
-            return ShapeClues(mentions, foreign=True, first=first, arguments=arguments)
+            return ShapeClues(mentions, foreign=True, first=first, arguments=_arguments(shape))
         case Function():
             destroys = shape.method is not None and last_component(shape.display).startswith("~")
             return ShapeClues(
@@ -175,6 +174,12 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
             )
         case _:
             return ShapeClues(mentions)
+
+
+def _arguments(shape: Record | Foreign) -> tuple[Name, ...]:
+    """The named types among the arguments of a template's instance."""
+    bare = (each.target if isinstance(each, Qualified) else each for each in shape.arguments)
+    return tuple(each.name for each in bare if isinstance(each, Named))
 
 
 def _pointee(type: TypeRef, levels: int) -> Iterator[Name]:

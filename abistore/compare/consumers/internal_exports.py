@@ -8,9 +8,11 @@ from functools import cached_property
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.compare.reuse.carrying import take_on
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.qualified import entity, plain_template
 from abistore.model.files import is_own_header, is_source, may_be_private
-from abistore.model.mangling.symbols import LOCAL_CLASS_DATA
+from abistore.model.mangling.symbols import LOCAL_CLASS_DATA, MANGLED
 from abistore.model.names import Name
 
 UNNAMEABLE = ")::"
@@ -56,7 +58,7 @@ class InternalDeclarations:
         return self._with_instances({*self.concealed, *sourced, *unnameable})
 
     def _with_instances(self, classes: set[Name]) -> frozenset[Name]:
-        """``classes`` and the standard library's templates of them, which nobody else can have."""
+        """``classes`` and the instances of templates with one of them for an argument, which nobody else can have."""
         instances = [
             (name, argument)
             for name, parts in (self._clues.parts.items() if classes else ())
@@ -79,6 +81,8 @@ class InternalDeclarations:
         owners = self._owners(export)
         if all(map(self._may_be_concealed, owners)) and any(owners) and self.classes.issuperset(owners):
             return True
+        if not any(owners) and self._is_instance(export):
+            return True
         return self._surface.hides(export) and not (any(owners) and self.classes)
 
     def _owners(self, export: Name) -> Sequence[Name | None]:
@@ -90,7 +94,18 @@ class InternalDeclarations:
         """Whether the class may be one of :attr:`classes`. Its own file rules out most, without these."""
         if owner is None:
             return False
-        return may_be_private(self._files.get(owner, "")) or any(part.foreign for part in self._clues.parts[owner])
+        instance = any(part.foreign or part.arguments for part in self._clues.parts[owner])
+        return instance or may_be_private(self._files.get(owner, ""))
+
+    def _is_instance(self, export: Name) -> bool:
+        """Whether ``export`` is a function template's instance, no member, with one of :attr:`classes` for an argument.
+
+        ``Walker *make<Walker>()`` can only be called where ``Walker`` is known.
+        """
+        if not export.spelling.startswith(MANGLED) or "I" not in export.spelling or not self.classes:
+            return False
+        _, arguments = plain_template(entity(demangle(export.spelling))) or ("", [])
+        return any(Name(kind, each) in self.classes for each in arguments for kind in ("record", "enum"))
 
     def header(self, export: Name) -> str:
         """The header that is not public and declares ``export``, or its private version node; empty without either."""

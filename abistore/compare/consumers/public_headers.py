@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from abistore.compare.consumers.header_clues import HeaderClues
@@ -22,8 +22,9 @@ class PublicHeaders:
     or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
     nothing hands out. Behind a pointer a record needs no more than its name, unless an inline destructor deletes it.
     C functions that are known by their definition only may be public: they need every record that no public header
-    mentions. Everything that a header declares is as public as the header. Where one header beside the folder is
-    needed, the folder is not all that is installed, and tells of no other.
+    mentions. Where most of these do with the public headers, the few that do not are internal themselves. Everything
+    that a header declares is as public as the header. Where one header beside the folder is needed, the folder is not
+    all that is installed, and tells of no other.
     """
 
     def __init__(self, clues: HeaderClues) -> None:
@@ -44,7 +45,8 @@ class PublicHeaders:
         if not is_source(file):
             return file if may_be_private(file) and file in self.hidden else ""
         if not is_mangled(name.spelling):
-            return ""
+            beside = self._internal_functions.get(name, "")
+            return beside if beside in self.hidden else ""
         if any(may_be_private(each) and not is_source(each) for each in map(self.file, self._clues.mentioned(name))):
             needed = {self.file(other) for other, _ in self._needed(name, False)} & self.hidden
             if needed:
@@ -79,17 +81,15 @@ class PublicHeaders:
     @cached_property
     def _beside(self) -> tuple[frozenset[str], frozenset[str]]:
         """The headers beside ``include`` folders, and those of them that nothing public needs."""
-        roots = self._roots()
-        declared: dict[str, list[Name]] = {}
-        for name in self._clues.names if roots else ():
-            file = self.file(name)
-            if is_own_header(file) and any(is_beside(file, root) for root in roots):
-                declared.setdefault(file, []).append(name)
-        if not declared:
+        place = self._place
+        if not place:
             return frozenset(), frozenset()
+        declared: dict[str, list[Name]] = {}
+        for name, file in place.items():
+            declared.setdefault(file, []).append(name)
         hidden = set(declared)
-        place = {name: file for file, names in declared.items() for name in names}
-        pending = [(name, False) for name in self._clues.names if self._is_public(name, place)]
+        public = (name for name in self._clues.names if self._is_public(name, place))
+        pending = [(name, False) for name in public if name not in self._internal_functions]
         seen = set(pending)
         while pending and hidden:
             for each in self._needed(*pending.pop()):
@@ -104,6 +104,35 @@ class PublicHeaders:
                     pending += come
                     seen |= come
         return frozenset(declared), frozenset(hidden)
+
+    @cached_property
+    def _place(self) -> Mapping[Name, str]:
+        """What headers beside ``include`` folders declare, each with its header."""
+        roots = self._roots()
+        files = ((name, self.file(name)) for name in (self._clues.names if roots else ()))
+        return {
+            name: file for name, file in files if is_own_header(file) and any(is_beside(file, each) for each in roots)
+        }
+
+    @cached_property
+    def _internal_functions(self) -> Mapping[Name, str]:
+        """The C functions that need a header beside their sources, each with one, where most need none.
+
+        All are known by their definition only. ``int compare(struct node, struct node)`` is declared beside ``node``,
+        and not in the header of ``parser *parser_new(void)``. A header in a folder without sources may be installed.
+        """
+        public, needing, sources = 0, dict[Name, str](), set[str]()
+        for name in self._clues.names:
+            file = self.file(name)
+            if name.kind == "function" and not is_mangled(name.spelling) and is_source(file):
+                sources.add(_folder(file))
+                headers = [self._place[each] for each, _ in self._needed(name, False) if each in self._place]
+                if headers:
+                    needing[name] = min(headers)
+                elif any(include_root(self.file(each)) is not None for each in self._clues.mentioned(name)):
+                    public += 1
+        beside = {name: header for name, header in needing.items() if _folder(header) in sources}
+        return beside if public > len(needing) else {}
 
     def _roots(self) -> frozenset[str]:
         """The folders around ``include`` folders with a header that declares an export, or a type that C functions use.
@@ -120,7 +149,7 @@ class PublicHeaders:
                         found.add(root)
         return frozenset(found)
 
-    def _is_public(self, name: Name, place: dict[Name, str]) -> bool:
+    def _is_public(self, name: Name, place: Mapping[Name, str]) -> bool:
         """Whether consumers may use ``name`` itself: exports and types of public headers, C functions from anywhere."""
         if name in place:
             return False
@@ -180,3 +209,7 @@ class PublicHeaders:
         """The records that C functions hand out: they return a pointer to one, or fill one in."""
         plain = (name for name in self._clues.names if name.kind == "function" and not is_mangled(name.spelling))
         return frozenset(each for name in plain for part in self._clues.parts[name] for each in part.hands_out)
+
+
+def _folder(file: str) -> str:
+    return file.rpartition("/")[0]
