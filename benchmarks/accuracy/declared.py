@@ -73,11 +73,10 @@ def _defined(library: str, version: str) -> frozenset[str]:
 def _text(library: str, version: str) -> str:
     """The library's own lines of its headers, preprocessed."""
     recipe, root = ALL[library], _root(library, version)
-    settings = _settings()[library]
-    headers = sorted({path for pattern in settings["headers"] for path in root.glob(pattern)})
-    text = "".join(f'#include "{path}"\n' for path in headers)
+    _settings()[library]
+    text = "".join(f'#include "{path}"\n' for path in installed(library, version))
     language = "c++" if recipe.compiler.endswith("++") else "c"
-    command = [recipe.compiler, "-E", "-x", language, "-", *(f"-D{each}" for each in settings.get("macros", ()))]
+    command = [recipe.compiler, "-E", "-x", language, "-", *(f"-D{each}" for each in macros(library))]
     done = subprocess.run([*command, *included(library, version)], input=text, text=True, capture_output=True, cwd=root)
     if done.returncode:
         raise RuntimeError(f"{library} {version}: {done.stderr.splitlines()[:3]}")
@@ -91,6 +90,17 @@ def included(library: str, version: str) -> list[str]:
     folders = {str(path.parent) for pattern in settings["headers"] for path in root.glob(pattern)}
     searched = [*(str(root / each) for each in settings.get("include", ())), *sorted(folders)]
     return [*settings.get("options", ()), *(f"-I{each}" for each in searched)]
+
+
+def installed(library: str, version: str) -> list[Path]:
+    """The headers that a release installs."""
+    root = _root(library, version)
+    return sorted({path for pattern in _settings()[library]["headers"] for path in root.glob(pattern)})
+
+
+def macros(library: str) -> list[str]:
+    """The macros that open all of what the headers declare."""
+    return list(_settings()[library].get("macros", ()))
 
 
 def _root(library: str, version: str) -> Path:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from clang import cindex
-from msgspec.structs import replace
 
 from abistore.extract.capture import read
 from abistore.extract.headers.walk.declared import Walked, declarations
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, AnyShape, Declared, Foreign, Named, Opaque, Record, TypeRef
-from abistore.model.snapshot import Snapshot, Variants
-from abistore.model.structure import with_types
+from abistore.model.snapshot import Snapshot
+from benchmarks.agreement import Difference, differences
 from tests.build import build_library
 
 HEADER = "api.h"
@@ -37,14 +35,6 @@ I386 = Platform("i686-linux-gnu", "i686-linux-gnu-gcc", "i686-linux-gnu-g++")
 ARM = Platform("arm-linux-gnueabihf", "arm-linux-gnueabihf-gcc", "", ("-nostdlib",))
 
 
-class Difference(NamedTuple):
-    """One name that the readers describe differently."""
-
-    name: Name
-    layout: Variants
-    source: Variants
-
-
 def walked(header: str, folder: Path, arguments: Sequence[str], name: str = HEADER) -> Walked:
     """What a header with this text declares."""
     path = folder / name
@@ -54,56 +44,6 @@ def walked(header: str, folder: Path, arguments: Sequence[str], name: str = HEAD
     errors = [each for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
     assert not errors, errors
     return declarations(unit, lambda file: name if Path(file) == path else None)
-
-
-def differences(layout: Mapping[Name, Variants], source: Mapping[Name, Variants]) -> Iterator[Difference]:
-    """The names that both readers describe, differently."""
-    templates = {name for name, shapes in source.items() if any(map(_is_template, shapes))}
-    for name in sorted((layout.keys() & source.keys()) - templates):
-        seen = tuple(each for each in source[name] if not isinstance(each, Declared))
-        if seen and not _agree(layout[name], seen) and not _agree(_plain(layout, name), _plain(source, name)):
-            yield Difference(name, layout[name], seen)
-
-
-def _is_template(shape: AnyShape) -> bool:
-    """Whether this tells of a template, which debug information knows by its instances only."""
-    return isinstance(shape, Declared) and "template" in shape.traits
-
-
-def _plain(entries: Mapping[Name, Variants], name: Name) -> Variants:
-    """The shapes of a name without aliases: GCC writes the uses of an alias template as it likes."""
-
-    def of(type: TypeRef) -> TypeRef:
-        if isinstance(type, Named) and type.name.kind == "alias":
-            shapes = [each for each in entries.get(type.name, ()) if isinstance(each, Alias)]
-            return of(shapes[0].target) if shapes else type
-        return with_types(type, of)
-
-    shapes = [with_types(each, of) for each in entries[name] if not isinstance(each, Declared)]
-    return tuple(shapes)
-
-
-def _agree(layout: Variants, source: Variants) -> bool:
-    if layout == source or any(isinstance(each, Opaque) for each in (*layout, *source)):
-        return True
-    return len(layout) == len(source) and all(map(_same, layout, source))
-
-
-def _same(layout: AnyShape, source: AnyShape) -> bool:
-    """Whether the shapes are equal, but for what GCC does not record or records beyond what is asked for."""
-    match layout, source:
-        case Record(), Record():
-            fields = [replace(each, mutable=False) for each in source.fields]
-            virtuals = [replace(each, pure=False) for each in source.virtuals]
-            source = replace(source, fields=tuple(fields), virtuals=tuple(virtuals))
-            fields = [replace(each, mutable=False) for each in layout.fields]
-            virtuals = [replace(each, pure=False) for each in layout.virtuals]
-            layout = replace(layout, fields=tuple(fields), virtuals=tuple(virtuals))
-            if source.alignment is None:  # that of a member's type is the record's, to GCC
-                layout = replace(layout, alignment=None)
-        case Foreign(arguments=()), Foreign():
-            source = replace(source, arguments=())
-    return layout == source
 
 
 class BothReaders(NamedTuple):

@@ -33,10 +33,11 @@ DUMMY: Final = re.compile(r"_*(?:dummy|unused|not_?used|placeholder|opaque|incom
 class Descriptions:
     """Makes :class:`Declared` of cursors."""
 
-    def __init__(self, lib: LibClang, text: SourceText, bodies: InlineBodies) -> None:
+    def __init__(self, lib: LibClang, text: SourceText, bodies: InlineBodies, *, cpp: bool) -> None:
         self._lib = lib
         self.text = text
         self._bodies = bodies
+        self._cpp = cpp
         self._constants = Constants(lib, text)
         self.attributes = Attributes(lib)
 
@@ -120,7 +121,7 @@ class Descriptions:
                 found.add("abstract")
             if any(each.kind == kinds.FINAL_ATTRIBUTE for each in facts.members):
                 found.add("final")
-            if facts.is_standard_layout:
+            if self._cpp and facts.is_standard_layout:
                 found.add("standard_layout")
         if shape is not None and is_dummy(shape):
             found.add("dummy")
