@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Literal, cast
 
-from abistore.confinement import exists, roots, status
+from abistore.confinement import status
 from abistore.errors import PathDenied
-from abistore.interface import Ruling, policies, ruling
+from abistore.interface import HeaderOptions, Ruling, policies, ruling
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.settings import Settings
 
@@ -59,23 +61,46 @@ def _megabytes(size: int) -> str:
     return text.removesuffix(".0")
 
 
-def check_language(language: str) -> None:
-    """Raises :class:`Refusal` for a language that is not read."""
-    if language not in LANGUAGES:
+def headers_of(
+    settings: Settings, given: Sequence[str] | None, folders: Sequence[str] | None, language: str | None, argument: str
+) -> HeaderOptions | None:
+    """The public headers that an argument names, files or folders; ``None`` for none. Raises :class:`Refusal`."""
+    if language is not None and language not in LANGUAGES:
         raise Refusal("INVALID_ARGUMENT", f"Unknown language: {language!r}. Valid languages: {', '.join(LANGUAGES)}")
+    include_dirs = tuple(_folder(each, f"include_dirs[{number}]") for number, each in enumerate(folders or ()))
+    headers = tuple(_header(settings, each, f"{argument}[{number}]") for number, each in enumerate(given or ()))
+    if not headers:
+        return None
+    return HeaderOptions(headers, include_dirs=include_dirs, language=cast(Literal["c", "c++"] | None, language))
 
 
-def check_headers(settings: Settings, headers: Sequence[str], argument: str) -> None:
-    """Headers are looked at as any other file, though nothing reads them yet. Raises :class:`Refusal`."""
-    for number, header in enumerate(headers):
-        file(settings, header, f"{argument}[{number}]")
+def check_include_dirs(folders: Sequence[str] | None, *headers: Sequence[str] | None) -> None:
+    """Raises :class:`Refusal` for folders that no headers are given for."""
+    if folders and not any(headers):
+        raise Refusal("INVALID_ARGUMENT", "include_dirs are for headers, and none are given", "name them as headers")
 
 
-def check_folders(folders: Sequence[str], argument: str) -> None:
-    """Nothing looks into folders yet; where only some may be read, they are below those. Raises :class:`Refusal`."""
-    for number, folder in enumerate(folders):
-        if roots() is not None and not exists(Path(folder)):
-            raise _denied(f"{argument}[{number}]")
+def _header(settings: Settings, text: str, argument: str) -> Path:
+    """A header, or a folder of headers."""
+    path = Path(text)
+    is_folder = False
+    with suppress(OSError, ValueError, PathDenied):  # what is wrong is said of the file
+        is_folder = path.is_absolute() and stat.S_ISDIR(status(path).st_mode)
+    return path if is_folder else file(settings, text, argument)
+
+
+def _folder(text: str, argument: str) -> Path:
+    path = Path(text)
+    if not path.is_absolute():
+        raise Refusal("INVALID_ARGUMENT", f"{argument} is a relative path", "give an absolute path")
+    try:
+        if stat.S_ISDIR(status(path).st_mode):
+            return path
+    except PathDenied:
+        raise _denied(argument) from None
+    except (OSError, ValueError):
+        raise Refusal("NOT_FOUND", f"Folder not found for {argument}", "give the folder of the headers") from None
+    raise Refusal("INVALID_ARGUMENT", f"{argument} is not a folder", "give the folder of the headers")
 
 
 def _denied(argument: str) -> Refusal:

@@ -95,7 +95,7 @@ class Operands:
         headers = self._selection.options.headers
         if headers is not None and not headers.configured and not self._used_headers:
             raise UsageError(
-                "--header: neither side is the file of a library",
+                "headers are given, and neither side is the file of a library",
                 "a JSON snapshot and a stored release have the headers that they were made with",
             )
         return found
@@ -130,14 +130,14 @@ class Operands:
         for side, text in (("old", old), ("new", new)):
             own = self._selection.old_headers if side == "old" else self._selection.new_headers
             if own is not None and not own.configured and is_reference(text):
-                raise _stored_with_its_own(text, f"--{side}-header")
+                raise _stored_with_its_own(text)
         if is_reference(old) and is_reference(new):
             self._check_headers(old)
 
     def _check_headers(self, text: str) -> None:
         headers = self._selection.options.headers
         if headers is not None and not headers.configured:
-            raise _stored_with_its_own(text, "--header")
+            raise _stored_with_its_own(text)
 
     def _captured(
         self, text: str | Path, side: CompareSide = "both", part: tuple[int, int] = (0, 1), *, beside: str = ""
@@ -172,10 +172,10 @@ class Operands:
         return f"name a file, a stored release ({release}) or six digits of a digest; see `abistore list`"
 
 
-def _stored_with_its_own(text: str | Path, option: str) -> UsageError:
+def _stored_with_its_own(text: str | Path) -> UsageError:
     return UsageError(
-        f"{option}: {text} is stored, with the headers that it was ingested with",
-        "leave the option out, or name the library's file",
+        f"headers are given for {text}, which is stored with the headers that it was ingested with",
+        "leave them out, or name the library's file",
     )
 
 

@@ -107,9 +107,15 @@ def test_a_failed_ingest_leaves_the_store_as_it_was(abistore: Call, old: Path, i
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("compare", "libcase@1.0", "NEW", "--old-header", "INC"), "--old-header: libcase@1.0 is stored"),
-        (("compare", "libcase@1.0", "libcase@1.0", "--header", "INC"), "--header: libcase@1.0 is stored"),
-        (("show", "libcase@1.0", "--header", "INC"), "--header: libcase@1.0 is stored"),
+        (
+            ("compare", "libcase@1.0", "NEW", "--old-header", "INC"),
+            "headers are given for libcase@1.0, which is stored",
+        ),
+        (
+            ("compare", "libcase@1.0", "libcase@1.0", "--header", "INC"),
+            "headers are given for libcase@1.0, which is stored",
+        ),
+        (("show", "libcase@1.0", "--header", "INC"), "headers are given for libcase@1.0, which is stored"),
         (("compare", "JSON", "JSON", "--header", "INC"), "neither side is the file of a library"),
         (("compare", "JSON", "NEW", "--old-header", "INC"), "is a JSON snapshot"),
         (("dump", "JSON", "--header", "INC"), "is a JSON snapshot"),

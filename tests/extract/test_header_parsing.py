@@ -213,7 +213,7 @@ def test_what_the_caller_defines_and_passes_on_is_heard(tmp_path: Path) -> None:
     written(tmp_path, {"a.h": "#ifdef WITH_X\nint (((;\n#endif\n#ifdef Y\nint )))\n#endif\nint f(void);"})
     assert said(parsed(tmp_path)) == []
     for options in ({"defines": ("WITH_X=1",)}, {"clang_args": ("-DY",)}):
-        with pytest.raises(HeaderError, match=r"none of the 1 headers|a\.h:"):
+        with pytest.raises(HeaderError, match=r"the header does not parse: a\.h:"):
             parsed(tmp_path, **options)
 
 

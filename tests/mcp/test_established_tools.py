@@ -121,15 +121,69 @@ def test_a_policy_and_suppressions_move_the_verdict(modern: Agent, tmp_path: Pat
     assert {change["impact"] for change in judged["changes"]} == {"risk", "compatible"}
 
 
-def test_headers_are_accepted_and_said_to_be_unread(modern: Agent, tmp_path: Path) -> None:
-    header = tmp_path / "geo.h"
-    header.write_text("int norm(const struct point *p);\n")
-    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@1.1"}
-    for name in ("headers", "old_headers", "new_headers", "include_dirs"):
-        answer = modern("abi_compare", **sides, **{name: [str(header)]})
-        assert "were not read" in answer["warnings"][0], name
-        assert answer["not_checked"][0]["reason"] == "headers-not-read"
-    assert "not_checked" not in modern("abi_compare", **sides)
+HEADER = "struct point;\nint norm(const struct point *p);\n"
+
+
+@pytest.fixture
+def include(tmp_path: Path) -> Path:
+    """A folder with a header of the library, and one that it includes."""
+    for name, text in (("api/geo.h", f"#include <part.h>\n{HEADER}"), ("more/part.h", "typedef int part;\n")):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def source(side: dict[str, Any]) -> str:
+    """What a side says of its headers."""
+    return next((each for each in side["evidence"] if each.startswith("source")), "")
+
+
+def test_headers_are_read_for_the_sides_that_they_are_named_for(
+    modern: Agent, libraries: dict[str, Path], include: Path
+) -> None:
+    sides = {"old_input": str(libraries["1.0"]), "new_input": str(libraries["2.0"])}
+    folders = {"include_dirs": [str(include / "more")], "language": "c"}
+    header = [str(include / "api" / "geo.h")]
+    for arguments, old, new in (
+        ({}, "", ""),
+        ({"headers": header}, "full", "full"),
+        ({"headers": [str(include / "api")]}, "full", "full"),
+        ({"old_headers": header}, "full", ""),
+        ({"new_headers": header}, "", "full"),
+        ({"old_headers": header, "new_headers": header}, "full", "full"),
+    ):
+        answer = modern("abi_compare", **sides, **arguments, **(folders if arguments else {}))
+        assert [source(answer[side]).split(" ")[1:2] for side in ("old", "new")] == [
+            [state] if state else [] for state in (old, new)
+        ], arguments
+    stored = {"old_input": "libgeo@1.0", "new_input": str(libraries["2.0"])}
+    assert "full" in source(modern("abi_compare", **stored, headers=header, **folders)["new"])
+    dumped = modern("abi_dump", library_path=str(libraries["1.0"]), headers=header, **folders)
+    assert "source full (from headers)" in dumped["summary"]["evidence"]
+
+
+def test_what_is_wrong_with_headers_is_told(modern: Agent, libraries: dict[str, Path], include: Path) -> None:
+    library = {"library_path": str(libraries["1.0"])}
+    error = modern.refused("abi_dump", **library, headers=[str(include / "api")])
+    assert (error["code"], str(include) in error["error"]) == ("EXTRACTION_FAILED", False)
+    assert "part.h" in error["error"]
+    error = modern.refused("abi_dump", **library, include_dirs=[str(include)])
+    assert (error["code"], error["error"]) == ("INVALID_ARGUMENT", "include_dirs are for headers, and none are given")
+    stored = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}
+    error = modern.refused("abi_compare", **stored, headers=[str(include / "api")])
+    assert (error["code"], "is stored" in error["error"]) == ("INVALID_ARGUMENT", True)
+
+
+def test_headers_are_recorded_with_a_release_and_count_in_its_digest(
+    modern: Agent, libraries: dict[str, Path], include: Path
+) -> None:
+    library = {"library_path": str(libraries["1.0"])}
+    headers = {"headers": [str(include / "api")], "include_dirs": [str(include / "more")]}
+    plain, first = modern("abi_dump", **library), modern("abi_dump", **library, **headers, inline=True)
+    assert first["snapshot"]["provenance"]["headers"]["files"] == ["geo.h"]
+    (include / "api" / "geo.h").write_text(f"{HEADER}int more(void);\n")
+    second = modern("abi_dump", **library, **headers)
+    assert len({plain["digest"], first["digest"], second["digest"]}) == 3
 
 
 def test_platforms_that_no_verdict_is_about_are_not_comparable(modern: Agent, libraries: dict[str, Path]) -> None:
@@ -206,10 +260,11 @@ def test_a_dump_is_told_in_numbers_and_whole_on_request(agent: Agent, libraries:
 
 def test_a_dump_without_debug_information_says_what_is_missing(modern: Agent) -> None:
     bare = build_library(OLD, flags=("-O1",), soname="libgeo.so.1", name="libgeo.so")
-    answer = modern("abi_dump", library_path=str(bare), headers=["/etc/hostname"])
+    answer = modern("abi_dump", library_path=str(bare))
     assert "layout missing: no-debug-info" in answer["summary"]["evidence"]
     assert any(warning.startswith("layout could not be seen") for warning in answer["warnings"])
-    assert answer["not_checked"][0]["facet"] == "source"
+    said = modern.refused("abi_dump", library_path=str(bare), headers=["/etc/hostname"])["error"]
+    assert said == "the header does not parse: hostname cannot be parsed"
 
 
 def test_the_kinds_are_counted_first_and_listed_by_filter(agent: Agent) -> None:

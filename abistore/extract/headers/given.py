@@ -11,13 +11,15 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.confinement import open_file, status
+from abistore.confinement import is_file, open_file, status
 from abistore.errors import HeaderError, LimitExceeded, PathDenied
 from abistore.extract.headers.options import HeaderOptions
 from abistore.model.words.counting import counted
 
 SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".hp", ".cuh")
 """Suffixes of files that are included by themselves. ``.inc``, ``.ipp``, ``.tcc`` and the like are parts of others."""
+
+PARTS = (".inc", ".ipp", ".tcc", ".inl", ".tpp", ".txx", ".ixx", ".def", ".impl")
 
 MOST_HEADERS, MOST_BYTES = 20_000, 64 << 20
 _HEAD = 1 << 14
@@ -136,6 +138,11 @@ def _walked(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[str
             yield from _walked(path, top, seen)
         elif stat.S_ISREG(mode) and _is_header(path):
             yield path.relative_to(top).as_posix()
+
+
+def is_text_of_headers(path: Path) -> bool:
+    """Whether a file is a header or a part of one, so that messages may quote it: no secret that somebody includes."""
+    return path.suffix in PARTS or (is_file(path) and _is_header(path))
 
 
 def _is_header(path: Path) -> bool:

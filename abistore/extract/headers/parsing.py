@@ -12,7 +12,7 @@ import msgspec
 from abistore.confinement import roots, status
 from abistore.errors import HeaderError, PathDenied
 from abistore.extract.headers import clang
-from abistore.extract.headers.given import GivenHeader, GivenHeaders
+from abistore.extract.headers.given import GivenHeader, GivenHeaders, is_text_of_headers
 from abistore.extract.headers.language import Reading
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 
@@ -77,6 +77,7 @@ class HeaderParser:
         self._invocation = invocation
         self._canonical = lru_cache(None)(os.path.realpath)
         self.public = lru_cache(None)(self._name)
+        self._is_quotable = lru_cache(None)(is_text_of_headers)
 
     def _name(self, path: str) -> str | None:
         """What a file that libclang names is called, where it is one of those given."""
@@ -146,22 +147,22 @@ class HeaderParser:
             header = next(
                 (names[path] for each in _chain(error.file, by) if (path := self._canonical(each)) in names), ""
             )
-            message = error.message if quoted else f"is included by {header or 'a header'} and cannot be parsed"
-            place = f"{shown}:{error.line}: " if quoted else f"{shown} "
-            yield HeaderFault(header, self.public(error.file) is not None, place + message)
+            by_whom = f"is included by {header} and " if header not in ("", shown) else ""
+            said = f"{shown}:{error.line}: {error.message}" if quoted else f"{shown} {by_whom}cannot be parsed"
+            yield HeaderFault(header, self.public(error.file) is not None, said)
 
     def _shown(self, file: str) -> tuple[str, bool]:
         """A file as messages name it, and whether its text may be quoted: no text of files that are no headers."""
         if not file:
             return "the command line", True
-        if name := self.public(file):
-            return name, True
         path = Path(self._canonical(file))
+        if name := self.public(file):
+            return name, self._is_quotable(path)
         options = self._invocation.options
         own = [folder.path for folder in self._given.folders]
         for folder in (*own, *(each.resolve() for each in options.include_dirs), *self._invocation.system_folders):
             if path.is_relative_to(folder):
-                return path.relative_to(folder).as_posix(), True
+                return path.relative_to(folder).as_posix(), self._is_quotable(path)
         return path.name, False
 
     def _check_confined(self, files: Iterable[clang.IncludedFile]) -> None:
@@ -190,7 +191,10 @@ def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> He
     """The error where no header parses: the first three causes, and how to mend them."""
     first = [faults[0] for faults in aside.values()][:3]
     said = "; ".join(fault.said for fault in first)
-    return HeaderError(f"none of the {count} headers parses: {said}", hint_of(first))
+    return HeaderError(
+        f"{'the header does not parse' if count == 1 else f'none of the {count} headers parses'}: {said}",
+        hint_of(first),
+    )
 
 
 def hint_of(faults: Iterable[HeaderFault]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from abistore.interface import Evidence, Report, Side, Summary
@@ -65,9 +63,8 @@ def extent(evidence: Evidence) -> str:
     return f"{evidence.facet} {evidence.state}{part}{source}{reason}"
 
 
-def gaps(report: Report, headers: Iterable[str] = ()) -> tuple[Gap, ...]:
-    """What was not checked, of which the first few are told; headers that were named and not read among it."""
-    given = [UNREAD] if tuple(headers) else []
+def gaps(report: Report) -> tuple[Gap, ...]:
+    """What was not checked, of which the first few are told."""
     found = [
         Gap(
             facet=item.facet,
@@ -79,24 +76,12 @@ def gaps(report: Report, headers: Iterable[str] = ()) -> tuple[Gap, ...]:
         )
         for item in report.not_checked
     ]
-    return tuple((*given, *found)[:MOST_GAPS])
+    return tuple(found[:MOST_GAPS])
 
 
 def advice(report: Report) -> tuple[str, ...]:
     """What to do about all findings together: ``soname_bump_recommended: breaking changes under ...``."""
     return tuple(f"{one.kind}: {brief(one.description)}" for one in report.advice)
-
-
-UNREAD = Gap(
-    facet="source",
-    side="both",
-    reason="headers-not-read",
-    detail="headers are not read: macros, inline functions, default arguments and access were not checked",
-)
-HEADERS_UNREAD = (
-    "headers and include_dirs were not read: this abistore judges by symbols and debug information; "
-    "what only headers tell was not checked"
-)
 
 
 def next_calls(report: Report, comparison_id: str, *, listed: bool) -> tuple[str, ...]:

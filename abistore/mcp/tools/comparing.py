@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ import msgspec
 
 from abistore.interface import (
     ExtractOptions,
+    HeaderOptions,
     Incomparable,
     OpenStore,
     Report,
@@ -24,7 +25,6 @@ from abistore.interface import show_only as showing
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, change_item
 from abistore.mcp.answers.compared import (
-    HEADERS_UNREAD,
     ComparedSide,
     Gap,
     advice,
@@ -36,17 +36,18 @@ from abistore.mcp.answers.compared import (
 from abistore.mcp.answers.written import address, check_format, written
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
-from abistore.mcp.operands import check_folders, check_headers, check_language, operand, ruling_of
+from abistore.mcp.operands import check_include_dirs, headers_of, operand, ruling_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import (
     Cursor,
     DetailLevel,
+    Folders,
+    Headers,
     Language,
     Limit,
     Line,
     Operand,
-    Paths,
     Policy,
     PolicyFile,
     SuppressionFile,
@@ -88,12 +89,12 @@ def abi_compare(
     *,
     old_input: Operand,
     new_input: Operand,
-    headers: Paths = None,
-    old_headers: Paths = None,
-    new_headers: Paths = None,
-    include_dirs: Paths = None,
+    headers: Headers = None,
+    old_headers: Headers = None,
+    new_headers: Headers = None,
+    include_dirs: Folders = None,
     line: Line = None,
-    language: Language = "c++",
+    language: Language = None,
     policy: Policy = "strict_abi",
     policy_file: PolicyFile = None,
     suppression_file: SuppressionFile = None,
@@ -123,15 +124,15 @@ def abi_compare(
     """
     check_format(output_format)
     shown = _filter(show_only)
-    check_language(language)
     sides = [operand(call.settings, text, name) for text, name in ((old_input, "old_input"), (new_input, "new_input"))]
-    unread = _unread(call, include_dirs, headers=headers, old_headers=old_headers, new_headers=new_headers)
+    given = {"headers": headers, "old_headers": old_headers, "new_headers": new_headers}
+    named = _named(call, given, include_dirs, language)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
     try:
-        report = _compared(call, sides, line, by)
+        report = _compared(call, sides, (line, named), by)
     except Incomparable as error:
         return _incomparable(error)
-    answer = _answer(call, report, unread)
+    answer = _answer(call, report)
     if stat:
         return msgspec.structs.replace(answer, old=None, new=None)
     level = "normal" if show_impact and detail_level == "summary" else detail_level
@@ -159,18 +160,23 @@ def _filter(tokens: str | Sequence[str] | None) -> Any:
     return showing(",".join("library" if word.strip() == "elf" else word for word in words))
 
 
-def _unread(call: Call, folders: Sequence[str] | None, **given: Sequence[str] | None) -> list[str]:
-    """The headers that were named, each of which is a file, or the folders with them."""
-    check_folders(folders or (), "include_dirs")
-    for name, headers in given.items():
-        check_headers(call.settings, headers or (), name)
-    return [header for headers in given.values() for header in headers or ()] or list(folders or ())
+def _named(
+    call: Call, given: Mapping[str, list[str] | None], folders: list[str] | None, language: str | None
+) -> dict[str, HeaderOptions | None]:
+    """The headers of both sides and of each, by their arguments. Raises :class:`Refusal`."""
+    named = {name: headers_of(call.settings, each, folders, language, name) for name, each in given.items()}
+    check_include_dirs(folders, *given.values())
+    return named
 
 
-def _compared(call: Call, sides: list[str | Path], line: str | None, by: Ruling | None) -> Report:
+def _compared(
+    call: Call, sides: list[str | Path], said: tuple[str | None, dict[str, HeaderOptions | None]], by: Ruling | None
+) -> Report:
+    """The report about both sides; ``said`` is their line, and the headers by their arguments."""
+    line, named = said
     target, _, profile = (line or "").partition("/")
-    options = ExtractOptions(max_bytes=call.settings.max_file_size, progress=call.progress)
-    selection = Selection(target or None, profile or None, options)
+    options = ExtractOptions(max_bytes=call.settings.max_file_size, progress=call.progress, headers=named["headers"])
+    selection = Selection(target or None, profile or None, options, named["old_headers"], named["new_headers"])
     if all(isinstance(each, Path) for each in sides):
         return compare(*sides, selection=selection, by=by)
     with call.store() as store:
@@ -200,7 +206,7 @@ def _incomparable(error: Incomparable) -> ComparisonAnswer:
     )
 
 
-def _answer(call: Call, report: Report, unread: Sequence[str]) -> ComparisonAnswer:
+def _answer(call: Call, report: Report) -> ComparisonAnswer:
     """The verdict, without changes."""
     comparison_id = keep(call, report)
     return ComparisonAnswer(
@@ -216,11 +222,11 @@ def _answer(call: Call, report: Report, unread: Sequence[str]) -> ComparisonAnsw
         returned=0,
         total=len(report.changes),
         advice=advice(report),
-        not_checked=gaps(report, unread),
+        not_checked=gaps(report),
         old=side(report.old),
         new=side(report.new),
         policy=report.policy,
-        warnings=((HEADERS_UNREAD,) if unread else ()) + tuple(map(brief, report.notes)),
+        warnings=tuple(map(brief, report.notes)),
         next=next_calls(report, comparison_id, listed=False),
     )
 

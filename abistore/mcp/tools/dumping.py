@@ -10,13 +10,13 @@ import msgspec
 
 from abistore.interface import Dump, ExtractOptions, dump
 from abistore.mcp.answers.answer import Answer, asking, brief
-from abistore.mcp.answers.compared import HEADERS_UNREAD, UNREAD, Gap, extent
+from abistore.mcp.answers.compared import Gap, extent
 from abistore.mcp.answers.units import units
 from abistore.mcp.answers.written import MOST_UNITS
 from abistore.mcp.call import Call
-from abistore.mcp.operands import check_folders, check_headers, check_language, file
+from abistore.mcp.operands import check_include_dirs, file, headers_of
 from abistore.mcp.tools.declaration import tool
-from abistore.mcp.tools.parameters import Language, Paths, described
+from abistore.mcp.tools.parameters import Folders, Headers, Language, described
 from abistore.model.digest import snapshot_digest
 from abistore.model.words.counting import counted
 
@@ -57,10 +57,10 @@ def abi_dump(
     call: Call,
     *,
     library_path: Annotated[str, described("Absolute path of a shared library or JSON snapshot")],
-    headers: Paths = None,
-    include_dirs: Paths = None,
+    headers: Headers = None,
+    include_dirs: Folders = None,
     version: Annotated[str, described("Label as a string")] = "unknown",
-    language: Language = "c++",
+    language: Language = None,
     inline: Annotated[bool, described("Send the snapshot, if short")] = False,
 ) -> DumpAnswer:
     """Read one library and tell what its ABI has: functions, variables, types, and how much could be seen.
@@ -71,11 +71,10 @@ def abi_dump(
 
 
 class ReadLibrary(NamedTuple):
-    """A library that was read; ``unread`` where headers were named, which were not."""
+    """A library that was read."""
 
     made: Dump
     path: Path
-    unread: bool
 
 
 def read_library(
@@ -83,28 +82,29 @@ def read_library(
     library_path: str,
     headers: list[str] | None,
     include_dirs: list[str] | None,
-    said: tuple[str, str],
+    said: tuple[str, str | None],
 ) -> ReadLibrary:
     """The snapshot of a library; ``said`` are its version and language. Raises :class:`Refusal`."""
     version, language = said
     path = file(call.settings, library_path, "library_path")
-    check_language(language)
-    check_headers(call.settings, headers or (), "headers")
-    check_folders(include_dirs or (), "include_dirs")
-    options = ExtractOptions(version=version, max_bytes=call.settings.max_file_size, progress=call.progress)
+    named = headers_of(call.settings, headers, include_dirs, language, "headers")
+    check_include_dirs(include_dirs, headers)
+    most = call.settings.max_file_size
+    options = ExtractOptions(version=version, max_bytes=most, headers=named, progress=call.progress)
     made = dump(path, options=options)
     if len(made.json) <= MOST_KEPT:
         call.keep = snapshot_digest(made.snapshot).hex(), made.json
-    return ReadLibrary(made, path, bool(headers or include_dirs))
+    return ReadLibrary(made, path)
 
 
 def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
     """What is told of a library that was read."""
-    made, path, unread = read
+    made, path = read
     summary = _summary(made)
     length = units(made.json)
-    seen = [evidence for evidence in made.snapshot.evidence if evidence.state == "missing" and evidence.reason]
-    missing = [f"{evidence.facet} could not be seen: {evidence.detail or evidence.reason}" for evidence in seen]
+    seen = [evidence for evidence in made.snapshot.evidence if evidence.reason]
+    how = {"missing": "could not be seen", "partial": "was seen in part", "full": "was seen"}
+    missing = [f"{each.facet} {how[each.state]}: {each.detail or each.reason}" for each in seen if each.state != "full"]
     long = [f"the snapshot has {length:,} units and is not sent with the answer: read snapshot_uri"]
     digest = snapshot_digest(made.snapshot).hex()
     sent = inline and length <= MOST_UNITS
@@ -117,9 +117,8 @@ def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
         snapshot_uri=f"abistore://dumps/{digest}/snapshot.json" if len(made.json) <= MOST_KEPT else "",
         build_id=made.snapshot.provenance.build_id,
         bytes=len(made.json),
-        not_checked=(UNREAD,) if unread else (),
         snapshot=json.loads(made.json) if sent else None,
-        warnings=(*map(brief, missing), *([HEADERS_UNREAD] if unread else []), *(long if inline and not sent else [])),
+        warnings=(*map(brief, missing), *(long if inline and not sent else [])),
         next=(asking("abi_compare", old_input=f"{summary.library}@baseline", new_input=path.name),),
     )
 

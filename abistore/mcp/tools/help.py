@@ -33,7 +33,7 @@ against it. abi_list shows where channels point. Where a library has no baseline
 before. A baseline moves by `abistore baseline set libfoo@1.2.0 --reason TEXT`, or as topic 'writes' says.""",
     "evidence": """\
 Three facets show facts: 'symbol' (the binary's tables), 'layout' (debug information: sizes, fields, parameters), and
-'source' (public headers, which are not read yet). Each is full, partial or missing on each side. What one side could
+'source' (public headers, where they were given). Each is full, partial or missing on each side. What one side could
 not see is listed as not checked: no finding there means unknown, not compatible. Ask for evidence with
 abi_gate(require_evidence='layout'). Build with -g, or keep separate debug files, to have the layout.""",
     "policy": """\

@@ -20,8 +20,9 @@ DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], describ
 ComparisonId: TypeAlias = Annotated[str, described("From an earlier answer")]
 
 Operand: TypeAlias = Annotated[str, described("libfoo@1.2.0, libfoo@latest, libfoo@baseline, or absolute path")]
-Paths: TypeAlias = Annotated[list[str] | None, described("Not read yet")]
-Language: TypeAlias = Annotated[str, described("Of the headers", json_schema_extra={"enum": ["c++", "c"]})]
+Headers: TypeAlias = Annotated[list[str] | None, described("Public headers, or folders")]
+Folders: TypeAlias = Annotated[list[str] | None, described("For what headers include")]
+Language: TypeAlias = Annotated[str | None, described("Of the headers", json_schema_extra={"enum": ["c++", "c"]})]
 Policy: TypeAlias = Annotated[
     str,
     described("Built-in policy", json_schema_extra={"enum": ["strict_abi", "sdk_vendor", "plugin_abi"]}),

@@ -10,7 +10,7 @@ from abistore.mcp.call import Call
 from abistore.mcp.exports import check_export, write_new
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.dumping import DumpAnswer, dump_answer, read_library
-from abistore.mcp.tools.parameters import Language, Paths, described
+from abistore.mcp.tools.parameters import Folders, Headers, Language, described
 
 
 @tool(writes=True)
@@ -18,10 +18,10 @@ def abi_dump(
     call: Call,
     *,
     library_path: Annotated[str, described("Absolute path of a shared library or JSON snapshot")],
-    headers: Paths = None,
-    include_dirs: Paths = None,
+    headers: Headers = None,
+    include_dirs: Folders = None,
     version: Annotated[str, described("Label as a string")] = "unknown",
-    language: Language = "c++",
+    language: Language = None,
     inline: Annotated[bool, described("Send the snapshot, if short")] = False,
     output_path: Annotated[str | None, described("Write it to this new .json file, below the export root")] = None,
 ) -> DumpAnswer:

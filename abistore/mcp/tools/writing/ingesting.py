@@ -10,18 +10,19 @@ import msgspec
 from abistore.interface import ExtractOptions, Gate, Ingested, IngestPlan, Report, Summary, VersionTaken, requirement
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import HEADERS_UNREAD, ComparedSide, Gap, counts, gaps, next_calls, side
+from abistore.mcp.answers.compared import ComparedSide, Gap, counts, gaps, next_calls, side
 from abistore.mcp.answers.units import fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
-from abistore.mcp.operands import check_folders, check_headers, check_language, file, ruling_of
+from abistore.mcp.operands import check_include_dirs, file, headers_of, ruling_of
 from abistore.mcp.refusals import Refusal, refusal_for
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import (
     FailOn,
+    Folders,
+    Headers,
     Language,
     Library,
-    Paths,
     Policy,
     PolicyFile,
     SuppressionFile,
@@ -69,9 +70,9 @@ def abi_ingest(
     library: Library,
     version: Version,
     library_path: Annotated[str, described("Absolute path of a shared library or JSON snapshot")],
-    headers: Paths = None,
-    include_dirs: Paths = None,
-    language: Language = "c++",
+    headers: Headers = None,
+    include_dirs: Folders = None,
+    language: Language = None,
     profile: Annotated[str | None, described("Build profile, e.g. debug")] = None,
     released_at: Annotated[str | None, described("YYYY-MM-DD")] = None,
     tags: Annotated[list[str] | None, described("Words for the release, e.g. lts")] = None,
@@ -91,9 +92,8 @@ def abi_ingest(
     another binary has is an error (VERSION_CONFLICT): nothing is overwritten.
     """
     path = file(call.settings, library_path, "library_path")
-    check_language(language)
-    check_headers(call.settings, headers or (), "headers")
-    check_folders(include_dirs or (), "include_dirs")
+    named = headers_of(call.settings, headers, include_dirs, language, "headers")
+    check_include_dirs(include_dirs, headers)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
     gate = Gate(against, fail_on, requirement(require_evidence), by, keep_failed)
     plan = IngestPlan(
@@ -105,14 +105,14 @@ def abi_ingest(
         tags=tuple(tags or ()),
         expected_digest=expected_digest or "",
         dry_run=dry_run,
-        options=ExtractOptions(max_bytes=call.settings.max_file_size),
+        options=ExtractOptions(max_bytes=call.settings.max_file_size, headers=named),
         gate=gate,
     )
     with call.store() if dry_run else call.writing(create=True) as store:
         (done,) = store.ingest(path, plan, progress=call.progress)
     if done.status == "failed":
         raise _refusal(done, library, version)
-    return _answer(call, done, plan, unread=bool(headers or include_dirs))
+    return _answer(call, done, plan)
 
 
 def _day(text: str | None) -> datetime | None:
@@ -132,7 +132,7 @@ def _refusal(done: Ingested, library: str, version: str) -> Refusal:
     return refusal_for(done.code, done.error, hint)
 
 
-def _answer(call: Call, done: Ingested, plan: IngestPlan, *, unread: bool) -> IngestAnswer:
+def _answer(call: Call, done: Ingested, plan: IngestPlan) -> IngestAnswer:
     report, release = done.verdict, done.release
     judged = f": {report.verdict} against {report.old}, {counts(report.summary)}" if report else ""
     failed = f"; exit code {done.exit_code}" if done.exit_code else ""
@@ -148,10 +148,10 @@ def _answer(call: Call, done: Ingested, plan: IngestPlan, *, unread: bool) -> In
         exit_code=done.exit_code,
         verdict=None,
         release=side(release.side) if release else None,
-        warnings=(*(brief(each) for each in said if each), *([HEADERS_UNREAD] if unread else [])),
+        warnings=tuple(brief(each) for each in said if each),
         next=(asking("abi_summary", library=plan.library, version=plan.version),),
     )
-    return answer if report is None else _judged(call, answer, report, ["headers"] if unread else [])
+    return answer if report is None else _judged(call, answer, report)
 
 
 def _state(done: Ingested) -> State:
@@ -160,7 +160,7 @@ def _state(done: Ingested) -> State:
     return "known" if done.status == "known" else "stored"
 
 
-def _judged(call: Call, answer: IngestAnswer, report: Report, unread: list[str]) -> IngestAnswer:
+def _judged(call: Call, answer: IngestAnswer, report: Report) -> IngestAnswer:
     """The answer with what the gate said."""
     comparison_id = keep(call, report)
     top = tuple(fitting([change_item(change, "summary") for change in report.changes[:TOP]], BUDGET))
@@ -171,6 +171,6 @@ def _judged(call: Call, answer: IngestAnswer, report: Report, unread: list[str])
         comparison_id=comparison_id,
         counts=report.summary,
         top=top,
-        not_checked=gaps(report, unread),
+        not_checked=gaps(report),
         next=next_calls(report, comparison_id, listed=listed) if answer.exit_code else answer.next,
     )
