@@ -87,6 +87,8 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   (`symbols_internal_removed`).
 - Where most C functions do with the headers of an `include` folder, one that is known by its definition only and
   needs a type of a header beside its source file is internal, and so is that header (`symbols_private_removed`).
+- A record that some units know by a dummy of another size (`struct state { int dummy; };`), and that the library
+  allocates, is a handle: programs see the dummy (`type_private_changed`).
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
 """

@@ -68,6 +68,7 @@ class Allocation:
         source file; a header that is not public (:mod:`abistore.compare.consumers.public_headers`); in C, a header
         that calls itself internal. A file that defines anything which consumers allocate is none of these, whatever it
         is called.
+        A record that other units of the library know by a dummy only (``struct state { int dummy; };``) is private too.
         Nothing is private to its file in a library whose headers define no type: it may have no headers, or be one file
         made of all.
         """
@@ -189,6 +190,7 @@ class Allocation:
         hidden: set[Name] = set()
         if any(is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
             hidden = self._hidden(files)
+        hidden |= {name for name in self._uses if self._uses[name].dummy and self.library_allocates(name)}
         return frozenset(self._unseen(hidden) | hidden)
 
     def _hidden(self, files: Mapping[Name, str]) -> set[Name]:

@@ -202,7 +202,10 @@ def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
 def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
     if name.kind in TYPES and not context.old.consumers.can_see(name):
-        yield Changed(Subject(name), PrivateType(name, _main(old)), PrivateType(other, _main(new)))
+        before, after = (
+            next((each for each in own if each not in others), _main(own)) for own, others in ((old, new), (new, old))
+        )
+        yield Changed(Subject(name), PrivateType(name, before), PrivateType(other, after))
     else:
         yield from _compared(name, old, new)
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from abistore.compare.types.equivalence import TypeSide
-from abistore.compare.types.reserved_fields import is_forbidden
+from abistore.compare.types.reserved_fields import is_forbidden, is_reserved
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import HANDLES, Reach, Reference, embedded, references
@@ -17,6 +17,7 @@ from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
+    Field,
     Foreign,
     Function,
     Inline,
@@ -29,6 +30,7 @@ from abistore.model.shapes import (
     TypeRef,
     Variable,
 )
+from abistore.model.snapshot import Variants
 from abistore.model.structure import inner
 
 DISPOSES = re.compile(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
@@ -39,6 +41,9 @@ COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("s
 
 UNSIGNED = frozenset(each for each in COUNTS if each.startswith("unsigned"))
 """Those that no code of an error has."""
+
+DUMMY = re.compile(r"_*(dummy|opaque|private|placeholder|unused|incomplete)_*", re.IGNORECASE)
+"""How the one field of such a definition is called, whatever its type is."""
 
 Names = frozenset[Name]
 NONE: Names = frozenset()
@@ -74,7 +79,8 @@ class TypeUse(msgspec.Struct, frozen=True):
 
     ``inside`` is what the pointers in an object lead to, each beside the type that it resolves to. ``points_at`` is
     what a variable leads to, ``written`` what an export's own declaration writes down, ``usable`` all that consumers
-    are not asked to leave alone, ``passes`` what a function takes or returns by value.
+    are not asked to leave alone, ``passes`` what a function takes or returns by value. A ``dummy`` is a record that
+    some units know by a definition of another size that gives it a type and nothing more.
     """
 
     by_value: Names = NONE
@@ -87,6 +93,7 @@ class TypeUse(msgspec.Struct, frozen=True):
     calls: tuple[DirectCalls, ...] = ()
     passes: Names = NONE
     called: IndirectCalls = NEVER
+    dummy: bool = False
 
 
 class TypeUses:
@@ -101,7 +108,7 @@ class TypeUses:
         """What the declaration ``name`` does, in all its variants."""
         pairs = zip(self._layout.get(name, ()), self._reach().mentions(name), strict=True)
         found = [self._of(shape, name, mentions) for shape, mentions in pairs]
-        return found[0] if len(found) == 1 else _joined(found)
+        return found[0] if len(found) == 1 else _joined(found, self._layout.get(name, ()))
 
     def _of(self, shape: AnyShape, name: Name, mentions: Sequence[Reference]) -> TypeUse:
         parts = _parts(_types(shape))
@@ -188,14 +195,27 @@ class TypeUses:
         return target if isinstance(target, Primitive) else None
 
 
-def _joined(uses: Sequence[TypeUse]) -> TypeUse:
+def _joined(uses: Sequence[TypeUse], variants: Variants) -> TypeUse:
     """What a declaration does of which there are several variants, or none."""
     names: dict[str, Any] = {field: _union(uses, field) for field in JOINED}
     called = IndirectCalls(
         _union([use.called for use in uses], "addresses"), _union([use.called for use in uses], "values")
     )
     calls = tuple(call for use in uses for call in use.calls)
-    return TypeUse(polymorphic=any(use.polymorphic for use in uses), calls=calls, called=called, **names)
+    polymorphic, dummy = any(use.polymorphic for use in uses), _has_dummy(variants)
+    return TypeUse(polymorphic=polymorphic, calls=calls, called=called, dummy=dummy, **names)
+
+
+def _has_dummy(variants: Variants) -> bool:
+    """Whether one of several definitions is a dummy of another size: ``struct state { int dummy; };``."""
+    records = [shape for shape in variants if isinstance(shape, Record)]
+    if len({record.size for record in records}) < 2:
+        return False
+    return any(len(each.fields) <= 1 and not each.bases and all(map(_is_dummy, each.fields)) for each in records)
+
+
+def _is_dummy(field: Field) -> bool:
+    return is_reserved(field) or DUMMY.fullmatch(field.name) is not None
 
 
 JOINED = ("by_value", "usable", "embeds", "inside", "points_at", "written", "passes")
