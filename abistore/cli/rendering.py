@@ -31,6 +31,7 @@ class Rendering(msgspec.Struct, frozen=True):
     full: bool
     output: Path | None
     docs: str = ""
+    source_root: str = ""
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +42,9 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
         output = named.pop("output")
         output = None if output is None or str(output) == "-" else output
         format = named.pop("format") or (format_of_file(output.suffix) if output else "text")
-        rendering = Rendering(format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"))
+        rendering = Rendering(
+            format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"), named.pop("source_root")
+        )
         if rendering.docs:
             from abistore.report.documentation import check_docs
 
@@ -56,6 +59,13 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
             envvar="ABISTORE_DOCS_BASE",
             show_envvar=True,
             help="Where the documentation is published, for links in SARIF: a folder, or an address with {kind}.",
+        ),
+        click.option(
+            "--source-root",
+            metavar="FOLDER",
+            default="",
+            help="The folder of the sources in the build: names of files are relative to it.  [default: what absolute "
+            "paths share]",
         ),
         click.option("--full", is_flag=True, help="Show all changes, however many."),
         click.option(
@@ -108,14 +118,16 @@ def show_report(settings: SharedSettings, report: Report, rendering: Rendering) 
 
 
 def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> None:
-    style = style_of(settings, rendering.full)._replace(mode=rendering.mode, docs=rendering.docs)
+    style = style_of(settings, rendering.full)._replace(
+        mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
+    )
     if rendering.output is None:
         _print(settings, report, rendering, style)
         return
     text = render(report, rendering.format, style._replace(colour=False, width=100))
     write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
     if settings.json:
-        click.echo(render(report, "json", Style()))
+        click.echo(render(report, "json", Style(source_root=rendering.source_root)))
     elif settings.verbosity >= 0:
         from abistore.report.heading import stat
 

@@ -135,7 +135,10 @@ class NotChecked(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One operand of a comparison. ``digest`` identifies the content that was compared."""
+    """One operand of a comparison. ``digest`` identifies the content that was compared.
+
+    ``file`` names the file where no version tells the two operands apart: as much of its path as differs.
+    """
 
     library: str
     version: str | None
@@ -144,9 +147,10 @@ class Side(msgspec.Struct, frozen=True):
     soname: str | None
     evidence: tuple[Evidence, ...]
     exports: int
+    file: str = ""
 
     def __str__(self) -> str:
-        return f"{self.library} {self.version}" if self.version else f"{self.library} ({self.digest[:12]})"
+        return f"{self.library} {self.version}" if self.version else f"{self.library} ({self.file or self.digest[:12]})"
 
 
 class RulingFile(msgspec.Struct, frozen=True):

@@ -26,8 +26,10 @@ def draft(report: Report, format: str, style: Style) -> str:
     if style.mode != "full" and not chosen.has_modes:
         raise UsageError(f"mode {style.mode} is not for {format}", f"it is for {' and '.join(formats_with_modes())}")
     from abistore.limits import limits_for
+    from abistore.report.build_paths import with_short_paths
     from abistore.report.legible import legible
 
     findings = len(report.changes) + len(report.suppressed) + len(report.declarations)
     with limits_for(findings << 10, f"writing the report as {format}"):
+        report = with_short_paths(report, style.source_root)
         return chosen.render(report if chosen.is_complete else legible(report), style)

@@ -32,6 +32,7 @@ class Style(NamedTuple):
     """``limit`` is how many changes of one kind are shown (``None``: all); ``width`` is in columns.
 
     ``docs`` is where the pages about kinds are published: see :func:`abistore.report.documentation.page`.
+    ``source_root`` is the folder of the sources in the build: see :mod:`abistore.report.build_paths`.
     """
 
     colour: bool = False
@@ -40,6 +41,7 @@ class Style(NamedTuple):
     detail: bool = False
     mode: Mode = "full"
     docs: str = ""
+    source_root: str = ""
 
     def paint(self, text: str, tone: str) -> str:
         """``text`` in one of the tones of :data:`CODES`, if colour is wanted."""

@@ -17,7 +17,7 @@ from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
 from abistore.service.judging.kinship import strangers
 from abistore.service.kinds import kinds
-from abistore.service.operands import Selection, operands
+from abistore.service.operands import Selection, is_reference, operands
 
 if TYPE_CHECKING:
     from abistore.compare.differing import Differing
@@ -49,10 +49,31 @@ def compare(
     """The judged difference of two operands. Raises :class:`Incomparable` for libraries of two platforms."""
     with operands(database, selection) as reader:
         first, second = reader.pair(old, new)
-    report = judge(first.snapshot, second.snapshot, by)
+    report = _named(judge(first.snapshot, second.snapshot, by), old, new)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
     return gated(report, fail_on, require or NOTHING)
+
+
+def _named(report: Report, old: str | Path, new: str | Path) -> Report:
+    """The report with the names of files on the sides that have no version."""
+    files = told_apart(*("" if is_reference(each) else str(each) for each in (old, new)))
+    sides = (
+        msgspec.structs.replace(side, file="" if side.version else file)
+        for side, file in zip((report.old, report.new), files, strict=True)
+    )
+    return msgspec.structs.replace(report, **dict(zip(("old", "new"), sides, strict=True)))
+
+
+def told_apart(old: str, new: str) -> tuple[str, str]:
+    """Two paths without the folders that both begin with: ``v1/libfoo.so`` and ``v2/libfoo.so``."""
+    paths = [Path(each).absolute().parts if each else () for each in (old, new)]
+    shortest = min(len(each) - 1 for each in paths if each) if any(paths) else 0
+    shared = next((at for at in range(shortest) if len({each[at] for each in paths if each}) > 1), shortest)
+    if not all(paths):
+        shared = shortest
+    first, second = ("/".join(each[shared:]) for each in paths)
+    return first, second
 
 
 def judge(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> Report:

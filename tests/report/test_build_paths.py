@@ -1,0 +1,95 @@
+"""Paths of a build are cut to what differs, in every format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from abistore.cli.main import run
+from abistore.model.snapshot import Location
+from abistore.report import render
+from abistore.report.model import Report
+from abistore.report.outline import outline
+from abistore.report.registry import formats
+from abistore.report.style import Style
+from abistore.service.judging.judging import told_apart
+from tests.build import build_library
+from tests.report.comparisons import ADDED, MOVED, SIZE, comparison
+
+HEADER, SOURCE = "/home/ci/build-7/geo/include/geo.h", "/home/ci/build-7/geo/src/area.cc"
+
+
+def report(*files: str) -> Report:
+    found = (MOVED, SIZE, ADDED)
+    placed = (replace(each, location=Location(file, 7)) for each, file in zip(found, files, strict=False))
+    return outline(comparison(*placed))
+
+
+@pytest.mark.parametrize("format", formats())
+def test_the_folder_that_all_files_share_is_cut_off(format: str) -> None:
+    text = render(report(HEADER, SOURCE, "/usr/include/stdio.h"), format, Style(limit=None))
+    assert "include/geo.h" in text and "src/area.cc" in text and "/usr/include/stdio.h" in text
+    assert "build-7" not in text
+
+
+@pytest.mark.parametrize("format", formats())
+def test_the_folder_of_the_sources_is_cut_off(format: str) -> None:
+    text = render(report(HEADER, "/home/ci/other/x.h"), format, Style(limit=None, source_root="/home/ci/build-7/geo/"))
+    assert "include/geo.h" in text and "build-7" not in text and "/home" not in text
+
+
+def test_what_follows_from_a_finding_is_cut_too() -> None:
+    inner = replace(SIZE, location=Location(SOURCE, 3))
+    text = render(
+        outline(comparison(replace(MOVED, location=Location(HEADER, 2), consequences=(inner,)))), "json", Style()
+    )
+    assert '"src/area.cc:3"' in text
+
+
+def test_relative_paths_are_cut_by_a_relative_root_only() -> None:
+    made = report("lib/geo/geo.h", "lib/geo/area.cc")
+    assert "(lib/geo/geo.h:7)" in render(made, "text", Style())
+    assert "(geo.h:7)" in render(made, "text", Style(source_root="./lib/geo"))
+
+
+def test_a_folder_of_a_similar_name_is_no_root() -> None:
+    made = report("/home/ci/build-70/a/geo.h", "/home/ci/build-7/b/geo.h")
+    text = render(made, "json", Style(source_root="/home/ci/build-7"))
+    assert '"b/geo.h:7"' in text and '"/build-70' not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("/tmp/v1/libgeo.so", "/tmp/v2/libgeo.so", ("v1/libgeo.so", "v2/libgeo.so")),
+        ("/tmp/v1/lib/libgeo.so", "/tmp/v2/libgeo.so", ("v1/lib/libgeo.so", "v2/libgeo.so")),
+        ("/tmp/libgeo.so.1", "/tmp/libgeo.so.2", ("libgeo.so.1", "libgeo.so.2")),
+        ("/tmp/libgeo.so", "/tmp/libgeo.so", ("libgeo.so", "libgeo.so")),
+        ("", "/tmp/libgeo.so", ("", "libgeo.so")),
+    ],
+)
+def test_files_are_called_by_as_much_of_their_paths_as_differs(old: str, new: str, told: tuple[str, str]) -> None:
+    assert told_apart(old, new) == told
+
+
+def test_a_title_names_the_files_where_there_is_no_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder, source in (("v1", "int f(void) { return 1; }"), ("v2", "int g(void) { return 1; }")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "libcase.so").write_bytes(build_library(source).read_bytes())
+    operands = [str(tmp_path / folder / "libcase.so") for folder in ("v1", "v2")]
+    for format in formats():
+        assert run(["compare", *operands, "--format", format]) == 4
+        said = capsys.readouterr().out
+        assert format == "github" or ("v1/libcase.so" in said and "v2/libcase.so" in said)
+        assert str(tmp_path) not in said
+
+
+def test_the_root_can_be_given_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sides = []
+    for members in ("int a;", "int a, b;"):
+        source = f'#line 1 "/ci/work/src/p.c"\nstruct P {{ {members} }};\nint f(struct P *p) {{ return p->a; }}\n'
+        sides.append(str(build_library(source)))
+    assert run(["compare", *sides, "--format", "sarif", "--source-root", "/ci/work"]) == 4
+    assert '"uri": "src/p.c"' in capsys.readouterr().out
