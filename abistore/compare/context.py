@@ -62,7 +62,8 @@ class Context:
             return self._renames
         # types are compared as if nothing was renamed until this is known: by an equivalence that is not kept
         unaware = Equivalence(self.old.types, self.new.types)
-        targets = find_renames(unaware, self.differing["layout"])
+        both = all("layout" in side.snapshot.entries for side in (self.old, self.new))
+        targets = find_renames(unaware, self.differing["layout" if both else "source"])
         return Renames(targets, {new: old for old, new in targets.items()})
 
     @cached_property
@@ -119,6 +120,10 @@ class Context:
                 if self.exported(export) and self.old.consumers.can_name(export)
             )
         return self._affected[name]
+
+    def concerns(self, name: Name) -> bool:
+        """Whether programs built against the old release meet ``name``: through exports, or in its public headers."""
+        return bool(self.affected(name)) or self.old.consumers.offers(name)
 
     @cached_property
     def taking_numbers(self) -> tuple[Name, ...]:

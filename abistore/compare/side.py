@@ -11,6 +11,7 @@ import msgspec
 from abistore.compare.consumers.consumers import Consumers, ReleaseExports
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.compare.consumers.guessed import GuessedConsumers
+from abistore.compare.consumers.told import ToldConsumers
 from abistore.compare.reuse.carrying import LazyValue, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
@@ -63,9 +64,9 @@ class SideFacts:
         """All shapes of ``name``."""
         return self.snapshot.variants(facet, name)
 
-    def shape(self, name: Name, facet: Facet = "layout") -> AnyShape | None:
-        """The one shape of ``name``; ``None`` where it has none or several."""
-        variants = self.snapshot.variants(facet, name)
+    def shape(self, name: Name, facet: Facet | None = None) -> AnyShape | None:
+        """The one shape of ``name``, in any facet that describes it; ``None`` where it has none or several."""
+        variants = self.snapshot.variants(facet, name) if facet else self.snapshot.described(name)
         return variants[0] if len(variants) == 1 else None
 
     @cached_property
@@ -82,7 +83,10 @@ class SideFacts:
     @cached_property
     def consumers(self) -> Consumers:
         """The programs built against this release."""
-        return GuessedConsumers(self.exporting, self.types, self._graph, self.files)
+        guessed = GuessedConsumers(self.exporting, self.types, self._graph, self.files)
+        if "source" not in self.snapshot.entries or self.snapshot.evidence_of("source").state == "missing":
+            return guessed
+        return ToldConsumers(self.exporting, self.types, guessed, self.files)
 
     def after(
         self, snapshot: Snapshot, changed: Collection[Name], files: Mapping[Name, str] | None = None
@@ -152,7 +156,7 @@ class SideFacts:
         return found
 
     def _is_foreign(self, name: Name) -> bool:
-        return any(isinstance(shape, Foreign) for shape in self.snapshot.variants("layout", name))
+        return any(isinstance(shape, Foreign) for shape in self.snapshot.described(name))
 
     def _symbols(self, name: Name) -> Variants:
         return self.snapshot.variants("symbol", name)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from abistore.model.names import SELF, Facet, Name
-from abistore.model.shapes import AnyShape, Library
+from abistore.model.shapes import AnyShape, Declared, Library, Opaque
 from abistore.urls import masked
 
 Variants: TypeAlias = tuple[AnyShape, ...]
@@ -194,3 +194,10 @@ class Snapshot(msgspec.Struct, frozen=True):
     def variants(self, facet: Facet, name: Name) -> Variants:
         """The shapes of ``name`` in ``facet``; empty where it was not seen."""
         return self.entries.get(facet, {}).get(name, ())
+
+    def described(self, name: Name) -> Variants:
+        """What ``name`` is made of: as debug information shows it, or as headers do where it does not."""
+        layout = self.variants("layout", name)
+        if any(not isinstance(shape, Opaque) for shape in layout):
+            return layout
+        return tuple(each for each in self.variants("source", name) if not isinstance(each, Declared)) or layout

@@ -41,7 +41,7 @@ def _bases(record: Record, snapshot: Snapshot) -> Iterator[Record]:
         if not isinstance(type, Named) or type.name in seen:
             continue
         seen.add(type.name)
-        for shape in snapshot.variants("layout", type.name):
+        for shape in snapshot.described(type.name):
             if isinstance(shape, Record):
                 yield shape
                 pending += [base.type for base in shape.bases]

@@ -257,6 +257,8 @@ def snapshot(facets: dict[str, dict[Name, AnyShape]]) -> Snapshot:
         facet: {name: (shape,) for name, shape in held.items()} for facet, held in facets.items()
     }
     entries["symbol"] |= {name: (Symbol("function"),) for name in USERS}
+    texts = {**dict.fromkeys(facets["layout"], Declared()), **facets["source"]}
+    entries["source"] = {name: (text, *entries["layout"].get(name, ())) for name, text in texts.items()}
     evidence = (Evidence("symbol", "full"), Evidence("layout", "full"), Evidence("source", "full"))
     found = Snapshot("libcase", None, Target("elf", "x86_64", 64, "little"), entries, evidence)
     return from_json(to_json(found))

@@ -19,6 +19,10 @@ RECORD = Record("class", 8)
 def headers(declared: Mapping[Name, tuple[AnyShape, ...]], *, layout: bool = False) -> Snapshot:
     """A library that exports ``use``, with what its headers declare and, if asked, the same debug information."""
     symbols: dict[Name, Variants] = {USE: (Symbol("function"),), SELF: (Library("shared"),)}
+    declared = {
+        name: held if any(isinstance(each, Declared) for each in held) else (Declared(), *held)
+        for name, held in declared.items()
+    }
     described = {
         name: tuple(each for each in held if not isinstance(each, Declared)) for name, held in declared.items()
     }

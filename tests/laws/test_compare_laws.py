@@ -15,7 +15,7 @@ from abistore.compare.rule import load
 from abistore.errors import Incomparable
 from abistore.model.findings import Finding, Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape
+from abistore.model.shapes import AnyShape, Declared
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
 from tests.laws.strategies import SHAPES_OF, entries, libraries, snapshots, variants
 
@@ -177,7 +177,11 @@ def test_headers_that_show_what_debug_information_shows_add_no_finding(pair: tup
 
 
 def _with_headers(side: Snapshot) -> Snapshot:
-    """The same library with headers that show what its debug information does, and may show more."""
-    entries = {**side.entries, "source": side.entries["layout"]}
+    """The same library with headers that include what its debug information shows, and may show more."""
+    shown = (
+        (name, [each for each in held if not isinstance(each, Declared)])
+        for name, held in side.entries["layout"].items()
+    )
+    entries = {**side.entries, "source": {name: tuple(held) for name, held in shown if held}}
     others = tuple(each for each in side.evidence if each.facet != "source")
     return msgspec.structs.replace(side, entries=entries, evidence=(*others, Evidence("source", "partial")))

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Protocol
 
-from abistore.compare.consumers.internal_exports import InternalDeclarations
-from abistore.compare.consumers.private_members import PrivateMembers
 from abistore.compare.reuse.carrying import Summaries
 from abistore.compare.types.mentions import NONE, Names, TypeUse
 from abistore.model.files import is_own_header, is_source
@@ -21,6 +20,28 @@ NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
 """Folders of such headers."""
 
 
+class UnnameableDeclarations(Protocol):
+    """What consumers cannot name: exports, ``classes``, and those of these that private headers define."""
+
+    def has(self, export: Name, /) -> bool:
+        """Whether no consumer can name ``export``."""
+
+    @property
+    def classes(self) -> frozenset[Name]:
+        """The types that no consumer can name, or that consumers know nothing about."""
+
+    @property
+    def concealed(self) -> frozenset[Name]:
+        """The types defined in private headers."""
+
+
+class PrivateDeclarations(Protocol):
+    """Members that the library alone calls."""
+
+    def has(self, export: Name, /) -> bool:
+        """Whether ``export`` is one."""
+
+
 class Allocation:
     """Who allocates the types of one release, and who sees into them, as its exports show.
 
@@ -31,8 +52,8 @@ class Allocation:
     def __init__(
         self,
         uses: Summaries[TypeUse],
-        internals: InternalDeclarations,
-        private: PrivateMembers,
+        internals: UnnameableDeclarations,
+        private: PrivateDeclarations,
         files: Mapping[Name, str],
         *,
         plain: bool = True,

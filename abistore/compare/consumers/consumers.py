@@ -15,6 +15,9 @@ from abistore.model.snapshot import Snapshot
 Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
 """Whose an export is, see :meth:`Consumers.owner`."""
 
+Concealment: TypeAlias = Literal["internal", "header", "undeclared"]
+"""Why consumers cannot name an export, see :meth:`Consumers.concealment`."""
+
 
 class ReleaseExports(msgspec.Struct, frozen=True):
     """A release and its export table."""
@@ -27,7 +30,7 @@ class Consumers(ABC):
     """The programs that were, or will be, built against one release.
 
     What they can do is guessed from debug information (:mod:`abistore.compare.consumers.guessed`), or told by the
-    public headers. Who compares asks this interface, and does not know which.
+    public headers (:mod:`abistore.compare.consumers.told`). Who compares asks this interface, and does not know which.
     """
 
     @abstractmethod
@@ -46,8 +49,12 @@ class Consumers(ABC):
         return False
 
     @abstractmethod
-    def headers_omit(self, name: Name) -> bool:
-        """Whether all public headers are known, and none declares ``name``."""
+    def concealment(self, export: Name) -> Concealment:
+        """Why consumers cannot name ``export``.
+
+        Its class is ``internal`` to source files; a private ``header`` declares it; or it is ``undeclared`` in the
+        public headers, which are known.
+        """
 
     @abstractmethod
     def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
@@ -70,6 +77,14 @@ class Consumers(ABC):
     @abstractmethod
     def can_include(self, type: Name) -> bool:
         """Whether a header that consumers include defines ``type``, which no export mentions."""
+
+    @abstractmethod
+    def offers(self, type: Name) -> bool:
+        """Whether a header that was read defines ``type`` for consumers: they can use it without any export."""
+
+    @abstractmethod
+    def take_untyped(self) -> bool:
+        """Whether consumers may hand the library objects of types that no signature tells, as ``void *``."""
 
     @abstractmethod
     def library_allocates(self, type: Name) -> bool:

@@ -78,4 +78,4 @@ class Ownership:
 
 def _declares(release: ReleaseExports, name: Name) -> bool:
     """Whether the debug information describes ``name`` as the library's own and not as a foreign type."""
-    return any(not isinstance(shape, Foreign) for shape in release.snapshot.variants("layout", name))
+    return any(not isinstance(shape, Foreign) for shape in release.snapshot.described(name))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from abistore.compare.consumers.allocation import Allocation
 from abistore.compare.consumers.constant_headers import ConstantHeaders
-from abistore.compare.consumers.consumers import Consumers, Owner, ReleaseExports
+from abistore.compare.consumers.consumers import Concealment, Consumers, Owner, ReleaseExports
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.internal_exports import InternalDeclarations
@@ -45,11 +45,9 @@ class GuessedConsumers(Consumers):
         """Whether the export table has no copy of an inline function with access to the private ``export``."""
         return self._private_members.has(export)
 
-    def headers_omit(self, name: Name) -> bool:
-        """Whether the snapshot shows all that public headers declare, and not this name."""
-        snapshot = self._own.snapshot
-        known = snapshot.evidence_of("source").state == "full" and "source" in snapshot.entries
-        return known and not snapshot.variants("source", name)
+    def concealment(self, export: Name) -> Concealment:
+        """Whether a private header declares ``export``, or else only source files."""
+        return "header" if self.private_header(export) else "internal"
 
     def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
         """Whose ``export`` is, by its binding and its namespace."""
@@ -61,7 +59,15 @@ class GuessedConsumers(Consumers):
 
     def can_include(self, type: Name) -> bool:
         """Whether the header that defines ``type`` is in the library's ``include`` folder, or declares exports."""
-        return not self.headers_omit(type) and self._constants.can_include(self._files.get(type, ""))
+        return self._constants.can_include(self._files.get(type, ""))
+
+    def offers(self, type: Name) -> bool:
+        """No header was read."""
+        return False
+
+    def take_untyped(self) -> bool:
+        """Not known without headers, and so taken for possible."""
+        return True
 
     def library_allocates(self, type: Name) -> bool:
         """Whether the signatures of the exports leave ``type`` to the library."""
@@ -97,7 +103,8 @@ class GuessedConsumers(Consumers):
 
     @cached_property
     def _uses(self) -> Summaries[TypeUse]:
-        return Summaries(self._own.snapshot.entries.get("layout", {}), TypeUses(self._types, self._reach).of)
+        layout = self._own.snapshot.entries.get("layout", {})
+        return Summaries(layout, TypeUses(self._types, lambda name: self._reach().mentions(name), layout).of)
 
     @cached_property
     def _allocation(self) -> Allocation:

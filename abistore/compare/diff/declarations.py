@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
+from abistore.compare.consumers.public_api import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import DefinitionKind, DescribedClass, PrivateType, TagName, UnusedEnum, Variant
+from abistore.compare.diff.parts import (
+    DefinitionKind,
+    DescribedClass,
+    PrivateType,
+    TagName,
+    UnreachedType,
+    UnusedEnum,
+    Variant,
+)
 from abistore.compare.diff.told_by_headers import told_by_headers
 from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
-from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by
+from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
 from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import Facet, Name, is_unnamed_enum
-from abistore.model.shapes import AnyShape, Declared, Enum, Record
+from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
 from abistore.model.snapshot import Variants
 
 
@@ -38,7 +47,7 @@ class FacetDeclarations:
             yield from self._one_sided(name, old, new)
         elif old is not None:
             yield from self._removed(name, old)
-        elif new is not None and not self._came_from(name) and self._context.new.reach.reaches(name):
+        elif new is not None and not self._came_from(name) and self._comes(name, new):
             yield Added(Subject(name), _main(new))
 
     def _shapes(self, name: Name) -> tuple[Variants | None, Variants | None]:
@@ -56,10 +65,11 @@ class FacetDeclarations:
         if undescribed or declared_only_by(context, self._facet, name):
             yield from _became_dynamic(context, name)
         elif name.kind not in TYPES and not context.old.consumers.can_name(name):
-            yield unnamed(context.old.consumers, name, _main(old), _main(new))
+            if _main(old) != _main(new):
+                yield unnamed(context.old.consumers, name, _main(old), _main(new))
         elif self._is_unused(name, old, new):
-            yield unused(name, _main(old), _main(new))
-        elif name.kind not in TYPES or context.affected(name):
+            yield from _unused(name, old, new)
+        elif name.kind not in TYPES or context.concerns(name):
             yield from _paired(context, name, name, old, new)
         elif is_constant(context.old, name):
             yield from _constants(context, name, name, old, new)
@@ -67,13 +77,13 @@ class FacetDeclarations:
             yield from _texts(name, old, new)
 
     def _is_unused(self, name: Name, old: Variants, new: Variants) -> bool:
-        """Whether ``name`` is a private member, before and after, that programs do not use, and is spelled otherwise.
+        """Whether ``name`` is a private member, before and after, that programs do not use.
 
-        What its spelling does not show has findings of its own, whatever the access is.
+        What its spelling does not show has findings of its own where debug information shows it.
         """
-        if name.kind in TYPES or self._facet == "source" or differs_in_access(_main(old), _main(new)):
+        if name.kind in TYPES or differs_in_access(_main(old), _main(new)):
             return False
-        if declaration(name, _main(old)) == declaration(name, _main(new)):
+        if self._facet == "layout" and _spelled_alike(name, old, new):
             return False
         return self._context.old.consumers.out_of_reach(name)
 
@@ -86,23 +96,38 @@ class FacetDeclarations:
 
     def _one_sided(self, name: Name, old: Variants | None, new: Variants | None) -> Iterator[Delta[Any]]:
         """A function, variable, constant, template or using-declaration that only one side's headers have."""
-        if self._facet != "source":
+        shapes = old if new is None else new
+        text = _text(shapes) if shapes is not None and self._facet == "source" else None
+        if text is None or not is_accessible(_main(shapes or ())) or not self._tells(old=old is None):
             return
-        if old is not None and self._context.new.snapshot.evidence_of("source").state == "full":
-            yield Removed(Subject(name), _text(old) or Declared())
-        if new is not None and self._context.old.snapshot.evidence_of("source").state == "full":
-            yield Added(Subject(name), _text(new) or Declared())
+        yield Removed(Subject(name), text) if new is None else Added(Subject(name), text)
+
+    def _tells(self, *, old: bool) -> bool:
+        """Whether it means something that the one side does not declare what the other does."""
+        side = self._context.old if old else self._context.new
+        if self._facet == "source" and not read_alike(self._context):
+            return False
+        return side.snapshot.evidence_of(self._facet).state == "full"
+
+    def _comes(self, name: Name, new: Variants) -> bool:
+        """Whether consumers of the new side meet a type that only it shows."""
+        if self._facet == "source":
+            return _text(new) is not None and self._tells(old=True)
+        return self._context.new.reach.reaches(name)
 
     def _removed(self, name: Name, old: Variants) -> Iterator[Delta[Any]]:
         context, facet = self._context, self._facet
         other = self._elsewhere(name)
-        if other is not None and is_constant(context.old, name):
+        if other is not None and is_constant(context.old, name) and not context.concerns(name):
             yield from _constants(context, name, other, old, self._new[other])
-        if not context.affected(name):
+        if not (context.concerns(name) if facet == "source" or other is not None else context.affected(name)):
             return
         if other is not None:
             yield from _as_another(context, name, other, old, self._new[other])
-        elif context.new.snapshot.evidence_of(facet).state == "full" or _still_seen(context, facet, name):
+        elif facet == "source":
+            if _text(old) is not None and self._tells(old=False):
+                yield Removed(Subject(name), _main(old))
+        elif self._tells(old=False) or _still_seen(context, facet, name):
             yield Removed(Subject(name), _main(old))
 
     def _elsewhere(self, name: Name) -> Name | None:
@@ -122,7 +147,7 @@ class FacetDeclarations:
         others = (Name(kind, name.spelling) for kind in TYPES)
         gone = [each for each in others if each in self._old and each not in self._new]
         return renamed in self._old or any(
-            self._context.affected(each) and self._elsewhere(each) == name for each in gone
+            self._context.concerns(each) and self._elsewhere(each) == name for each in gone
         )
 
 
@@ -165,7 +190,7 @@ def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
     Instances of templates that are declared ``extern`` are left out too.
     """
     old, new = context.old.shape(name), context.new.shape(name)
-    if "<" in name.spelling or not context.affected(name):
+    if "<" in name.spelling or not context.affected(name) or isinstance(old, Record) == isinstance(new, Record):
         return
     hidden = name in context.old.undescribed, name in context.new.undescribed
     if hidden == (False, True) and _tells_of_a_vtable(old, context.old.tables, context.new.tables):
@@ -201,13 +226,32 @@ def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
 
 def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
-    if name.kind in TYPES and not context.old.consumers.can_see(name):
-        before, after = (
-            next((each for each in own if each not in others), _main(own)) for own, others in ((old, new), (new, old))
-        )
-        yield Changed(Subject(name), PrivateType(name, before), PrivateType(other, after))
+    before, after, consumers = _main(old), _main(new), context.old.consumers
+    if name.kind in TYPES and not isinstance(before, Opaque | Declared) and not consumers.can_see(name):
+        first, second = _of_one_side(old, new), _of_one_side(new, old)
+        if first != second:
+            yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
+    elif isinstance(before, Record) and not context.affected(name) and not consumers.take_untyped():
+        yield from _texts(name, old, new)
+        if before != after:
+            yield Changed(Subject(name), UnreachedType(name, before), UnreachedType(other, after))
     else:
         yield from _compared(name, old, new)
+
+
+def _of_one_side(own: Variants, others: Variants) -> AnyShape:
+    """The first definition that the other side does not have."""
+    return next((each for each in own if each not in others and not isinstance(each, Declared)), _main(own))
+
+
+def _unused(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """The delta of a private member; no program meets what else the text of its declaration says."""
+    if not _spelled_alike(name, old, new):
+        yield unused(name, _main(old), _main(new))
+
+
+def _spelled_alike(name: Name, old: Variants, new: Variants) -> bool:
+    return declaration(name, _main(old)) == declaration(name, _main(new))
 
 
 def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:

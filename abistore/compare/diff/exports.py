@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from typing import Any, assert_never
 
 import msgspec
 
-from abistore.compare.consumers.consumers import Owner
+from abistore.compare.consumers.consumers import Concealment, Consumers, Owner
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff import renamed_exports as patterns
@@ -23,6 +23,7 @@ from abistore.compare.diff.parts import (
     Instantiation,
     InternalExports,
     NodeMove,
+    OmittedExports,
     PrivateMemberExports,
     Provider,
     SymbolVersion,
@@ -182,16 +183,15 @@ def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Itera
 
 
 def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
-    context = tables.context
     gone, come = set(tables.removed), set(tables.added)
-    for title, hidden in _hidden(tables, gone):
+    for title, hidden in _gone_unnamed(tables, gone):
         gone -= set(hidden.symbols)
         yield Removed(Subject(SELF, title), hidden)
     for part, batch in patterns.find(sorted(gone), sorted(come)):
         yield Changed(Subject(SELF, part), batch, batch)
         gone -= {old for old, _ in batch.pairs}
         come -= {new for _, new in batch.pairs}
-    private = context.old.consumers.out_of_reach
+    private = tables.context.old.consumers.out_of_reach
     if unused_members := _taken(gone, [each for each in gone if private(tables.old[each])]):
         yield Removed(Subject(SELF, "private members"), PrivateMemberExports(unused_members))
     for part, owner, shape in COPIES:
@@ -199,8 +199,9 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
             yield Removed(Subject(SELF, part), shape(removed))
         if added := _taken(come, [each for each in come if tables.gained(each) == owner]):
             yield Added(Subject(SELF, part), shape(added))
-    if leaked := _taken(come, [each for each in come if not context.new.consumers.can_name(tables.new[each])]):
-        yield Added(Subject(SELF, "internal exports"), InternalExports(leaked))
+    for title, leaked in _come_unnamed(tables, come):
+        come -= set(leaked.symbols)
+        yield Added(Subject(SELF, title), leaked)
     yield from _single(tables, gone, come)
 
 
@@ -211,17 +212,45 @@ def _taken(spellings: set[str], some: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
-def _hidden(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[str, InternalExports | UndeclaredExports]]:
+def _gone_unnamed(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[str, ExportList]]:
     """Those of ``gone`` that no consumer can name. They say nothing about how those are renamed that consumers can."""
     consumers = tables.context.old.consumers
-    names = [(each, tables.old[each]) for each in sorted(gone)]
-    headers = {each: consumers.private_header(name) for each, name in names if not consumers.can_name(name)}
-    undeclared = tuple(each for each, header in headers.items() if header)
-    if undeclared:
-        yield "undeclared exports", UndeclaredExports(undeclared, tuple(sorted({headers[each] for each in undeclared})))
-    internal = tuple(each for each, header in headers.items() if not header)
-    if internal:
+    for reason, symbols in _concealed(consumers, tables.old, gone, tables.lost).items():
+        match reason:
+            case "header":
+                headers = sorted({consumers.private_header(tables.old[each]) for each in symbols})
+                yield "undeclared exports", UndeclaredExports(symbols, tuple(headers))
+            case "internal":
+                yield "internal exports", InternalExports(symbols)
+            case "undeclared":
+                yield "undeclared exports", OmittedExports(symbols)
+            case _:
+                assert_never(reason)
+
+
+def _come_unnamed(tables: ExportTables, come: Iterable[str]) -> Iterator[tuple[str, ExportList]]:
+    """Those of ``come`` that no consumer can name."""
+    found = _concealed(tables.context.new.consumers, tables.new, come, tables.gained)
+    if internal := tuple(sorted(found.get("internal", ()) + found.get("header", ()))):
         yield "internal exports", InternalExports(internal)
+    if omitted := found.get("undeclared"):
+        yield "undeclared exports", OmittedExports(omitted)
+
+
+def _concealed(
+    consumers: Consumers, names: Mapping[str, Name], spellings: Iterable[str], owner: Callable[[str], Owner]
+) -> Mapping[Concealment, tuple[str, ...]]:
+    """Those of the ``spellings`` that no consumer can name, sorted, by the reason.
+
+    Headers do not declare what belongs to others, nor all that inline functions and templates make.
+    """
+    found: dict[Concealment, tuple[str, ...]] = {}
+    for each in sorted(spellings):
+        if not consumers.can_name(names[each]):
+            reason = consumers.concealment(names[each])
+            if reason in ("header", "internal") or owner(each) in ("own", "instantiation"):
+                found[reason] = (*found.get(reason, ()), each)
+    return found
 
 
 COPIES: tuple[tuple[str, Owner, type[ExportList]], ...] = (

@@ -183,9 +183,17 @@ class UndeclaredExports(ExportList, frozen=True):
 
 
 class UndeclaredExport(NamedShape, frozen=True):
-    """An export that only the private header ``header`` declares."""
+    """An export that only the private header ``header`` declares; this is empty where it is not known."""
 
     header: str
+
+
+class OmittedExports(ExportList, frozen=True):
+    """Exports that the public headers, which are known, do not declare; sorted."""
+
+
+class UnreachedType(NamedShape, frozen=True):
+    """A type that public headers define, of which no export gets objects."""
 
 
 class PrivateMemberExports(ExportList, frozen=True):

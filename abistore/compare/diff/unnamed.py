@@ -8,15 +8,23 @@ from abistore.compare.consumers.consumers import Consumers
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UndeclaredExport
 from abistore.model.deltas import Changed, Subject
 from abistore.model.names import Name
-from abistore.model.shapes import Access, AnyShape, Function, Method, Variable
+from abistore.model.shapes import Access, AnyShape, Function, Method, Symbol, Variable
 
 
 def unnamed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
     """The delta of an export that no consumer can name; it says so, and which private header declares it."""
+    reason, subject = consumers.concealment(export), Subject(export)
+    if reason == "undeclared" and isinstance(old, Symbol) and isinstance(new, Symbol) and _alike(old, new):
+        return Changed(subject, old, new)
+    if reason == "internal":
+        return Changed(subject, InternalExport(export, old), InternalExport(export, new))
     header = consumers.private_header(export)
-    if header:
-        return Changed(Subject(export), UndeclaredExport(export, old, header), UndeclaredExport(export, new, header))
-    return Changed(Subject(export), InternalExport(export, old), InternalExport(export, new))
+    return Changed(subject, UndeclaredExport(export, old, header), UndeclaredExport(export, new, header))
+
+
+def _alike(old: Symbol, new: Symbol) -> bool:
+    """Whether programs that use the symbol notice no difference: only how it is bound differs."""
+    return (old.type, old.size) == (new.type, new.size)
 
 
 def unused(export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:

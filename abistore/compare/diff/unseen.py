@@ -13,7 +13,7 @@ from abistore.model.findings import NotChecked, evidence_rank
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import Enum, Opaque, Record
-from abistore.model.snapshot import Variants
+from abistore.model.snapshot import HeadersRead, Variants
 from abistore.model.words.counting import counted
 
 TYPES: tuple[Kind, ...] = ("record", "enum", "alias")
@@ -73,8 +73,11 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
 
 
 def _undescribed(context: Context) -> Iterator[NotChecked]:
-    """Classes that both sides, or one, only declare, although headers define them."""
-    old, new = context.old.undescribed, context.new.undescribed
+    """Classes that both sides, or one, only declare, although headers define them; none that were read there."""
+    old, new = (
+        frozenset(name for name in side.undescribed if not isinstance(side.shape(name), Record))
+        for side in (context.old, context.new)
+    )
     sides: tuple[tuple[Literal["both", "old", "new"], frozenset[Name]], ...]
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
     for side, names in sides:
@@ -127,6 +130,17 @@ def comparable(context: Context, facet: Facet) -> bool:
     """Whether both sides saw something in ``facet``."""
     sides = (context.old.snapshot, context.new.snapshot)
     return all(facet in side.entries and side.evidence_of(facet).state != "missing" for side in sides)
+
+
+def read_alike(context: Context) -> bool:
+    """Whether the headers of both sides were read with the same options, as far as is known.
+
+    Where they were not, a declaration that one side lacks may stand behind a macro, or in a header that was left out.
+    """
+    old, new = (side.snapshot.provenance.headers for side in (context.old, context.new))
+    if not isinstance(old, HeadersRead) or not isinstance(new, HeadersRead):
+        return True
+    return (old.options, old.language) == (new.options, new.language)
 
 
 def marks(context: Context, facet: Facet, name: Name) -> Iterator[UnseenMark]:

@@ -83,7 +83,7 @@ class JudgedAgainst:
     def _frame(self, snapshot: Snapshot) -> Snapshot:
         """All of a snapshot that rules may look at without a note of it."""
         provenance = snapshot.provenance
-        told = Provenance(compilers=provenance.compilers, languages=provenance.languages)
+        told = Provenance(compilers=provenance.compilers, languages=provenance.languages, headers=provenance.headers)
         if self._by:
             told = msgspec.structs.replace(told, file=provenance.file)
         evidence = tuple(Evidence(each.facet, each.state, each.reason) for each in snapshot.evidence)
@@ -154,7 +154,7 @@ CLEAN = Judged()
 
 def _owners(side: SideFacts, name: Name) -> Iterator[Name]:
     """The classes of which ``name`` is a member function."""
-    for shape in side.snapshot.variants("layout", name):
+    for shape in side.snapshot.described(name):
         if isinstance(shape, Function) and shape.method is not None:
             yield shape.method.owner
 

@@ -272,7 +272,8 @@ def _mentioning(name: Name, side: TypeSide, reach: Reach) -> set[Name]:
     found, aliases, pending = set[Name](), set[Name](), [name]
     for each in pending:
         for user in reach.users(each):
-            if any(each == mentioned for shape in reach.mentions(user) for mentioned, _ in shape):
+            shapes = reach.mentions(user)  # none where headers alone show that it does
+            if not shapes or any(each == mentioned for shape in shapes for mentioned, _ in shape):
                 found.add(user)
             if user.kind == "alias" and user not in aliases and side.record_behind(user) == name:
                 aliases.add(user)

@@ -72,13 +72,13 @@ class FindingFacts:
 
     @cached_property
     def layouts(self) -> tuple[Variants, Variants]:
-        """What the debug information of the old and of the new side says about the declaration."""
+        """What the old and the new side say about the declaration."""
         name = self.finding.name
-        return self.context.old.variants("layout", name), self.context.new.variants("layout", name)
+        return self.context.old.snapshot.described(name), self.context.new.snapshot.described(name)
 
     @property
     def shapes(self) -> Variants:
-        """What the debug information of either side says about the declaration."""
+        """What either side says about the declaration."""
         return (*self.layouts[0], *self.layouts[1])
 
     @cached_property

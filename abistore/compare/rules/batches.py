@@ -11,6 +11,7 @@ from abistore.compare.diff.parts import (
     InternalExports,
     NamespaceMove,
     NodeMove,
+    OmittedExports,
     PrivateMemberExports,
     Renaming,
     TagChange,
@@ -260,13 +261,43 @@ def symbols_inaccessible_removed(symbols: Removed[PrivateMemberExports], context
     """Private member functions or private static data are no longer exported.
 
     Programs cannot name them. They use one only through an inline function or a friend that a header defines:
-    ``void add(int x) { if (full()) grow(); }`` calls a private ``grow``. The library exports no copy of an inline
-    function that has access to these. Copies that compilers inlined everywhere are not seen without the headers.
+    ``void add(int x) { if (full()) grow(); }`` calls a private ``grow``. Where the public headers are known, no inline
+    function in them uses one. Otherwise the library exports no copy of an inline function that has access to these;
+    copies that compilers inlined everywhere are not seen without the headers.
 
     Fix: nothing, if no inline function in a header uses them; else keep them until the SONAME is bumped.
     """
     found = symbols.old.symbols
     yield Note(f"private members that are gone: {len(found)}", examples(found), affected=exports_called(found, context))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
+def symbol_undeclared_removed(symbols: Removed[OmittedExports], context: Context) -> Iterator[Note]:
+    """Exports that no public header declared were removed.
+
+    The old release's headers are known. They do not mention these functions and variables, and no inline function of
+    theirs uses one. Only programs that declared one themselves, or looked it up by name (``dlsym``), used it. They fail
+    to start, or at the look-up.
+
+    Fix: nothing, unless such consumers are known; hide what no header declares.
+    """
+    found = symbols.old.symbols
+    what = f"exports that no public header declared are gone: {len(found)}"
+    yield Note(what, examples(found), affected=exports_called(found, context))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def symbol_undeclared_added(symbols: Added[OmittedExports], context: Context) -> Iterator[Note]:
+    """Exports that no public header declares were added.
+
+    The new release's headers are known, and no program that includes them can use these functions and variables. They
+    are exported because nothing hides them, and look like a promise to everybody who reads the export table.
+
+    Fix: declare them in a public header, or hide them (``-fvisibility=hidden``, a version script).
+    """
+    found = symbols.new.symbols
+    affected = exports_called(found, context, new=True)
+    yield Note(f"exports that no public header declares: {len(found)}", None, examples(found), affected=affected)
 
 
 @rule(

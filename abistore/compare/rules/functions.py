@@ -379,18 +379,20 @@ def declaration_internal_changed(export: Changed[InternalExport]) -> Iterator[No
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[Note]:
-    """A declaration in a private header changed.
+    """An export that no public header declares changed.
 
-    The header that declares the export, or defines its class, lies outside the ``include`` folder of the public
-    headers, and no public header needs it; or the export's version node is called private or internal. Only a program
-    that includes headers of the library's own sources was compiled against the old declaration.
+    Where the public headers are known, none of them mentions it. Otherwise the header that declares it, or defines its
+    class, lies outside the ``include`` folder of the public headers, and no public header needs it; or the export's
+    version node is called private or internal. Only a program that includes headers of the library's own sources was
+    compiled against the old declaration.
 
-    Fix: nothing, where that header is not installed; build with ``-fvisibility=hidden`` to keep such symbols out of the
-    export table.
+    Fix: nothing, where no installed header declares it; build with ``-fvisibility=hidden`` to keep such symbols out of
+    the export table.
     """
     old, new = _declared(export.old), _declared(export.new)
     if old != new:
-        yield Note(f"the declaration in {export.old.header} differs", old, new)
+        where = f" in {export.old.header}" if export.old.header else ", which no public header holds,"
+        yield Note(f"the declaration{where} differs", old, new)
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")

@@ -12,6 +12,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.labels.sonames import library_name
+from abistore.model.reach import DECLARING
 from abistore.model.shapes import Library
 
 MOST_GROWTH = 2
@@ -84,7 +85,8 @@ def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> 
     """
     old, new = outcome.old, outcome.new
     renamed = old.soname and new.soname and old.soname != new.soname
-    if renamed and old.worst is not Impact.BREAKING and comparable(context, "layout"):
+    compared = any(comparable(context, facet) for facet in DECLARING)
+    if renamed and old.worst is not Impact.BREAKING and compared:
         yield Note("nothing found that needs the new SONAME", old.soname, new.soname)
 
 

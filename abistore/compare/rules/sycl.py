@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.names import Name
 from abistore.model.shapes import Library, Symbol
-from abistore.model.snapshot import Snapshot
 
 VENDORS = {
     "libsycl": "DPC++",
@@ -21,20 +19,6 @@ VENDORS = {
     "libComputeCpp": "ComputeCpp",
 }
 """The vendor of each SYCL runtime, by the stem of its SONAME."""
-
-PLUGINS = re.compile(r"lib(pi_|ur_adapter_|ur_loader)\w*")
-"""Libraries that the DPC++ runtime opens for each backend: plugin interface (pi), later unified runtime (ur)."""
-
-ENTRY_POINT = re.compile(r"(pi|ur)(?=[A-Z])\w+")
-
-
-def is_entry_point(name: Name, snapshot: Snapshot) -> bool:
-    """Whether ``name`` is a function of the plugin interface, exported by a plugin."""
-    return (
-        name.kind == "function"
-        and PLUGINS.fullmatch(snapshot.library) is not None
-        and ENTRY_POINT.fullmatch(name.spelling) is not None
-    )
 
 
 def _vendor(library: Library) -> str | None:

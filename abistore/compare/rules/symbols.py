@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
-from abistore.compare.rules.sycl import is_entry_point
 from abistore.compare.rules.tables import sized
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.mangling.symbols import CLASS_DATA, OF_CLASS, THUNKS, primary
+from abistore.model.mangling.symbols import CLASS_DATA, THUNKS
 from abistore.model.names import Name
 from abistore.model.shapes import Record, Symbol
 from abistore.model.words.elf_symbols import binding, symbol_type, visibility
@@ -52,8 +52,7 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
     if not own or is_entry_point(name, context.old.snapshot) or _makes_abstract(name, context):
         return
-    if not context.old.consumers.headers_omit(_declared(name)):
-        yield Note("the function is no longer exported", _title(name))
+    yield Note("the function is no longer exported", _title(name))
 
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
@@ -79,7 +78,7 @@ def _makes_abstract(name: Name, context: Context) -> bool:
     if not complete or not context.new.variants("symbol", Name("function", f"{head}C2E{tail}")):
         return False
     side = context.old if context.old.tables.records_pure else context.new
-    shapes = side.variants("layout", Name("record", scope(entity(_title(name)))))
+    shapes = side.snapshot.described(Name("record", scope(entity(_title(name)))))
     return any(method.pure for shape in shapes if isinstance(shape, Record) for method in shape.virtuals)
 
 
@@ -110,7 +109,7 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     action="removed",
     aliases=("var_removed_elf_only", "var_visibility_changed"),
 )
-def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+def var_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """An exported variable was removed.
 
     A program that refers to it does not start: data references are resolved at load time.
@@ -118,29 +117,8 @@ def var_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     Fix: keep exporting the variable, even if the library no longer uses it, or bump the SONAME.
     """
     name = symbol.subject.name
-    own = name.kind == "variable" and not name.spelling.startswith(CLASS_DATA)
-    if own and not context.old.consumers.headers_omit(name):
+    if name.kind == "variable" and not name.spelling.startswith(CLASS_DATA):
         yield Note("the variable is no longer exported", _title(name))
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
-def symbol_undeclared_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
-    """An export that no public header declared was removed.
-
-    The old release's headers are known and do not mention it. Only programs that declared it themselves, or looked it
-    up by name (``dlsym``), used it. They fail to start, or at the look-up.
-
-    Fix: nothing, unless such consumers are known; hide what no header declares.
-    """
-    name = symbol.subject.name
-    compiled = name.spelling.startswith(OF_CLASS) or is_entry_point(name, context.old.snapshot)
-    if not compiled and context.old.consumers.headers_omit(_declared(name)):
-        yield Note("the export is gone, and no header declared it", _title(name))
-
-
-def _declared(name: Name) -> Name:
-    """The name under which a header's declaration is known: of several constructors of one, the first."""
-    return Name(name.kind, primary(name.spelling))
 
 
 @rule(

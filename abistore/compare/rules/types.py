@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import DefinitionKind, PrivateType, TagName, Unexplained
+from abistore.compare.diff.parts import DefinitionKind, NamedShape, PrivateType, TagName, Unexplained, UnreachedType
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.spelling import declaration, declare, spell
@@ -146,6 +146,24 @@ def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterat
     yield Note("a private definition changed", old, new)
 
 
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def type_unreached_changed(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
+    """A public class that no export uses changed.
+
+    No exported function takes or returns it, not even as ``void *``. Programs have all its code compiled in, and the
+    library never meets their objects. Two modules of one program that were built against different releases may hand
+    such objects to each other, and disagree.
+
+    Fix: nothing, if such objects do not leave the module that makes them.
+    """
+    before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
+    if before != after:
+        old, new = _outline(type.old), _outline(type.new)
+        if old == new:
+            old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
+        yield Note("the definition changed", old, new)
+
+
 def _members(shape: AnyShape, other: AnyShape) -> str:
     """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ."""
     known = getattr(other, "fields", ())
@@ -157,7 +175,7 @@ def _members(shape: AnyShape, other: AnyShape) -> str:
     return ", ".join([*texts[:SHOWN], *["..."] * (len(texts) > SHOWN)]) or _facts(shape, other)
 
 
-def _outline(type: PrivateType) -> str:
+def _outline(type: NamedShape) -> str:
     if isinstance(type.shape, Alias):
         return declaration(type.name, type.shape)
     size = getattr(type.shape, "size", None)

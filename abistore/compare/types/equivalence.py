@@ -16,7 +16,6 @@ from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
-    Declared,
     Enum,
     Field,
     Foreign,
@@ -32,7 +31,7 @@ from abistore.model.shapes import (
     Special,
     TypeRef,
 )
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.snapshot import Snapshot
 
 
 class Sameness(IntEnum):
@@ -87,16 +86,12 @@ class TypeSide:
 
     def shape(self, name: Name) -> AnyShape | None:
         """The one declaration of ``name``; ``None`` where it has none or several."""
-        variants = [shape for shape in self._variants(name) if not isinstance(shape, Declared)]
+        variants = self.snapshot.described(name)
         return variants[0] if len(variants) == 1 else None
 
     def has(self, name: Name) -> bool:
         """Whether the side knows ``name`` at all."""
-        return bool(self._variants(name))
-
-    def _variants(self, name: Name) -> Variants:
-        """What debug information says of ``name``, or else the headers."""
-        return self.snapshot.variants("layout", name) or self.snapshot.variants("source", name)
+        return bool(self.snapshot.variants("layout", name) or self.snapshot.variants("source", name))
 
     def resolve(self, type: TypeRef) -> TypeRef:
         """``type`` with its outermost aliases replaced by what they stand for."""

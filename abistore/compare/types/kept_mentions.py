@@ -13,8 +13,8 @@ from abistore.model.structure import mentioned
 
 def mentions_alike(name: Name, user: Name, old: Snapshot, new: Snapshot) -> bool:
     """Whether ``name`` is in a type that the declaration of ``user`` is made of on both sides."""
-    kept = {type for shape in old.variants("layout", user) for type in _parts(shape)}
-    kept &= {type for shape in new.variants("layout", user) for type in _parts(shape)}
+    kept = {type for shape in old.described(user) for type in _parts(shape)}
+    kept &= {type for shape in new.described(user) for type in _parts(shape)}
     return any(name == mentioned for type in kept for mentioned, _ in references(Alias(type)))
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.reserved_fields import is_forbidden, is_reserved
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
-from abistore.model.reach import HANDLES, Reach, Reference, embedded, references
+from abistore.model.reach import HANDLES, Mentions, Reference, embedded, references
 from abistore.model.shapes import (
+    VOID,
     Alias,
     AnyShape,
     Array,
@@ -79,8 +81,9 @@ class TypeUse(msgspec.Struct, frozen=True):
 
     ``inside`` is what the pointers in an object lead to, each beside the type that it resolves to. ``points_at`` is
     what a variable leads to, ``written`` what an export's own declaration writes down, ``usable`` all that consumers
-    are not asked to leave alone, ``passes`` what a function takes or returns by value. A ``dummy`` is a record that
-    some units know by a definition of another size that gives it a type and nothing more.
+    are not asked to leave alone, ``passes`` what a function takes or returns by value. An ``untyped`` function takes or
+    hands out pointers to anything. A ``dummy`` is a record that some units know by a definition of another size that
+    gives it a type and nothing more.
     """
 
     by_value: Names = NONE
@@ -94,21 +97,25 @@ class TypeUse(msgspec.Struct, frozen=True):
     passes: Names = NONE
     called: IndirectCalls = NEVER
     dummy: bool = False
+    untyped: bool = False
 
 
 class TypeUses:
-    """Tells what the declarations of one release do with types."""
+    """Tells what the declarations of one release do with types.
 
-    def __init__(self, side: TypeSide, reach: Callable[[], Reach]) -> None:
+    ``shapes`` are those that one kind of evidence gives them, and ``mentions`` what each of these mentions.
+    """
+
+    def __init__(self, side: TypeSide, mentions: Callable[[Name], Mentions], shapes: Mapping[Name, Variants]) -> None:
         self._side = side
-        self._reach = reach
-        self._layout = side.snapshot.entries.get("layout", {})
+        self._mentions = mentions
+        self._shapes = shapes
 
     def of(self, name: Name) -> TypeUse:
         """What the declaration ``name`` does, in all its variants."""
-        pairs = zip(self._layout.get(name, ()), self._reach().mentions(name), strict=True)
+        pairs = zip(self._shapes.get(name, ()), self._mentions(name), strict=True)
         found = [self._of(shape, name, mentions) for shape, mentions in pairs]
-        return found[0] if len(found) == 1 else _joined(found, self._layout.get(name, ()))
+        return found[0] if len(found) == 1 else _joined(found, self._shapes.get(name, ()))
 
     def _of(self, shape: AnyShape, name: Name, mentions: Sequence[Reference]) -> TypeUse:
         parts = _parts(_types(shape))
@@ -120,7 +127,8 @@ class TypeUses:
             case Function():
                 calls = (self._call(shape),) if name.kind == "function" else ()
                 passes = self._values((shape.result, *shape.parameters)) if calls else NONE
-                return TypeUse(by_value, mentioned, written=named, calls=calls, passes=passes, called=called)
+                uses = TypeUse(by_value, mentioned, written=named, calls=calls, passes=passes, called=called)
+                return replace(uses, untyped=True) if self._is_untyped(shape) else uses
             case Variable():
                 embeds = frozenset(embedded(shape))
                 return TypeUse(by_value, mentioned, embeds, points_at=named, written=named, called=called)
@@ -132,6 +140,10 @@ class TypeUses:
                 return TypeUse(
                     by_value, mentioned, frozenset(embedded(shape)), self._resolved(mentioned), called=called
                 )
+
+    def _is_untyped(self, function: Function) -> bool:
+        levels = (self._side.levels(each) for each in (function.result, *function.parameters))
+        return function.variadic or any(count and behind == VOID for count, behind in levels)
 
     def _called(self, procedures: Sequence[Procedure]) -> IndirectCalls:
         if not procedures:
@@ -183,7 +195,7 @@ class TypeUses:
         if name is not None:
             yield name
         if isinstance(result, Named) and last_component(result.name.spelling) in HANDLES:
-            for shape in self._layout.get(result.name, ()):
+            for shape in self._shapes.get(result.name, ()):
                 if isinstance(shape, Foreign):
                     yield from (each.name for each in shape.arguments[:1] if isinstance(each, Named))
 
@@ -202,8 +214,9 @@ def _joined(uses: Sequence[TypeUse], variants: Variants) -> TypeUse:
         _union([use.called for use in uses], "addresses"), _union([use.called for use in uses], "values")
     )
     calls = tuple(call for use in uses for call in use.calls)
-    polymorphic, dummy = any(use.polymorphic for use in uses), _has_dummy(variants)
-    return TypeUse(polymorphic=polymorphic, calls=calls, called=called, dummy=dummy, **names)
+    polymorphic, untyped = any(use.polymorphic for use in uses), any(use.untyped for use in uses)
+    found = TypeUse(polymorphic=polymorphic, calls=calls, called=called, untyped=untyped, **names)
+    return replace(found, dummy=_has_dummy(variants))
 
 
 def _has_dummy(variants: Variants) -> bool:
@@ -230,7 +243,7 @@ def _usable(record: Record, mentioned: Names) -> Names:
     fields = tuple(field for field in record.fields if not is_forbidden(field))
     if len(fields) == len(record.fields):
         return mentioned
-    return frozenset(each for each, _ in references(msgspec.structs.replace(record, fields=fields)))
+    return frozenset(each for each, _ in references(replace(record, fields=fields)))
 
 
 def _types(shape: AnyShape) -> list[TypeRef]:

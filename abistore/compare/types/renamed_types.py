@@ -27,20 +27,20 @@ SHARED = 0.5
 def find_renames(equivalence: Equivalence, differing: Iterable[Name]) -> Mapping[Name, Name]:
     """Pairs names that only one side has: those of the same content, then those that stand in the same places.
 
-    ``differing`` are all names that the two sides' debug information shows in different ways. ``equivalence`` knows of
-    no renames, and what it remembers holds without them only.
+    ``differing`` are all names that the two sides show in different ways. ``equivalence`` knows of no renames, and what
+    it remembers holds without them only.
 
     Content alone says nothing where several types have it; a place alone says nothing where most members have other
     names.
     """
-    old = equivalence.old_side.snapshot.entries.get("layout", {})
-    new = equivalence.new_side.snapshot.entries.get("layout", {})
-    gone = sorted(name for name in differing if name not in new and name.kind in ("record", "enum"))
-    come = sorted(name for name in differing if name not in old and name.kind in ("record", "enum"))
+    old, new = equivalence.old_side, equivalence.new_side
+    names = [(name, old.has(name), new.has(name)) for name in differing]
+    gone = sorted(name for name, before, after in names if not after and name.kind in ("record", "enum"))
+    come = sorted(name for name, before, after in names if not before and name.kind in ("record", "enum"))
     if not gone or not come:
         return {}
     exact = {**dict(_of_same_content(equivalence, gone, come)), **dict(_of_same_enumerators(equivalence, gone, come))}
-    changed = [name for name in differing if name in old and name in new]
+    changed = [name for name, before, after in names if before and after]
     return {**exact, **_Places(equivalence, exact).pairs(changed)}
 
 

@@ -66,7 +66,7 @@ class _Collector:
                 return True
 
     def _named(self, name: Name, place: Place, depth: int) -> bool:
-        match self._snapshot.variants("layout", name):
+        match self._snapshot.described(name):
             case (Alias(target),):
                 return self.collect(target, place, depth + 1)
             case (Record() as record,):

@@ -108,15 +108,16 @@ class VirtualTables:
         return known
 
     def methods(self, owner: Name) -> list[Function]:
-        """The exported member functions of a class that the evidence describes."""
+        """The member functions of a class that the evidence describes."""
         return [shape for shapes in self._methods.get(owner, {}).values() for shape in shapes]
 
     @cached_property
     def _methods(self) -> Mapping[Name, Members]:
         """By class the member functions, by name."""
         found: dict[Name, Members] = {}
-        for name, variants in self.side.snapshot.entries.get("layout", {}).items():
-            for owner, shape in _members(name, variants):
+        entries = self.side.snapshot.entries
+        for name in {**entries.get("layout", {}), **entries.get("source", {})}:
+            for owner, shape in _members(name, self.side.snapshot.described(name)):
                 found.setdefault(owner, {}).setdefault(name, []).append(shape)
         return found
 
@@ -126,9 +127,9 @@ class VirtualTables:
             return
         found = dict(before._methods)
         for name in changed:
-            for owner, _ in _members(name, before.side.snapshot.variants("layout", name)):
+            for owner, _ in _members(name, before.side.snapshot.described(name)):
                 found[owner] = {other: shapes for other, shapes in found[owner].items() if other != name}
-            for owner, shape in _members(name, self.side.snapshot.variants("layout", name)):
+            for owner, shape in _members(name, self.side.snapshot.described(name)):
                 own = found.get(owner, {})
                 found[owner] = {**own, name: [*own.get(name, ()), shape]}
         self._methods = found
@@ -145,9 +146,7 @@ class VirtualTables:
         Destructors have no symbol of their own in a vtable's description and are sought by name.
         """
         wanted = Name("function", method.symbol)
-        shapes = (
-            self.side.snapshot.variants("layout", wanted) if method.symbol else self._namesakes(owner, method.display)
-        )
+        shapes = self.side.snapshot.described(wanted) if method.symbol else self._namesakes(owner, method.display)
         return any(isinstance(each, Function) and each.method and each.method.virtual == "no" for each in shapes)
 
     def _namesakes(self, owner: Name, display: str) -> Iterator[Function]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 13
+ENGINE: Final = 14
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "d29e86dd072e42ad"
+CORPUS: Final = "24175256ddaae13b"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

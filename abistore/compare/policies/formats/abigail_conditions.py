@@ -142,7 +142,7 @@ class HasMember(_Wanting):
 
     def holds(self, facts: FindingFacts) -> bool:
         """Whether it has."""
-        shapes = facts.context.old.variants("layout", facts.finding.name)
+        shapes = facts.context.old.snapshot.described(facts.finding.name)
         return any(
             fits(each.name, self.wanted) for shape in shapes if isinstance(shape, Record) for each in shape.fields
         )

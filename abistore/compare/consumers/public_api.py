@@ -1,0 +1,232 @@
+"""What the public headers of one release declare, and which exports belong to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from abistore.compare.reuse.carrying import Summaries, take_on
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.qualified import entity, last_component, outside, scope
+from abistore.model.mangling.symbols import LOCAL_CLASS_DATA, OF_CLASS, is_mangled, primary
+from abistore.model.names import Name
+from abistore.model.shapes import Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable
+from abistore.model.snapshot import Snapshot, Variants
+
+Standing: TypeAlias = Literal["public", "private", "undeclared", "unknown"]
+"""What headers say of an export: declared, private to its class, not declared, or nothing, since some did not parse."""
+
+Definition: TypeAlias = Literal["public", "included", "hidden", "unmentioned"]
+"""Where consumers find the definition of a type: in a public header, in one that a public header includes, or nowhere.
+
+Headers that mention a ``hidden`` type only declare it, or give it a dummy definition.
+"""
+
+COPIED: Final = frozenset({"constexpr", "inline", "template"})
+"""What is said of functions that every program compiles for itself."""
+
+_MADE_FOR: Final = re.compile(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
+"""Prefixes of what compilers make for one function or variable: transaction clones, guards, thread-local wrappers."""
+
+_LOCAL: Final = "_ZZ"
+
+
+class HeaderText(msgspec.Struct, frozen=True):
+    """What headers say of one declaration.
+
+    It is ``public`` where a given header declares it, and ``accessible`` unless it is private to a class. ``template``
+    is its name where it is a template. ``copied`` functions are compiled into every program; ``display`` is the name of
+    one that is not. Inline bodies use further ``members`` and ``calls``.
+    """
+
+    public: bool = False
+    accessible: bool = True
+    template: str = ""
+    copied: bool = False
+    display: str = ""
+    members: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+
+
+class PublicApi:
+    """The public headers of one release, as far as they parsed; ``complete`` tells whether all did."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._source: Mapping[Name, Variants] = snapshot.entries.get("source", {})
+        self._symbols: Mapping[Name, Variants] = snapshot.entries.get("symbol", {})
+        self.complete = snapshot.evidence_of("source").state == "full"
+        self.texts = Summaries(self._source, self._text)
+
+    def take_on(self, before: PublicApi, changed: Collection[Name]) -> bool:
+        """Take what is known of the release before; whether headers say the same."""
+        same = self.texts.take_on(before.texts, changed) and self.complete == before.complete
+        exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
+        if same and all(exported):
+            take_on(self, before)
+        return same
+
+    def _text(self, name: Name) -> HeaderText:
+        shapes = self._source.get(name, ())
+        found = [shape for shape in shapes if isinstance(shape, Declared)]
+        described = next((shape for shape in shapes if not isinstance(shape, Declared)), None)
+        if not found:
+            return HeaderText()
+        text = found[0]
+        display = described.display if isinstance(described, Function) else ""
+        template = (display or name.spelling) if "template" in text.traits else ""
+        copied = text.body is not None or not COPIED.isdisjoint(text.traits) or _needs_no_body(described)
+        return HeaderText(
+            public=True,
+            accessible=copied or is_accessible(described),
+            template=template,
+            copied=copied,
+            display="" if copied else display,
+            members=text.body.members if text.body else (),
+            calls=text.body.calls if text.body else (),
+        )
+
+    # exports
+
+    def standing(self, export: Name) -> Standing:
+        """What the headers say of ``export``, which may be what a compiler makes for a class or a function."""
+        spelling = export.spelling
+        if spelling in self._called or primary(spelling) in self._called:
+            return "public"
+        declared = self.declaration(export)
+        if declared is not None:
+            return "public" if self.texts[declared].accessible else "private"
+        if not is_mangled(spelling):
+            return self._absent
+        if spelling.startswith(LOCAL_CLASS_DATA):
+            return "undeclared"
+        if spelling.startswith(OF_CLASS):
+            return self._of_class(class_behind(spelling))
+        return self._of_mangled(spelling)
+
+    def declaration(self, export: Name) -> Name | None:
+        """The declaration of ``export`` in a public header; ``None`` without one."""
+        for spelling in dict.fromkeys((export.spelling, primary(export.spelling))):
+            for kind in ("function", "variable"):
+                found = self._spelled.get((kind, spelling))
+                if found is not None:
+                    return found
+        return None
+
+    def is_compiled_here(self, export: Name) -> bool:
+        """Whether public headers declare ``export`` without a body, so that nobody but the library compiles it."""
+        declared = self.declaration(export)
+        return declared is not None and not self.texts[declared].copied and "<" not in demangle(export.spelling)
+
+    @property
+    def _absent(self) -> Standing:
+        return "undeclared" if self.complete else "unknown"
+
+    @cached_property
+    def _spelled(self) -> Mapping[tuple[str, str], Name]:
+        """Public functions and variables by kind and symbol; a constructor or destructor by its first symbol too."""
+        found: dict[tuple[str, str], Name] = {}
+        for name in self._source:
+            if name.kind in ("function", "variable") and self.texts[name].public:
+                found.setdefault((name.kind, name.spelling), name)
+                found.setdefault((name.kind, primary(name.spelling)), name)
+        return found
+
+    @cached_property
+    def _called(self) -> frozenset[str]:
+        """What inline bodies use of the library: it is linked by name, whoever declares it."""
+        return frozenset(call for text in self.texts.values() for call in text.calls)
+
+    @cached_property
+    def used_members(self) -> frozenset[str]:
+        """The private and protected members that inline bodies use, qualified."""
+        return frozenset(member for text in self.texts.values() for member in text.members)
+
+    @cached_property
+    def _templates(self) -> frozenset[str]:
+        return frozenset(text.template for text in self.texts.values() if text.template)
+
+    @cached_property
+    def _unexported(self) -> frozenset[str]:
+        """The names of public functions that the library does not export as the headers spell their symbols."""
+        return frozenset(
+            text.display for name, text in self.texts.items() if text.display and name not in self._symbols
+        )
+
+    def _of_class(self, owner: str) -> Standing:
+        """The standing of what is emitted for a class: that of the class."""
+        name = Name("record", owner)
+        included = self.complete and self.definition(name) == "included"
+        return "public" if included or self.declares(name) or self._is_instance(owner) else self._absent
+
+    def _of_mangled(self, symbol: str) -> Standing:
+        made_for = _MADE_FOR.match(symbol)
+        if made_for is not None:
+            return self.standing(Name("function", f"_Z{symbol[made_for.end() :].removesuffix('_')}"))
+        if symbol.startswith(_LOCAL):  # exported for the copies of an inline function to share
+            return "public"
+        subject = entity(demangle(symbol))
+        if self._is_instance(subject) or subject in self._unexported:
+            return "public"
+        owner = Name("record", scope(subject))
+        if self.declares(owner) and self.definition(owner) == "public":
+            return "public" if _may_be_implicit(subject, owner.spelling) else "undeclared"
+        return self._absent
+
+    def _is_instance(self, qualified: str) -> bool:
+        """Whether ``qualified`` is an instance of a public template, or a member of one."""
+        return "<" in qualified and any(each in self._templates for each in templates_in(qualified))
+
+    # types
+
+    def definition(self, type: Name) -> Definition:
+        """Where consumers find what ``type`` is made of."""
+        shapes = self._source.get(type, ())
+        text = next((shape for shape in shapes if isinstance(shape, Declared)), None)
+        if text is not None and len(shapes) == 1:  # a template, a using-declaration
+            return "public"
+        if any(isinstance(shape, Record | Enum | Alias | Foreign) for shape in shapes):
+            if text is not None:
+                return "hidden" if "dummy" in text.traits else "public"
+            return "public" if self._is_instance(type.spelling) else "included"
+        return "hidden" if any(isinstance(shape, Opaque) for shape in shapes) else "unmentioned"
+
+    def declares(self, type: Name) -> bool:
+        """Whether a given header declares ``type``."""
+        return type in self._source and self.texts[type].public
+
+
+def templates_in(qualified: str) -> Iterator[str]:
+    """The templates in a qualified name, without arguments: ``Box`` and ``Box::put`` of ``Box<int>::put<T>``."""
+    head, place = "", 0
+    for token, begin, end in outside(qualified):
+        if token == "<":
+            head += qualified[place:begin]
+            place = end
+            yield head
+
+
+def is_accessible(shape: object) -> bool:
+    """Whether anybody but the class and its friends can use a declaration.
+
+    A private virtual function is in the vtables of classes that consumers derive.
+    """
+    if isinstance(shape, Function) and shape.method is not None:
+        return shape.method.access != "private" or shape.method.virtual != "no"
+    return not isinstance(shape, Variable) or shape.access != "private"
+
+
+def _needs_no_body(shape: object) -> bool:
+    """Whether a function is declared ``= default`` or ``= delete``."""
+    method = shape.method if isinstance(shape, Function) else None
+    return method is not None and (method.defaulted or method.deleted)
+
+
+def _may_be_implicit(subject: str, owner: str) -> bool:
+    """Whether a member function may be one that the compiler makes where nobody declares it."""
+    last = last_component(subject)
+    return last in (last_component(owner), "operator=") or last.startswith("~")

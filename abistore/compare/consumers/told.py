@@ -1,0 +1,223 @@
+"""What consumers can name, see and allocate, as the public headers of a release tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from abistore.compare.consumers.allocation import Allocation
+from abistore.compare.consumers.consumers import Concealment, Consumers, Owner, ReleaseExports
+from abistore.compare.consumers.entry_points import is_entry_point
+from abistore.compare.consumers.export_owner import Ownership
+from abistore.compare.consumers.public_api import PublicApi
+from abistore.compare.reuse.carrying import Summaries, take_on
+from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.mentions import TypeUse, TypeUses
+from abistore.model.files import is_source
+from abistore.model.names import Name
+from abistore.model.reach import DECLARING, Mentions, references
+from abistore.model.shapes import VOID, AnyShape, Declared, Field, Foreign, Pointer, Record, Symbol
+from abistore.model.snapshot import Variants
+
+
+class ToldConsumers(Consumers):
+    """The consumers of a release whose public headers were read.
+
+    Where headers did not parse, what they may declare is unknown: absence proves nothing, and what remains open is
+    ``guessed``. What the other headers declare, they do.
+    """
+
+    def __init__(self, own: ReleaseExports, types: TypeSide, guessed: Consumers, files: Mapping[Name, str]) -> None:
+        self._own = own
+        self._types = types
+        self._guessed = guessed
+        self._files = files
+        self._api = PublicApi(own.snapshot)
+
+    # exports
+
+    def can_name(self, export: Name) -> bool:
+        """Whether a public header declares ``export``, or an inline function in one uses it.
+
+        Symbols that only programs linked earlier can ask for are kept for these.
+        """
+        standing = self._api.standing(export)
+        if standing == "unknown":
+            return self._guessed.can_name(export)
+        return standing in ("public", "private") or is_entry_point(export, self._own.snapshot) or self._is_kept(export)
+
+    def _is_kept(self, export: Name) -> bool:
+        """Whether no new link binds to ``export``: it has former versions only (``name@VER``)."""
+        symbols = [each for each in self._own.snapshot.variants("symbol", export) if isinstance(each, Symbol)]
+        return bool(symbols) and not any(each.default for each in symbols)
+
+    def concealment(self, export: Name) -> Concealment:
+        """What the headers say of ``export``; where they say nothing, what is guessed."""
+        return self._guessed.concealment(export) if self._api.standing(export) == "unknown" else "undeclared"
+
+    def out_of_reach(self, export: Name) -> bool:
+        """Whether ``export`` is private to a class, and no inline function in the headers uses it."""
+        standing = self._api.standing(export)
+        return standing == "private" or (standing == "unknown" and self._guessed.out_of_reach(export))
+
+    def private_header(self, export: Name) -> str:
+        """The header that declares ``export`` as far as debug information tells; it is none of the public ones."""
+        if self._api.standing(export) == "unknown":
+            return self._guessed.private_header(export)
+        file = self._files.get(export, "")
+        return "" if is_source(file) else file
+
+    def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
+        """Whose ``export`` is. What headers declare without a body, no program has a copy of."""
+        if self._api.is_compiled_here(export):
+            return "own"
+        found = Ownership(self._own, other).of(export, gone=gone)
+        if found == "foreign" and self._api.declaration(export) is not None:
+            return "inline"
+        return found
+
+    # types
+
+    def can_see(self, type: Name) -> bool:
+        """Whether a public header defines ``type``, or includes one that does and lets consumers have objects of it."""
+        definition = self._api.definition(type)
+        if definition == "public" or self._is_foreign(type):
+            return True
+        if not self._api.complete:
+            return self._guessed.can_see(type)
+        used = type in self._allocation.by_value or not self._allocation.library_allocates(type)
+        return definition == "included" and used
+
+    def _is_foreign(self, type: Name) -> bool:
+        shapes = (shape for facet in DECLARING for shape in self._own.snapshot.variants(facet, type))
+        return any(isinstance(shape, Foreign) for shape in shapes)
+
+    def can_include(self, type: Name) -> bool:
+        """Whether a public header defines ``type``, or may do so."""
+        return self.offers(type) or (not self._api.complete and self._guessed.can_include(type))
+
+    def offers(self, type: Name) -> bool:
+        """Whether a public header defines ``type``."""
+        return self._api.declares(type) and self._api.definition(type) == "public"
+
+    def library_allocates(self, type: Name) -> bool:
+        """Whether the signatures in the headers leave ``type`` to the library, or no header defines it."""
+        if self._api.definition(type) not in ("unmentioned", "hidden"):
+            found = self._allocation.library_allocates(type) and (type in self._used or not self.offers(type))
+            return found and (self._api.complete or self._guessed.library_allocates(type))
+        return self._api.complete or self._guessed.library_allocates(type)
+
+    def gets_arrays(self, type: Name) -> bool:
+        """Whether functions that headers declare tell a number along with the ``type`` that they hand out."""
+        known = self._allocation.hands_out_many(type)
+        return known or (not self._api.complete and self._guessed.gets_arrays(type))
+
+    def hold(self, type: Name) -> bool:
+        """Whether a public declaration uses ``type`` by value."""
+        return type in self._allocation.by_value or (not self._api.complete and self._guessed.hold(type))
+
+    def passed_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """What public functions, function pointers and virtual methods take or return."""
+        found = set(self._allocation.passed_with(type, stays))
+        if not self._api.complete:
+            found.update(self._guessed.passed_with(type, stays))
+        return sorted(found)
+
+    @cached_property
+    def _used(self) -> frozenset[Name]:
+        """What the functions and variables of the headers lead to."""
+        pending = [name for name in self._uses if name.kind in ("function", "variable")]
+        found = set(pending)
+        while pending:
+            come = self._uses[pending.pop()].usable - found
+            found |= come
+            pending += come
+        return frozenset(found)
+
+    def take_untyped(self) -> bool:
+        """Whether a public function takes or hands out what its signature does not tell."""
+        return self._passes_untyped
+
+    @cached_property
+    def _passes_untyped(self) -> bool:
+        return any(use.untyped for name, use in self._uses.items() if name.kind == "function")
+
+    @cached_property
+    def _uses(self) -> Summaries[TypeUse]:
+        """What the headers' declarations do with types; members that nobody reaches lead nowhere."""
+        source = self._own.snapshot.entries.get("source", {})
+        shapes = _Described(source, lambda name, shape: _open_to_consumers(name, shape, self._types, self._api))
+        return Summaries(source, TypeUses(self._types, shapes.mentions, shapes).of)
+
+    @cached_property
+    def _allocation(self) -> Allocation:
+        unnameable = _Unnameable(self._api)
+        return Allocation(self._uses, unnameable, unnameable, {})
+
+    def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
+        """Take what headers told, and what it led to where they tell the same."""
+        if not isinstance(before, ToldConsumers):
+            return
+        known = vars(before)
+        same = self._api.take_on(before._api, changed)
+        if same and "_uses" in known and self._uses.take_on(before._uses, resolving()) and "_allocation" in known:
+            take_on(self._allocation, before._allocation)
+        self._guessed.take_on(before._guessed, changed, resolving)
+
+
+class _Unnameable:
+    """What the headers leave out, as :class:`Allocation` asks for it."""
+
+    def __init__(self, api: PublicApi) -> None:
+        self._api = api
+
+    def has(self, export: Name) -> bool:
+        """Whether consumers cannot use a function or variable that headers mention."""
+        return self._api.standing(export) != "public"
+
+    @cached_property
+    def classes(self) -> frozenset[Name]:
+        """The types that headers do not define."""
+        return frozenset(name for name in self._api.texts if self._api.definition(name) == "hidden")
+
+    @property
+    def concealed(self) -> frozenset[Name]:
+        """The same: their definitions are private."""
+        return self.classes
+
+
+class _Described(Mapping[Name, Variants]):
+    """The shapes that headers give declarations, each as ``shown``; what only text tells is left out."""
+
+    def __init__(self, source: Mapping[Name, Variants], shown: Callable[[Name, AnyShape], AnyShape]) -> None:
+        self._source = source
+        self._shown = shown
+
+    def __getitem__(self, name: Name) -> Variants:
+        shapes = self._source[name]
+        return tuple([self._shown(name, shape) for shape in shapes if not isinstance(shape, Declared)])
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._source)
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def mentions(self, name: Name) -> Mentions:
+        """What each shape of ``name`` mentions."""
+        return tuple([references(shape, name) for shape in self.get(name, ())])
+
+
+def _open_to_consumers(name: Name, shape: AnyShape, types: TypeSide, api: PublicApi) -> AnyShape:
+    """A record without what its private pointers lead to, unless inline functions follow them."""
+    if not isinstance(shape, Record) or all(field.access != "private" for field in shape.fields):
+        return shape
+
+    def shown(field: Field) -> Field:
+        leads_on = field.access != "private" or f"{name.spelling}::{field.name}" in api.used_members
+        pointer = not leads_on and isinstance(types.bare(field.type)[0], Pointer)
+        return replace(field, type=Pointer(VOID)) if pointer else field
+
+    return replace(shape, fields=tuple(map(shown, shape.fields)))

@@ -1,0 +1,321 @@
+"""What consumers can name, see and allocate, as the public headers of a release tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from abistore.compare.comparison import compare
+from abistore.compare.side import SideFacts
+from abistore.model.findings import Impact
+from abistore.model.names import SELF, Name
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Array,
+    Base,
+    Declared,
+    Enum,
+    Enumerator,
+    Field,
+    Foreign,
+    Function,
+    InlineBody,
+    Method,
+    Named,
+    Opaque,
+    Record,
+    Symbol,
+    VirtualMethod,
+)
+from abistore.model.snapshot import Evidence, Snapshot
+from tests.compare.model import CODE, INT, LIBRARY, LONG, TARGET, VOID, function, record, struct, to
+
+PUBLIC = Declared()
+Held = Mapping[Name, AnyShape | tuple[AnyShape, ...]]
+
+
+def library(
+    source: Held, *, exports: tuple[str, ...] = ("use",), layout: Held | None = None, state: str = "full"
+) -> Snapshot:
+    """A library with headers and, if given, debug information; ``state`` is how much of the headers parsed."""
+    entries = {
+        "symbol": {**{function(each): (CODE,) for each in exports}, SELF: (LIBRARY,)},
+        "source": {name: held if isinstance(held, tuple) else (held,) for name, held in source.items()},
+    }
+    evidence = [Evidence("symbol", "full"), Evidence("source", state)]
+    if layout is not None:
+        entries["layout"] = {name: held if isinstance(held, tuple) else (held,) for name, held in layout.items()}
+        evidence.append(Evidence("layout", "full"))
+    return Snapshot("lib", None, TARGET, entries, tuple(evidence))
+
+
+def uses(*types: object, result: object = VOID, display: str = "use") -> tuple[AnyShape, ...]:
+    return PUBLIC, Function(display, result, types)
+
+
+def found(old: Snapshot, new: Snapshot) -> list[tuple[str, str]]:
+    return [(each.kind, each.name.spelling) for each in compare(old, new).findings]
+
+
+def worst(old: Snapshot, new: Snapshot) -> Impact | None:
+    return max((each.impact for each in compare(old, new).findings), default=None)
+
+
+# --- handles --------------------------------------------------------------------------------------------------------
+
+HANDLE = record("handle")
+OPEN = {function("use"): uses(to(HANDLE))}
+LAYOUT = {function("use"): Function("use", VOID, (to(HANDLE),))}
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [(PUBLIC, Opaque("struct")), (Declared(("dummy",)), struct(INT))],
+    ids=["only declared", "defined as a dummy"],
+)
+def test_a_handle_that_headers_do_not_define_is_private_even_where_callers_seem_to_allocate_it(
+    shown: tuple[AnyShape, ...],
+) -> None:
+    old, new = (library({**OPEN, HANDLE: shown}, layout={**LAYOUT, HANDLE: struct(*each)}) for each in ([INT], [LONG]))
+    assert found(old, new) == [("type_private_changed", "handle")]
+    assert worst(old, new) is Impact.RISK
+
+
+def test_a_structure_that_headers_define_is_not_private_wherever_debug_information_places_it() -> None:
+    shown = ({HANDLE: (PUBLIC, struct(INT))}, {HANDLE: (PUBLIC, struct(INT, LONG))})
+    old, new = (library({**OPEN, **each}, layout={**LAYOUT, HANDLE: each[HANDLE][1]}) for each in shown)
+    assert worst(old, new) is Impact.BREAKING
+
+
+def test_what_a_handle_hides_is_private_with_it() -> None:
+    inner = record("inner")
+    shown = {**OPEN, HANDLE: (PUBLIC, Opaque("struct"))}
+    old, new = (
+        library(shown, layout={**LAYOUT, HANDLE: struct(to(inner)), inner: struct(each)}) for each in (INT, LONG)
+    )
+    assert found(old, new) == [("type_private_changed", "inner")]
+
+
+# --- types of headers that were not given -----------------------------------------------------------------------------
+
+PART, WHOLE = record("part"), record("whole")
+
+
+def embedding(part: Record) -> Snapshot:
+    whole = Record("struct", part.size, (Field("part", Named(PART), 0),))
+    return library({function("use"): uses(to(WHOLE)), WHOLE: (PUBLIC, whole), PART: part})
+
+
+def test_a_type_of_another_header_counts_where_a_public_structure_embeds_it() -> None:
+    assert worst(embedding(struct(INT)), embedding(struct(INT, LONG))) is Impact.BREAKING
+
+
+def test_a_type_of_another_header_counts_as_a_base_class() -> None:
+    def side(part: Record) -> Snapshot:
+        whole = Record("class", part.size, bases=(Base(Named(PART), 0),))
+        return library({function("use"): uses(to(WHOLE)), WHOLE: (PUBLIC, whole), PART: part})
+
+    assert worst(side(struct(INT)), side(struct(INT, LONG))) is Impact.BREAKING
+
+
+def test_a_structure_of_an_included_header_counts_where_callers_hand_it_over() -> None:
+    def side(part: Record) -> Snapshot:
+        return library({function("use"): uses(to(PART)), PART: part})
+
+    assert worst(side(struct(INT)), side(struct(INT, LONG))) is Impact.BREAKING
+
+
+def test_a_structure_of_an_included_header_that_a_private_pointer_leads_to_does_not_count() -> None:
+    def side(part: Record) -> Snapshot:
+        whole = Record("class", 8, (Field("impl", to(PART), 0, access="private"),))
+        return library({function("use"): uses(to(WHOLE)), WHOLE: (PUBLIC, whole), PART: part})
+
+    assert worst(side(struct(INT)), side(struct(INT, LONG))) is Impact.RISK
+
+
+def test_it_counts_where_an_inline_function_follows_that_pointer() -> None:
+    inline = Declared(("inline",), body=InlineBody("1", ("whole::impl",)))
+
+    def side(part: Record) -> Snapshot:
+        whole = Record("class", 8, (Field("impl", to(PART), 0, access="private"),))
+        get = (inline, Function("whole::get", INT, (), method=Method(WHOLE)))
+        return library(
+            {function("use"): uses(to(WHOLE)), WHOLE: (PUBLIC, whole), PART: part, function("_ZN5whole3getEv"): get}
+        )
+
+    assert worst(side(struct(INT)), side(struct(INT, LONG))) is Impact.BREAKING
+
+
+# --- what no export mentions ------------------------------------------------------------------------------------------
+
+COLOR = Name("enum", "color")
+
+
+def test_an_enumeration_that_no_export_mentions_is_judged() -> None:
+    def side(blue: int) -> Snapshot:
+        values = Enum(4, (Enumerator("red", 0), Enumerator("blue", blue)))
+        return library({function("use"): uses(INT), COLOR: (PUBLIC, values)})
+
+    assert ("enum_member_value_changed", "color") in found(side(1), side(2))
+
+
+def test_an_enumeration_that_no_export_mentions_is_judged_once_beside_debug_information() -> None:
+    def side(blue: int) -> Snapshot:
+        values = Enum(4, (Enumerator("red", 0), Enumerator("blue", blue)))
+        layout = {function("use"): Function("use", VOID, (INT,)), COLOR: values}
+        return library({function("use"): uses(INT), COLOR: (PUBLIC, values)}, layout=layout)
+
+    kinds = [kind for kind, name in found(side(1), side(2)) if name == "color"]
+    assert len(kinds) == 1
+
+
+def test_a_structure_that_goes_through_void_pointers_is_judged() -> None:
+    def side(*types: object) -> Snapshot:
+        return library({function("use"): uses(to(VOID)), PART: (PUBLIC, struct(*types))})
+
+    assert worst(side(INT), side(INT, LONG)) is Impact.BREAKING
+
+
+# --- exports ----------------------------------------------------------------------------------------------------------
+
+BOX = record("Box")
+GROW = "_ZN3Box4growEi"
+
+
+def boxes(
+    *, text: Declared = PUBLIC, access: str = "public", exports: tuple[str, ...], state: str = "full"
+) -> Snapshot:
+    grow = Function("Box::grow", VOID, (INT,), method=Method(BOX, access))
+    return library({BOX: (PUBLIC, struct(INT)), function(GROW): (text, grow)}, exports=exports, state=state)
+
+
+def test_an_undeclared_member_of_a_declared_class_is_known_to_be_internal_though_a_header_did_not_parse() -> None:
+    old, new = (boxes(exports=each, state="partial") for each in ((GROW, "_ZN3Box4hideEv"), (GROW,)))
+    assert found(old, new) == [("symbol_undeclared_removed", "")]
+
+
+def test_an_undeclared_function_may_stand_in_a_header_that_did_not_parse() -> None:
+    old, new = (boxes(exports=each, state="partial") for each in ((GROW, "hide"), (GROW,)))
+    assert found(old, new) == [("func_removed", "hide")]
+
+
+def test_a_constructor_is_declared_by_whichever_of_its_symbols_a_header_is_read_as() -> None:
+    def side(*exports: str) -> Snapshot:
+        make = Function("Box::Box", VOID, (), method=Method(BOX))
+        return library({BOX: (PUBLIC, struct(INT)), function("_ZN3BoxC1Ev"): (PUBLIC, make)}, exports=exports)
+
+    kinds = {kind for kind, _ in found(side("_ZN3BoxC1Ev", "_ZN3BoxC2Ev", GROW), side(GROW))}
+    assert kinds == {"func_removed"}
+
+
+@pytest.mark.parametrize("symbol", ["_ZN3Box3getIiEET_v", "_ZN3VecIiE4pushEi", "_ZTV3VecIiE"])
+def test_instances_of_public_templates_are_public(symbol: str) -> None:
+    template = Declared(("template",))
+    get = Function("Box::get", INT, (), method=Method(BOX))
+    source: Held = {
+        BOX: (PUBLIC, struct(INT)),
+        record("Vec"): (template, Opaque("class")),
+        function("Box::get() -> $0"): (template, get),
+    }
+    assert SideFacts(library(source)).consumers.can_name(function(symbol))
+
+
+def test_an_overload_that_is_mangled_otherwise_than_its_header_is_read_is_public() -> None:
+    grow = Function("Box::grow", VOID, (INT,), method=Method(BOX))
+    source: Held = {BOX: (PUBLIC, struct(INT)), function(GROW): (PUBLIC, grow)}
+    assert SideFacts(library(source, exports=("_ZN3Box4growEU1xi",))).consumers.can_name(function("_ZN3Box4growEi1x"))
+
+
+def test_a_symbol_that_is_kept_for_programs_linked_earlier_is_public() -> None:
+    old, new = library({}, exports=("use", "former")), library({}, exports=("use",))
+    former = {**old.entries["symbol"], function("former"): (Symbol("function", version="V_1", default=False),)}
+    old = Snapshot("lib", None, TARGET, {**old.entries, "symbol": former}, old.evidence)
+    assert worst(old, new) is Impact.BREAKING
+
+
+def test_a_weak_function_that_headers_do_not_define_is_in_no_program() -> None:
+    def side(*exports: str) -> Snapshot:
+        held = boxes(exports=("use",))
+        weak = {function(each): (Symbol("function", weak=True),) for each in exports}
+        return Snapshot(
+            "lib", None, TARGET, {**held.entries, "symbol": {**held.entries["symbol"], **weak}}, held.evidence
+        )
+
+    assert ("func_removed", GROW) in found(side(GROW), side())
+
+
+def test_a_standard_type_is_nobody_s_secret() -> None:
+    text = record("std::string")
+
+    def side(size: int) -> Snapshot:
+        layout = {function("use"): Function("use", VOID, (Named(text),)), text: Foreign("class", size, 8)}
+        return library({function("use"): uses(Named(text))}, layout=layout)
+
+    assert ("type_foreign_layout_changed", "std::string") in found(side(8), side(32))
+
+
+# --- stripped libraries -----------------------------------------------------------------------------------------------
+
+
+def polymorphic(*methods: str, size: int = 8) -> Record:
+    slots = tuple(VirtualMethod(name, f"_ZN5whole{len(name)}{name}Ev", i, VOID) for i, name in enumerate(methods))
+    return Record("class", size, (), (), slots, has_vptr=True)
+
+
+STRIPPED = {
+    "size": (struct(INT), struct(INT, LONG)),
+    "offset": (struct(INT, LONG), struct(LONG, INT, names="ba")),
+    "array": (struct(Array(INT, 2)), struct(Array(INT, 4))),
+    "slots": (polymorphic("first", "second"), polymorphic("second", "first")),
+    "slot inserted": (polymorphic("second"), polymorphic("first", "second")),
+    "vtable pointer": (
+        Record("class", 8, (Field("a", LONG, 0),)),
+        Record("class", 16, (Field("a", LONG, 64),), has_vptr=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", STRIPPED)
+def test_a_stripped_library_is_judged_on_the_layouts_of_its_headers(what: str) -> None:
+    old, new = (library({function("use"): uses(to(WHOLE)), WHOLE: (PUBLIC, each)}) for each in STRIPPED[what])
+    assert worst(old, new) is Impact.BREAKING
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((INT,), (LONG,)),
+        ((Named(WHOLE),), (to(WHOLE),)),
+        ((Named(Name("alias", "number")),), (INT, INT)),
+    ],
+)
+def test_a_stripped_library_is_judged_on_the_parameters_of_its_headers(shapes: tuple[tuple[object, ...], ...]) -> None:
+    types: Held = {WHOLE: (PUBLIC, struct(LONG, LONG, LONG)), Name("alias", "number"): (PUBLIC, Alias(INT))}
+    old, new = (library({function("use"): uses(*each), **types}) for each in shapes)
+    assert worst(old, new) is Impact.BREAKING
+
+
+def test_a_stripped_library_is_judged_on_how_its_structures_are_passed() -> None:
+    def side(passing: str) -> Snapshot:
+        whole = Record("class", 8, (Field("a", LONG, 0),), passing=passing)
+        return library({function("use"): uses(Named(WHOLE)), WHOLE: (PUBLIC, whole)})
+
+    assert worst(side("value"), side("reference")) is Impact.BREAKING
+
+
+def test_a_stripped_library_is_judged_on_a_typedef_that_stands_for_another_type() -> None:
+    number = Name("alias", "number")
+
+    def side(target: object) -> Snapshot:
+        return library({function("use"): uses(Named(number)), number: (PUBLIC, Alias(target))})
+
+    assert worst(side(INT), side(LONG)) is Impact.BREAKING
+
+
+def test_a_structure_of_a_stripped_library_that_was_renamed_is_no_break() -> None:
+    def side(name: Name) -> Snapshot:
+        return library({function("use"): uses(to(name)), name: (PUBLIC, struct(INT, LONG))})
+
+    assert (worst(side(PART), side(WHOLE)) or Impact.COMPATIBLE) < Impact.BREAKING
