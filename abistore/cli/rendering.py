@@ -43,7 +43,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
         output = None if output is None or str(output) == "-" else output
         format = named.pop("format") or (format_of_file(output.suffix) if output else "text")
         rendering = Rendering(
-            format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"), named.pop("source_root")
+            format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"), _source_root(named)
         )
         if rendering.docs:
             from abistore.report.documentation import check_docs
@@ -64,8 +64,8 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--source-root",
             metavar="FOLDER",
             default="",
-            help="The folder of the sources in the build: names of files are relative to it.  [default: what absolute "
-            "paths share]",
+            help="The folder of the sources in the build: names of files are relative to it.  [default: source_root "
+            "of abistore.toml, else what absolute paths share]",
         ),
         click.option("--full", is_flag=True, help="Show all changes, however many."),
         click.option(
@@ -83,6 +83,16 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         wrapped = option(wrapped)
     return wrapped
+
+
+def _source_root(named: dict[str, Any]) -> str:
+    """The folder of the sources, as the option or the project's file says."""
+    said: str = named.pop("source_root")
+    if said:
+        return said
+    from abistore.service.configuration import configuration
+
+    return configuration(named.get("headers_config")).source_root
 
 
 fail_on_option = click.option(

@@ -1,4 +1,4 @@
-"""The file ``abistore.toml`` of a project: which headers of its library are public."""
+"""The file ``abistore.toml`` of a project: which headers of its library are public, and where its sources stand."""
 
 from __future__ import annotations
 
@@ -52,15 +52,20 @@ class HeadersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConfigurationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All tables that the file may have."""
+    """All that the file may have."""
 
+    source_root: str = ""
     headers: HeadersTable | None = None
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """What a project's file says; nothing where there is none."""
+    """What a project's file says; nothing where there is none.
+
+    Paths below ``source_root``, the folder of the sources in the build, are told relative to it.
+    """
 
     headers: HeaderOptions | None = None
+    source_root: str = ""
 
 
 def configuration(path: Path | None = None) -> Configuration:
@@ -77,7 +82,7 @@ def configuration(path: Path | None = None) -> Configuration:
         raise ConfigError(f"{path}: is no TOML: {error}") from None
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}: {error}", _meant(str(error))) from None
-    return Configuration(read.headers.options(path.parent) if read.headers else None)
+    return Configuration(read.headers.options(path.parent) if read.headers else None, read.source_root)
 
 
 def _text(path: Path) -> str:
