@@ -60,7 +60,8 @@ def _same(layout: AnyShape, source: AnyShape) -> bool:
     """Whether the shapes are equal, but for what GCC does not record or records beyond what is asked for."""
     match layout, source:
         case Record(), Record():
-            layout, source = _recorded(layout), _recorded(source)
+            symbols = all(each.symbol for each in source.virtuals)
+            layout, source = _recorded(layout, symbols=symbols), _recorded(source, symbols=symbols)
             if None in (layout.passing, source.passing):
                 layout, source = replace(layout, passing=None), replace(source, passing=None)
             if source.alignment is None:  # that of a member's type is the record's, to GCC
@@ -81,8 +82,11 @@ def _virtual(method: Method) -> Literal["no", "virtual"]:
     return "no" if method.virtual == "no" else "virtual"
 
 
-def _recorded(record: Record) -> Record:
-    """A record without what GCC never tells: ``mutable``, and which virtual methods are pure."""
+def _recorded(record: Record, *, symbols: bool) -> Record:
+    """A record without what GCC never tells: ``mutable``, and which virtual methods are pure.
+
+    Headers do not tell the symbols of the virtual methods of a template's instance.
+    """
     fields = tuple([replace(each, mutable=False) for each in record.fields])
-    virtuals = tuple([replace(each, pure=False) for each in record.virtuals])
+    virtuals = tuple([replace(each, pure=False, symbol=each.symbol if symbols else "") for each in record.virtuals])
     return replace(record, fields=fields, virtuals=virtuals)

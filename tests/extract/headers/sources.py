@@ -166,6 +166,29 @@ CPP_SOURCES = {
         } }
         """,
     ),
+    "instances whose bases depend on their arguments": (
+        """
+        namespace crtp {
+        struct Plain { int p; };
+        template <class Self> struct Common { Self *self() { return static_cast<Self *>(this); } };
+        template <class Self> struct Counted : Common<Self> {};
+        template <class T> struct Base {
+          T value; virtual T get() const; virtual void set(const T &); virtual ~Base();
+        };
+        template <class T> struct Derived : Base<T>, Common<Derived<T>> {
+          T more; T get() const override; virtual void put(const T &, Base<T> *);
+        };
+        template <class T, class U = int> struct Pair { T t; U u; };
+        template <class T> struct Held : Plain, Pair<T>, Counted<Held<T>> { char c; };
+        template <class T> struct Only : Pair<T, T> {};
+        struct Holder { Derived<long> d; Held<short> h; Only<double> o; };
+        void use(Holder &);
+        }
+        """,
+        """
+        namespace crtp { void use(Holder &) {} template struct Derived<long>; }
+        """,
+    ),
     "methods of every kind": (
         """
         struct Full {

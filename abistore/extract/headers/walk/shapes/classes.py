@@ -5,7 +5,7 @@ libclang tells where fields are, and nothing about bases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from abistore.extract.headers.walk.clang import kinds
@@ -24,12 +24,17 @@ class BaseClass:
         self.offset: int | None = None
 
 
+Resolve = Callable[["ClassFacts", Type], "Cursor | None"]
+"""Finds the class that a base of a template instance is, by what the template says: an instance, else a template."""
+
+
 class Classes:
     """The facts of the classes of one translation unit, each worked out once."""
 
     def __init__(self, lib: LibClang, pointer: int) -> None:
         self.lib = lib
         self.pointer = pointer
+        self.resolve: Resolve = lambda _instance, _type: None
         self._known: dict[int, ClassFacts | None] = {}
 
     def of(self, cursor: Cursor) -> ClassFacts | None:
@@ -40,7 +45,8 @@ class Classes:
                 self._known[cursor.d0] = self._known[definition.d0]
             else:
                 self._known[cursor.d0] = None  # ends a class that is among its own bases
-                found = ClassFacts(self, definition) if definition.kind in kinds.RECORDS else None
+                known = definition.kind in kinds.RECORDS or definition.kind == kinds.CLASS_TEMPLATE
+                found = ClassFacts(self, definition) if known else None
                 self._known[cursor.d0] = self._known[definition.d0] = found
         return self._known[cursor.d0]
 
@@ -66,11 +72,15 @@ class ClassFacts:
             self.written = lib.getSpecializedCursorTemplate(cursor)
             members = lib.children(self.written) if self.written.d0 else []
         self.members: list[Cursor] = members
-        self.is_instance: bool = self.written.d0 != cursor.d0
+        self.is_template: bool = cursor.kind == kinds.CLASS_TEMPLATE
+        self.is_instance: bool = self.written.d0 != cursor.d0 or self.is_template
+        self.is_doubtful = False
 
     @cached_property
     def fields(self) -> list[Cursor]:
         """The non-static data members, unnamed ones included."""
+        if self.is_template:
+            return [each for each in self.members if each.kind == kinds.FIELD]
         return self.classes.lib.fields(self.type)
 
     @cached_property
@@ -80,7 +90,12 @@ class ClassFacts:
         found = []
         for each in self.members:
             if each.kind == kinds.BASE:
-                facts = self.classes.of_type(lib.getCursorType(each))
+                type = lib.getCursorType(each)
+                facts = self.classes.of_type(type)
+                if facts is None and self.is_instance:
+                    cursor = self.classes.resolve(self, type)
+                    facts = self.classes.of(cursor) if cursor is not None else None
+                self.is_doubtful |= facts is None
                 found.append(BaseClass(each, facts, bool(lib.isVirtualBase(each))))
         return found
 
@@ -89,7 +104,13 @@ class ClassFacts:
         """The virtual methods that the class declares, overriding ones included."""
         lib = self.classes.lib
         methods = (kinds.METHOD, kinds.DESTRUCTOR, kinds.CONVERSION)
-        return [each for each in self.members if each.kind in methods and lib.CXXMethod_isVirtual(each)]
+        found = [each for each in self.members if each.kind in methods]
+        inherited = (
+            {key for base in self.bases if base.facts for key in base.facts.slots.keys} if self.is_instance else ()
+        )
+        return [
+            each for each in found if lib.CXXMethod_isVirtual(each) or (inherited and key_of(lib, each) in inherited)
+        ]
 
     @cached_property
     def is_dynamic(self) -> bool:
@@ -157,7 +178,7 @@ class ClassFacts:
         end = self.classes.pointer if self.has_vptr else 0
         primary, taken = self.primary, set[tuple[int, int]]()
         if primary is not None and primary.facts is not None:
-            end = self.classes.pointer if primary.virtual else primary.facts.own_size
+            end = self.classes.pointer if primary.virtual else self._end_of(primary.facts, 0)
         for base in [*([primary] if primary is not None else []), *self.bases]:
             if base.virtual or base.offset is not None:
                 continue
@@ -171,8 +192,17 @@ class ClassFacts:
             if base.facts is not None:
                 taken.update((key, place + at) for key, at in base.facts.empties)
                 if not base.facts.is_empty and base is not primary:
-                    end = place + base.facts.own_size
+                    end = self._end_of(base.facts, place)
         return end
+
+    def _end_of(self, base: ClassFacts, place: int) -> int:
+        """Where a base ends; of one that no header needs complete, where the class's own fields begin."""
+        if not base.is_template:
+            return place + base.own_size
+        own = [offset for field in self.fields if (offset := self.classes.lib.Cursor_getOffsetOfField(field)) >= 0]
+        laid_out = [each for each in self.bases if each.facts is not None and not each.facts.is_empty]
+        self.is_doubtful |= len(laid_out) > 1 and laid_out[-1].facts is not base
+        return min(own) // BITS if own else self.size
 
     @cached_property
     def empties(self) -> list[tuple[int, int]]:
@@ -237,7 +267,7 @@ class ClassFacts:
         primary = self.primary.facts.slots if self.primary is not None and self.primary.facts is not None else None
         found = Slots(primary)
         for method in self.virtual_methods:
-            found.add(self.classes.lib, method)
+            found.add(self.classes.lib, method, by_key=self.is_instance)
         others = [base.facts for base in self.bases if base.facts is not None]
         if found.destructor is None and any(each.slots.destructor is not None for each in others):
             found.destructor = found.count
@@ -245,27 +275,42 @@ class ClassFacts:
         return found
 
 
+Key = tuple[str, int, int]
+"""A method by its name, how many parameters it has, and whether it is ``const``."""
+
+
+def key_of(lib: LibClang, method: Cursor) -> Key:
+    """What a method of a template is found by where libclang does not tell what it overrides."""
+    if method.kind == kinds.DESTRUCTOR:
+        return "~", 0, 0
+    return lib.spelling(method), lib.Cursor_getNumArguments(method), lib.CXXMethod_isConst(method)
+
+
 class Slots:
     """The slots of the methods of a class and of those that they override, by declaration."""
 
     def __init__(self, primary: Slots | None) -> None:
         self.methods: dict[int, int] = dict(primary.methods) if primary else {}
+        self.keys: dict[Key, int] = dict(primary.keys) if primary else {}
         self.destructor: int | None = primary.destructor if primary else None
         self.count: int = primary.count if primary else 0
 
-    def add(self, lib: LibClang, method: Cursor) -> None:
+    def add(self, lib: LibClang, method: Cursor, *, by_key: bool) -> None:
         """Gives a method the slot of the one that it overrides, or else the next."""
+        key = key_of(lib, method)
         if method.kind == kinds.DESTRUCTOR:
             if self.destructor is None:
                 self.destructor = self.count
                 self.count += 2
-            self.methods[method.d0] = self.destructor
+            self.methods[method.d0] = self.keys[key] = self.destructor
             return
         slot = self._overridden(lib, lib.overridden(method))
+        if slot is None and by_key:
+            slot = self.keys.get(key)
         if slot is None:
             slot = self.count
             self.count += 1
-        self.methods[method.d0] = slot
+        self.methods[method.d0] = self.keys[key] = slot
 
     def _overridden(self, lib: LibClang, methods: Sequence[Cursor]) -> int | None:
         for each in methods:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, Type
-from abistore.extract.headers.walk.shapes.classes import Classes, ClassFacts
+from abistore.extract.headers.walk.shapes.classes import BaseClass, Classes, ClassFacts
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.spelling import spell
-from abistore.model.shapes import Base, Enum, Enumerator, Field, Foreign, Record, TypeRef, VirtualMethod
+from abistore.model.shapes import (
+    Base,
+    Enum,
+    Enumerator,
+    Field,
+    Foreign,
+    Named,
+    Procedure,
+    Record,
+    TypeRef,
+    VirtualMethod,
+)
 
 
 class RecordShapes:
@@ -21,6 +33,7 @@ class RecordShapes:
         self._lib = types.lib
         self._classes = classes
         self._cpp = cpp
+        classes.resolve = self._resolved
 
     def of(self, cursor: Cursor) -> Record | None:
         """The shape of the record that ``cursor`` declares; ``None`` where it is not defined or has no layout."""
@@ -28,12 +41,16 @@ class RecordShapes:
         if facts is None or facts.size < 0:
             return None
         _ = facts.data_end
+        bases = [self._base(facts, base) for base in facts.bases]
+        virtuals = self._virtuals(facts)
+        if facts.is_doubtful or None in bases or virtuals is None:
+            return None  # an instance of which the template does not tell enough
         return Record(
             sort=kinds.RECORDS[facts.cursor.kind],
             size=self._size(facts),
             fields=tuple(self._fields(facts)),
-            bases=tuple([self._base(base.specifier, base.offset, virtual=base.virtual) for base in facts.bases]),
-            virtuals=self._virtuals(facts),
+            bases=tuple([each for each in bases if each is not None]),
+            virtuals=virtuals,
             alignment=self._asked(facts),
             passing=self._passing(facts) if self._cpp else None,
             deleted=self._deleted(facts),
@@ -102,31 +119,69 @@ class RecordShapes:
     def _is_anonymous(self, type: Type) -> bool:
         return bool(self._lib.Cursor_isAnonymous(self._lib.getTypeDeclaration(type)))
 
-    def _base(self, specifier: Cursor, offset: int | None, *, virtual: bool) -> Base:
+    def _base(self, facts: ClassFacts, base: BaseClass) -> Base | None:
         lib = self._lib
-        access = kinds.ACCESS.get(lib.getCXXAccessSpecifier(specifier), "public")
-        return Base(self._types.of(lib.getCursorType(specifier)), None if virtual else offset, virtual, access)
+        access = kinds.ACCESS.get(lib.getCXXAccessSpecifier(base.specifier), "public")
+        type = self._type(facts, lib.getCursorType(base.specifier))
+        return None if type is None else Base(type, None if base.virtual else base.offset, base.virtual, access)
 
-    def _virtuals(self, facts: ClassFacts) -> tuple[VirtualMethod, ...]:
-        lib, slots = self._lib, facts.slots if facts.virtual_methods else None
-        found = []
-        for method in facts.virtual_methods:
-            assert slots is not None
-            destructor = method.kind == kinds.DESTRUCTOR
-            type = lib.getCursorType(method)
-            found.append(
-                VirtualMethod(
-                    normal_name(lib.spelling(method)).partition("<")[0] if destructor else self._method_name(method),
-                    "" if destructor or facts.is_instance else lib.text(lib.Cursor_getMangling(method)),
-                    slots.methods[method.d0],
-                    self._types.of(lib.getResultType(type)),
-                    self._parameters(type),
-                    bool(lib.CXXMethod_isPureVirtual(method)),
-                    kinds.ACCESS.get(lib.getCXXAccessSpecifier(method), "public"),
-                )
-            )
-        found.sort(key=lambda each: each.slot or 0)
-        return tuple(found)
+    def _type(self, facts: ClassFacts, type: Type) -> TypeRef | None:
+        """A type that a class mentions; of an instance, with its arguments for the template's parameters."""
+        return self._substituted(facts, type) if facts.is_instance else self._types.of(type)
+
+    def _substituted(self, facts: ClassFacts, type: Type) -> TypeRef | None:
+        return self._types.substituted(type, self._bound(facts), facts.cursor, facts.written)
+
+    def _bound(self, facts: ClassFacts) -> Mapping[int, TypeRef]:
+        """The arguments of an instance by position; none where the template has packs or another pattern."""
+        lib = self._lib
+        if facts.written.kind != kinds.CLASS_TEMPLATE or facts.is_template:
+            return {}
+        parameters = [each for each in facts.members if each.kind in kinds.TEMPLATE_PARAMETERS]
+        types = [
+            lib.Type_getTemplateArgumentAsType(facts.type, index)
+            for index in range(lib.Type_getNumTemplateArguments(facts.type))
+        ]
+        if len(parameters) != len(types):
+            return {}
+        return {
+            place: self._types.of(lib.getCanonicalType(each))
+            for place, each in enumerate(types)
+            if each.kind != kinds.INVALID
+        }
+
+    def _resolved(self, facts: ClassFacts, type: Type) -> Cursor | None:
+        """The class that a base of an instance is: another instance that the headers need, else its template."""
+        found = self._substituted(facts, type)
+        if isinstance(found, Named) and found.name in self._types.mentioned:
+            known = self._types.mentioned[found.name]
+            if self._lib.Type_getSizeOf(self._lib.getCursorType(known)) >= 0:
+                return known
+        template: Cursor = self._lib.getTypeDeclaration(self._lib.getCanonicalType(type))
+        return template if template.kind == kinds.CLASS_TEMPLATE else None
+
+    def _virtuals(self, facts: ClassFacts) -> tuple[VirtualMethod, ...] | None:
+        """The virtual methods; ``None`` where the template of an instance does not tell their types."""
+        found = [self._virtual(facts, method) for method in facts.virtual_methods]
+        told = [each for each in found if each is not None]
+        return tuple(sorted(told, key=lambda each: each.slot or 0)) if len(told) == len(found) else None
+
+    def _virtual(self, facts: ClassFacts, method: Cursor) -> VirtualMethod | None:
+        lib = self._lib
+        destructor = method.kind == kinds.DESTRUCTOR
+        type = lib.getCursorType(method)
+        substituted = self._type(facts, type)
+        if not isinstance(substituted, Procedure):
+            return None
+        return VirtualMethod(
+            normal_name(lib.spelling(method)).partition("<")[0] if destructor else self._method_name(method),
+            "" if destructor or facts.is_instance else lib.text(lib.Cursor_getMangling(method)),
+            facts.slots.methods[method.d0],
+            substituted.result,
+            substituted.parameters,
+            bool(lib.CXXMethod_isPureVirtual(method)),
+            kinds.ACCESS.get(lib.getCXXAccessSpecifier(method), "public"),
+        )
 
     def _method_name(self, method: Cursor) -> str:
         name = self._lib.spelling(method)

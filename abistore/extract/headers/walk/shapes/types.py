@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from abistore.extract.dwarf.names.foreign import is_foreign
@@ -12,12 +12,14 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 from abistore.extract.headers.walk.shapes.arguments import TemplateArguments
 from abistore.extract.headers.walk.shapes.names import Names
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Array, Enum, Inline, Procedure, Qualified, Record, TypeRef
 
 NAMED_BY_TYPEDEF: Final = ("@SA@", "@UA@", "@EA@")
 """In a USR, before the typedef that gives a type its only name."""
 
+PARAMETER: Final = re.compile(r"type-parameter-0-(\d+)")
 CALLED_ON: Final = re.compile(r"const|volatile|&&|&")
 """What stands behind the parameters of a member function."""
 
@@ -39,7 +41,9 @@ class HeaderTypes:
         self.names = Names(lib, self._arguments)
         self.arguments = TemplateArguments(lib, self.of)
         self.mentioned: dict[Name, Cursor] = {}
-        self.quiet = False
+        self.resolved = True
+        self._bound: Mapping[int, TypeRef] | None = None
+        self._within: tuple[str, TypeRef] | None = None
         self._unnamed = unnamed
         self._open: set[int] = set()
         self._memo: dict[int, TypeRef] = {}
@@ -103,10 +107,12 @@ class HeaderTypes:
 
     def declared(self, cursor: Cursor) -> TypeRef:
         """The mention of a record or enum, which is noted; spelled out where it has no name."""
+        if self._bound is not None and self._is_within_template(cursor):
+            return self._unresolved(self.names.of(cursor))
         if self.lib.Cursor_isAnonymous(cursor):
             return self._inline(cursor)
         named = self.references.named("enum" if cursor.kind == kinds.ENUM else "record", self.names.of(cursor))
-        if named.name not in self.mentioned and not self.quiet:
+        if named.name not in self.mentioned:
             self.mentioned[named.name] = cursor
         return named
 
@@ -118,7 +124,7 @@ class HeaderTypes:
         if is_foreign(spelling, self.runtime) or self._names_unnamed(underlying, spelling):
             return self.of(underlying)
         alias = self.references.named("alias", spelling)
-        if alias.name not in self.mentioned and not self.quiet:
+        if alias.name not in self.mentioned:
             self.mentioned[alias.name] = cursor
         return alias
 
@@ -194,4 +200,50 @@ class HeaderTypes:
         canonical = lib.getCanonicalType(type)
         if canonical.kind not in (kinds.UNEXPOSED, kinds.INVALID, kinds.AUTO):
             return self.of(canonical)
+        if self._bound is not None:
+            return self._dependent(canonical)
         return self._primitive(canonical if canonical.kind != kinds.INVALID else type)
+
+    # --- the members of template instances, by those of the template ------------------------------------------------
+
+    def substituted(
+        self, type: Type, arguments: Mapping[int, TypeRef], instance: Cursor, template: Cursor
+    ) -> TypeRef | None:
+        """A type of a member of ``template`` as ``instance`` has it; ``None`` where that cannot be told."""
+        outer = self._memo, self._bound, self._within, self.resolved
+        within = None if instance.d0 == template.d0 else (self.names.of(template), self.declared(instance))
+        self._memo, self._bound, self._within, self.resolved = {}, arguments, within, True
+        try:
+            found = self.of(type)
+            return found if self.resolved else None
+        finally:
+            self._memo, self._bound, self._within, self.resolved = outer
+
+    def _dependent(self, type: Type) -> TypeRef:
+        lib = self.lib
+        spelled = lib.text(lib.getTypeSpelling(lib.getUnqualifiedType(type)))
+        match = PARAMETER.fullmatch(spelled)
+        if match is not None and self._bound is not None and int(match[1]) in self._bound:
+            return self._bound[int(match[1])]
+        template = lib.getTypeDeclaration(type)
+        count = lib.Type_getNumTemplateArguments(type)
+        if template.kind != kinds.CLASS_TEMPLATE or count <= 0:
+            own = self._within is not None and template.kind in kinds.CLASSES
+            if own and self._within is not None and self.names.of(template) == self._within[0]:
+                return self._within[1]
+            return self._unresolved(spelled)
+        arguments = [lib.Type_getTemplateArgumentAsType(type, index) for index in range(count)]
+        if any(each.kind == kinds.INVALID for each in arguments):
+            return self._unresolved(spelled)
+        listed = ", ".join([spell(self.of(each)) for each in arguments])
+        return self.references.named("record", f"{self.names.of(template)}<{listed}>")
+
+    def _unresolved(self, spelled: str) -> TypeRef:
+        self.resolved = False
+        return self.references.special(spelled)
+
+    def _is_within_template(self, cursor: Cursor) -> bool:
+        owner = self.names.owner(cursor)
+        while owner.kind in kinds.RECORDS:
+            owner = self.names.owner(owner)
+        return owner.kind in (kinds.CLASS_TEMPLATE, kinds.PARTIAL_SPECIALIZATION)
