@@ -11,6 +11,7 @@ from benchmarks.accuracy.truth import BEFORE, pairs
 from examples.obtain import PROJECT
 
 PAGE = PROJECT / "docs" / "accuracy.md"
+CAUSES = PROJECT / "benchmarks" / "accuracy" / "causes.md"
 TOOLS = ("abistore", "abidiff")
 
 INTRODUCTION = """# Right on real releases
@@ -108,7 +109,7 @@ def write(found: Sequence[Judged], date: str, abidiff: str) -> None:
     evidence = EVIDENCE.format(count=len(fresh), libraries=len({each.pair.library for each in fresh}))
     independent = [*_table({"before": before(), "after": fresh}), OTHERS]
     rest = *_wrong(found), *_sources(found), *_pairs(found)
-    parts = [introduction, *_figures(found), evidence, *independent, MECHANISMS, *rest]
+    parts = [introduction, *_figures(found), evidence, *independent, MECHANISMS, CAUSES.read_text(), *rest]
     PAGE.write_text("\n".join(parts).rstrip("\n") + "\n")
 
 
