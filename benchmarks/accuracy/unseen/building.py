@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePath
@@ -122,18 +122,25 @@ def _cmake(told: Mapping[str, Any], folder: Path) -> None:
 
 def _release(told: Mapping[str, Any], version: str, folder: Path) -> Release:
     headers = told["headers"]
+    umbrella = tuple(headers.get("umbrella", ()))
     return Release(
         library=told["library"],
         version=version,
         language=told["language"],
         folder=folder,
         binary=_binary(told, folder),
-        headers=tuple(public_headers(headers, folder)),
-        umbrella=tuple(headers.get("umbrella", ())),
+        headers=tuple(sorted(public_headers(headers, folder), key=lambda path: _after(path, umbrella))),
+        umbrella=umbrella,
         include=tuple(_folders([*headers["include"], *told.get("beside", {}).get("include", ())], folder)),
         defines=tuple(headers["defines"]),
         options=tuple(headers.get("options", ())),
     )
+
+
+def _after(path: Path, umbrella: Sequence[str]) -> int:
+    """Where a header stands among those that clients include first; those that need them come behind."""
+    places = (place for place, name in enumerate(umbrella) if path.as_posix().endswith(f"/{name}"))
+    return next(places, len(umbrella))
 
 
 def _binary(told: Mapping[str, Any], folder: Path) -> Path:
