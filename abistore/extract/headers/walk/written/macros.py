@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from abistore.extract.headers.walk.clang import kinds
@@ -38,6 +39,11 @@ def macros(
 ) -> Iterator[tuple[Name, Location, Declared]]:
     """Public object-like macros with a value. The last definition counts, and none that its file undefines again."""
     found: dict[str, tuple[Location, str]] = {}
+
+    @cache
+    def undefined(file: int) -> dict[bytes, int]:
+        return {match[1]: match.start() for match in UNDEFINED.finditer(text.file(file))}
+
     for cursor in top:
         if cursor.kind != kinds.MACRO:
             continue
@@ -45,7 +51,7 @@ def macros(
         if location is None or lib.Cursor_isMacroFunctionLike(cursor):
             continue
         name = lib.spelling(cursor)
-        value = None if RESERVED.match(name) else _value(text, cursor, name)
+        value = None if RESERVED.match(name) else _value(text, cursor, name, undefined)
         if value is None:
             found.pop(name, None)
         else:
@@ -54,8 +60,11 @@ def macros(
         yield Name("variable", name), location, Declared(traits=("constant", "macro"), value=value)
 
 
-def _value(text: SourceText, cursor: Cursor, name: str) -> str | None:
-    """What a macro stands for; ``None`` where it is no value, or no longer defined at the end of its file."""
+def _value(text: SourceText, cursor: Cursor, name: str, undefined: Callable[[int], dict[bytes, int]]) -> str | None:
+    """What a macro stands for; ``None`` where it is no value, or no longer defined at the end of its file.
+
+    ``undefined`` tells where a file takes each macro back for the last time.
+    """
     file, begin, end = text.extent(cursor)
     if file is None:
         return None
@@ -63,5 +72,4 @@ def _value(text: SourceText, cursor: Cursor, name: str) -> str | None:
     words = tokens(replacement)
     if not words or words[0] in NO_VALUE or words[-1] in (";", "{", "}", ",", "("):
         return None
-    gone = any(match[1] == name.encode() for match in UNDEFINED.finditer(text.file(file), end))
-    return None if gone else spelled(replacement)
+    return None if undefined(file).get(name.encode(), -1) >= end else spelled(replacement)
