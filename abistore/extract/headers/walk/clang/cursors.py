@@ -55,6 +55,8 @@ class SourceRange(Structure):
     """What stands between two places."""
 
     _fields_ = (("p0", c_void_p), ("p1", c_void_p), ("begin", c_uint), ("end", c_uint))
+    begin: int
+    end: int
 
 
 class RangeList(Structure):

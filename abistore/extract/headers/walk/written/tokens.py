@@ -28,6 +28,8 @@ PREFIXES: Final = frozenset({"+", "-", "*", "&", "++", "--"})
 """What stands directly before its operand, unless another operand is before it."""
 
 SIZE: Final = 16
+MACROS: Final = 1 << 31
+"""Places below are in files, one character after the other; those above are in what macros write."""
 
 
 def tokens(text: bytes) -> list[str]:
@@ -37,7 +39,8 @@ def tokens(text: bytes) -> list[str]:
 
 def digest(text: bytes) -> str:
     """A digest of the tokens."""
-    return blake2b("\0".join(tokens(text)).encode(errors="replace"), digest_size=SIZE).hexdigest()
+    kept = b"\0".join([match[0] for match in TOKEN.finditer(text) if match["skipped"] is None])
+    return blake2b(kept, digest_size=SIZE).hexdigest()
 
 
 def spelled(text: bytes) -> str:
@@ -104,6 +107,9 @@ class SourceText:
         lib = self._lib
         extent: SourceRange = lib.getCursorExtent(cursor)
         file, _, begin = lib.place(lib.getRangeStart(extent))
+        length = extent.end - extent.begin
+        if file is not None and extent.end < MACROS and 0 <= length <= len(self.file(file)) - begin:
+            return file, begin, begin + length
         other, _, end = lib.place(lib.getRangeEnd(extent))
         return (file, begin, end) if file == other else (None, 0, 0)
 
