@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from abistore.errors import LimitExceeded
 from abistore.extract.headers.walk.declared import Walked
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import Alias, Argument, Declared, Function, InlineBody, Opaque, Record, Special, Variable
@@ -304,3 +305,17 @@ def test_places_are_those_of_definitions(folder: Path) -> None:
     read = c("struct s;\nstruct s {\n  int a;\n};\nint f(struct s *);\n", folder)
     assert str(read.found.locations[Name("record", "s")]) == "api.h:2"
     assert str(read.found.locations[Name("function", "f")]) == "api.h:5"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        f"extern int {'*' * 120}deep;",
+        "namespace a {" * 120 + "}" * 120,
+        "".join(f"struct a{i} {{" for i in range(120)) + "};" * 120,
+    ],
+    ids=["pointers", "namespaces", "classes"],
+)
+def test_what_is_nested_too_deep_is_refused(header: str, folder: Path) -> None:
+    with pytest.raises(LimitExceeded, match="levels deep"):
+        cpp(header, folder, "-fbracket-depth=1000")

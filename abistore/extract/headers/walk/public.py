@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from abistore.errors import LimitExceeded
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.clang.files import PublicFiles
@@ -20,6 +21,8 @@ from abistore.model.shapes import Alias, Declared, Named
 from abistore.model.snapshot import Location
 
 TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})
+MAX_DEPTH: Final = 100
+"""How many namespaces and classes may be nested in one another. Real code stays below 20."""
 
 Visitor = Callable[[Cursor, Location], None]
 
@@ -42,6 +45,7 @@ class PublicWalk:
         self._shapes = FunctionShapes(types, classes)
         self._descriptions = descriptions
         self._place = files.place
+        self._depth = 0
         self.collected = Collected()
         self._templates = TemplateWalk(types, descriptions, self.collected)
         self._visitors: dict[int, Visitor] = {
@@ -64,6 +68,9 @@ class PublicWalk:
 
     def visit(self, cursors: Iterable[Cursor]) -> None:
         """Enters those of ``cursors`` that stand in public headers."""
+        if self._depth >= MAX_DEPTH:
+            raise LimitExceeded(f"declarations in the headers are nested more than {MAX_DEPTH} levels deep")
+        self._depth += 1
         visitors, place = self._visitors, self._place
         for cursor in cursors:
             visitor = visitors.get(cursor.kind)
@@ -71,6 +78,7 @@ class PublicWalk:
                 location = place(cursor)
                 if location is not None:
                     visitor(cursor, location)
+        self._depth -= 1
 
     def _scope(self, cursor: Cursor, _: Location) -> None:
         self.visit(self._lib.children(cursor))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from abistore.errors import LimitExceeded
 from abistore.extract.dwarf.names.foreign import is_foreign
 from abistore.extract.dwarf.shapes.references import References
 from abistore.extract.headers.walk.clang import kinds
@@ -20,6 +21,9 @@ NAMED_BY_TYPEDEF: Final = ("@SA@", "@UA@", "@EA@")
 """In a USR, before the typedef that gives a type its only name."""
 
 PARAMETER: Final = re.compile(r"type-parameter-0-(\d+)")
+MAX_DEPTH: Final = 100
+"""How many types may be nested in one another without a name between them. Real code stays below 20."""
+
 CALLED_ON: Final = re.compile(r"const|volatile|&&|&")
 """What stands behind the parameters of a member function."""
 
@@ -42,6 +46,7 @@ class HeaderTypes:
         self.arguments = TemplateArguments(lib, self.of)
         self.mentioned: dict[Name, Cursor] = {}
         self.resolved = True
+        self._depth = 0
         self._bound: Mapping[int, TypeRef] | None = None
         self._within: tuple[str, TypeRef] | None = None
         self._unnamed = unnamed
@@ -71,7 +76,13 @@ class HeaderTypes:
         """The reference of ``type``."""
         found = self._memo.get(type.d0)
         if found is None:
-            found = self._qualified(self._builders.get(type.kind, self._primitive)(type), type)
+            if self._depth >= MAX_DEPTH:
+                raise LimitExceeded(f"a type in the headers is nested more than {MAX_DEPTH} levels deep")
+            self._depth += 1
+            try:
+                found = self._qualified(self._builders.get(type.kind, self._primitive)(type), type)
+            finally:
+                self._depth -= 1
             self._memo[type.d0] = found
         return found
 

@@ -64,11 +64,16 @@ class InlineBodies:
         return None
 
     def _uses(self, part: Cursor, members: set[str], symbols: set[str]) -> None:
+        found: list[Cursor] = []
+
         def visit(cursor: Cursor, _parent: Cursor, _data: c_uint) -> int:
-            self._use(cursor, members, symbols)
+            if cursor.kind in USES:
+                found.append(cursor)
             return RECURSE
 
         self._lib.visitChildren(part, VISITOR(visit), None)
+        for cursor in found:
+            self._use(cursor, members, symbols)
 
     def _use(self, cursor: Cursor, members: set[str], symbols: set[str]) -> None:
         if cursor.kind not in USES:
