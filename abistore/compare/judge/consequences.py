@@ -7,6 +7,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
+from abistore.compare.classify.implicit_members import parts_without
 from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
@@ -17,6 +18,8 @@ from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLE, VTT
 from abistore.model.names import Name
 from abistore.model.reach import Reach, embedded
 from abistore.model.shapes import AnyShape, Named, Record
+
+DELETION = "special_member_deletion_added"
 
 FOLLOWING = (VTABLE, TYPEINFO, VTT, *THUNKS)
 """Prefixes of what follows from the definition of a class."""
@@ -102,7 +105,7 @@ class _Parents:
         if self._effect[index] and finding.name.spelling.startswith(FOLLOWING):
             return self._class_cause(index)
         if not self._effect[index]:
-            return self._user(index) if self._comes_or_goes(index) else None
+            return self._user(index) if self._comes_or_goes(index) else self._part_without(index)
         parent = self._cause_within(index)
         return self._embedded_cause(index) if parent is None else parent
 
@@ -126,6 +129,20 @@ class _Parents:
             causes = [other for other in users if other != index and self._weighs(other, finding)]
             if causes:
                 return min(causes, key=self._rank.__getitem__)
+        return None
+
+    def _part_without(self, index: int) -> int | None:
+        """Of a special member that went with a part of its class, what happened to that part; or how it came in."""
+        finding = self._findings[index]
+        if finding.kind != DELETION or finding.old_value is None:
+            return None
+        parts = parts_without(finding.old_value, finding.name, self._context.new)
+        theirs = [other for part in parts for other in self._of.get(part, ()) if self._findings[other].kind == DELETION]
+        own = [other for other in self._of.get(finding.name, ()) if self._findings[other].kind != DELETION]
+        for causes in (theirs, [other for other in own if not self._effect[other]]):
+            weighty = [other for other in causes if self._weighs(other, finding)]
+            if weighty:
+                return min(weighty, key=self._rank.__getitem__)
         return None
 
     def _companion(self, finding: Finding) -> int | None:

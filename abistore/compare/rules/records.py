@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.implicit_members import parts_without
 from abistore.compare.classify.meaningless import is_deleted_already
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.context import Context
@@ -146,8 +147,8 @@ def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def special_member_deletion_added(record: Changed[Record]) -> Iterator[Note]:
-    """A member function is now ``= delete``.
+def special_member_deletion_added(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """A member function is now ``= delete``, or no longer made by the compiler.
 
     Built programs have their own copy of what the compiler generated, or do not find the function. Sources that copy,
     move or call what is deleted stop compiling.
@@ -157,7 +158,10 @@ def special_member_deletion_added(record: Changed[Record]) -> Iterator[Note]:
     for member in sorted(set(record.new.deleted) - set(record.old.deleted)):
         if is_deleted_already(member, record.old):
             continue
-        yield Note("a member is deleted", None, f"{member} = delete")
+        if parts := ", ".join(each.spelling for each in parts_without(member, record.subject.name, context.new)):
+            yield Note(f"the compiler no longer makes the member, as it has none of {parts}", member, None)
+        else:
+            yield Note("a member is deleted", None, f"{member} = delete")
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
