@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from enum import IntEnum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -211,6 +211,9 @@ class RulingKey(NamedTuple):
         """What ``comparison`` was judged by."""
         return cls(comparison.policy, comparison.policy_digest, comparison.suppression_digest)
 
+
+HEADERS_READ_DIFFERENTLY: Final = "headers-read-differently"
+"""Why nothing is said of declarations that only one side's headers have: other macros, another language."""
 
 _RANKS = {"missing": 0, "partial": 1, "full": 2}
 

@@ -9,7 +9,7 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.model.findings import NotChecked, evidence_rank
+from abistore.model.findings import HEADERS_READ_DIFFERENTLY, NotChecked, evidence_rank
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import Enum, Opaque, Record
@@ -66,10 +66,36 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
         if evidence_rank(evidence) < 2:
             reason = evidence.reason or f"{evidence.state}-evidence"
             detail = evidence.detail or f"{evidence.described} of {counted(evidence.expected, 'export')} described"
-            found.append(NotChecked(facet, place, reason, detail, evidence.hint))
+            if facet == "source" and reason == "not-requested":
+                found.append(NotChecked(facet, place, reason, *_not_given(place)))
+            else:
+                found.append(NotChecked(facet, place, reason, detail, evidence.hint))
     if len(found) == 2 and found[0].reason == found[1].reason:
         return (msgspec.structs.replace(found[0], side="both"),)
-    return tuple(found)
+    return (*found, *(_read_differently(context) if facet == "source" and not found else ()))
+
+
+def _not_given(place: Place) -> tuple[str, str]:
+    """What it means that one side has no headers, and how to give them."""
+    detail = f"no public headers were given for the {place} side, and what needs those of both sides is not checked"
+    return detail, f"give them with --{place}-header, or ingest the release with --header"
+
+
+def _read_differently(context: Context) -> Iterator[NotChecked]:
+    """That declarations which one side lacks tell nothing: its headers were read in another way."""
+    if not read_alike(context):
+        old, new = (_reading(side) for side in (context.old, context.new))
+        detail = f"the headers were read with {old}, then with {new}: what only one side declares is not told"
+        yield NotChecked(
+            "source", "both", HEADERS_READ_DIFFERENTLY, detail, "read both sides' headers with the same options"
+        )
+
+
+def _reading(side: SideFacts) -> str:
+    """The language and the options that the headers of one side were read with."""
+    read = side.snapshot.provenance.headers
+    words = (read.language.upper(), *read.options) if isinstance(read, HeadersRead) else ()
+    return " ".join(filter(None, words)) or "no options"
 
 
 def _undescribed(context: Context) -> Iterator[NotChecked]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
-from abistore.model.findings import evidence_rank
+from abistore.model.findings import HEADERS_READ_DIFFERENTLY, evidence_rank
 from abistore.model.names import FACETS, Facet
 from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
@@ -71,6 +71,12 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
     """The error that says which required evidence a report lacks; ``None`` if it lacks nothing."""
     sides = (report.new, report.old)
     found = [lack for side in sides for lack in _unseen(str(side), side.evidence, require)]
+    if "source" in require.facets:
+        found += [
+            EvidenceLack(f"{report.new}: source is required, and {item.detail}", item.hint)
+            for item in report.not_checked
+            if item.reason == HEADERS_READ_DIFFERENTLY
+        ]
     if require.no_less:
         found += [lack for facet in FACETS if facet not in require.facets for lack in _less(report, facet)]
     return _error(found)

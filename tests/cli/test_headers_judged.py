@@ -1,0 +1,190 @@
+"""What real compilers build, judged with the headers that programs include."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.conftest import Call
+
+STRIPPED = ("-O1", "-s")
+DESCRIBED = ("-g", "-O1")
+
+
+class Build(NamedTuple):
+    """A release: its public header, what its source adds, and whether it is described."""
+
+    header: str
+    source: str
+    language: str = "c"
+    flags: Sequence[str] = STRIPPED
+
+    def library(self) -> Path:
+        text = f'#include "api.h"\n{self.source}'
+        return build_library(text, language=self.language, flags=self.flags, files={"api.h": self.header})
+
+    @property
+    def include(self) -> Path:
+        return self.library().parent / "api.h"
+
+
+def judged(abistore: Call, old: Build, new: Build, *more: object, headers: str = "both") -> tuple[str, dict[str, str]]:
+    """The verdict, and the impact of each kind that was found."""
+    given = [
+        f"--{side}-header {build.include}" for side, build in (("old", old), ("new", new)) if headers in (side, "both")
+    ]
+    words = [word for each in given for word in each.split()]
+    answer = abistore("compare", old.library(), new.library(), *words, *more, "--format", "json").json
+    found = [each for finding in answer["changes"] for each in (finding, *finding["consequences"])]
+    return answer["verdict"], {each["kind"]: each["impact"] for each in found}
+
+
+def stored(abistore: Call, old: Build, new: Build) -> str:
+    """The verdict of two releases that were stored with their headers, which are not given again."""
+    for label, build in (("1", old), ("2", new)):
+        abistore("ingest", build.library(), "--library", "libcase", "--version", label, "--header", build.include)
+    return str(abistore("compare", "libcase@1", "libcase@2", "--format", "json").json["verdict"])
+
+
+HANDLE = "struct handle; struct handle *open_it(void); int use_it(struct handle *h);"
+
+
+def handle(members: str, *, flags: Sequence[str] = DESCRIBED) -> Build:
+    source = f"struct handle {{ {members} }}; static struct handle one;\n"
+    source += "struct handle *open_it(void) { return &one; } int use_it(struct handle *h) { return h == &one; }"
+    return Build(HANDLE, source, flags=flags)
+
+
+def test_a_private_struct_behind_a_public_pointer_may_change(abistore: Call) -> None:
+    verdict, kinds = judged(abistore, handle("int a;"), handle("long b; char name[64];"))
+    assert verdict != "BREAKING"
+    assert kinds == {"type_private_changed": "risk"}
+
+
+def test_so_it_may_where_both_releases_were_stored(abistore: Call) -> None:
+    assert stored(abistore, handle("int a;"), handle("long b; char name[64];")) == "COMPATIBLE_WITH_RISK"
+
+
+POINT = "struct point {{ {} }}; int norm(const struct point *p);"
+
+
+def point(members: str, flags: Sequence[str] = STRIPPED) -> Build:
+    return Build(POINT.format(members), "int norm(const struct point *p) { return p->x; }", flags=flags)
+
+
+@pytest.mark.parametrize("flags", [STRIPPED, DESCRIBED])
+@pytest.mark.parametrize("members", ["int x, y, z;", "long x; int y;", "int y, x;"])
+def test_a_public_struct_of_a_library_changes(abistore: Call, members: str, flags: Sequence[str]) -> None:
+    assert judged(abistore, point("int x, y;", flags), point(members, flags))[0] == "BREAKING"
+
+
+def test_so_it_does_where_both_releases_were_stored(abistore: Call) -> None:
+    assert stored(abistore, point("int x, y;"), point("int x, y, z;")) == "BREAKING"
+
+
+CLASS = "class Log {{ {} public: Log(); int add(int n{}); {} }};"
+
+
+def log(private: str = "int size;", default: str = "", public: str = "", more: str = "", before: str = "") -> Build:
+    source = f"Log::Log() : size(0) {{}} int Log::add(int n) {{ return size += n; }} {more}"
+    return Build(before + CLASS.format(private, default, public), source, "c++")
+
+
+TEXTS = {
+    "inline body": (log(public="int one() { return 1; }"), log(public="int one() { return 2; }"), "COMPATIBLE"),
+    "default argument": (log(default=" = 1"), log(default=" = 2"), "COMPATIBLE"),
+    "default argument removed": (log(default=" = 1"), log(), "API_BREAK"),
+    "macro": (log(before="#define LIMIT 10\n"), log(before="#define LIMIT 20\n"), "API_BREAK"),
+    "macro removed": (log(before="#define LIMIT 10\n"), log(), "API_BREAK"),
+    "access": (
+        log(public="int get();", more="int Log::get() { return 1; }"),
+        log(public="private: int get();", more="int Log::get() { return 1; }"),
+        "API_BREAK",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_a_change_of_text_breaks_no_built_program(abistore: Call, what: str) -> None:
+    old, new, expected = TEXTS[what]
+    verdict, kinds = judged(abistore, old, new)
+    assert kinds
+    assert verdict in (expected, "COMPATIBLE_WITH_RISK") if expected == "COMPATIBLE" else verdict == expected
+
+
+def test_an_undeclared_export_may_go(abistore: Call) -> None:
+    old = Build(HANDLE, handle("int a;").source + "\nint helper(void) { return 1; }")
+    assert judged(abistore, old, handle("int a;", flags=STRIPPED))[1] == {"symbol_undeclared_removed": "risk"}
+
+
+def test_one_that_an_inline_function_of_a_header_calls_may_not(abistore: Call) -> None:
+    private = "int size; int grow(int); public: int fill(int n) { return grow(n); }"
+    old, new = log(private, more="int Log::grow(int n) { return n; }"), log(private)
+    verdict, kinds = judged(abistore, old, new)
+    assert (verdict, kinds["func_removed"]) == ("BREAKING", "breaking")
+
+
+def test_a_private_function_may_go_that_no_inline_function_calls(abistore: Call) -> None:
+    private = "int size; int grow(int);"
+    old, new = log(private, more="int Log::grow(int n) { return n; }"), log(private)
+    verdict, kinds = judged(abistore, old, new)
+    assert kinds == {"symbols_inaccessible_removed": "risk"}
+    assert verdict == "COMPATIBLE_WITH_RISK"
+
+
+def test_the_copy_of_an_inline_function_may_go(abistore: Call) -> None:
+    inline = "int one() { return 1; }"
+    old = log(public=inline, more="int (Log::*taken)() = &Log::one;")
+    assert judged(abistore, old, log(public=inline, more="int (Log::*taken)() = nullptr;"))[0] != "BREAKING"
+
+
+def test_a_function_of_which_programs_have_no_copy_may_not_go_although_its_symbol_is_weak(abistore: Call) -> None:
+    declared = "int weak();"
+    old = log(public=declared, more="__attribute__((weak)) int Log::weak() { return 1; }")
+    assert judged(abistore, old, log(public=declared))[0] == "BREAKING"
+
+
+def test_a_class_behind_a_private_pointer_may_change(abistore: Call) -> None:
+    def side(members: str) -> Build:
+        header = "class Log { struct Impl; Impl *impl; public: Log(); int add(int); };"
+        source = (
+            f"struct Log::Impl {{ {members} }}; Log::Log() : impl(new Impl) {{}} int Log::add(int n) {{ return n; }}"
+        )
+        return Build(header, source, "c++", DESCRIBED)
+
+    assert judged(abistore, side("int a;"), side("long b, c;"))[0] in ("NO_CHANGE", "COMPATIBLE_WITH_RISK")
+
+
+def test_headers_of_one_side_are_said_not_to_be_compared(abistore: Call) -> None:
+    old, new = point("int x, y;"), point("int x, y;")
+    answer = abistore("compare", old.library(), new.library(), "--old-header", old.include, "--format", "json").json
+    (said,) = [each for each in answer["not_checked"] if each["facet"] == "source"]
+    assert said["side"] == "new"
+    assert "--new-header" in said["hint"] or "--header" in said["hint"]
+
+
+def test_other_macros_remove_nothing(abistore: Call) -> None:
+    header = "int norm(int); \n#ifdef MORE\nint more(int);\n#endif\n"
+    build = Build(header, "int norm(int x) { return x; } int more(int x) { return x; }")
+    same = build.include
+    old = abistore("dump", build.library(), "--header", same, "--define", "MORE", "-o", same.parent / "old.json")
+    assert old.code == 0
+    done = abistore("compare", same.parent / "old.json", build.library(), "--new-header", same, "--format", "json")
+    assert not [each for each in done.json["changes"] if "removed" in each["kind"]]
+    assert [each["reason"] for each in done.json["not_checked"] if each["facet"] == "source"] == [
+        "headers-read-differently"
+    ]
+
+
+def test_a_gate_that_needs_headers_holds_where_they_were_read_otherwise(abistore: Call) -> None:
+    header = "int norm(int); \n#ifdef MORE\nint more(int);\n#endif\n"
+    build = Build(header, "int norm(int x) { return x; } int more(int x) { return x; }")
+    same = build.include
+    abistore("dump", build.library(), "--header", same, "--define", "MORE", "-o", same.parent / "older.json")
+    words = ("compare", same.parent / "older.json", build.library(), "--new-header", same)
+    assert abistore(*words).code == 0
+    assert abistore(*words, "--require", "source").code >= 64
