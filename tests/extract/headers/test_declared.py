@@ -319,3 +319,12 @@ def test_places_are_those_of_definitions(folder: Path) -> None:
 def test_what_is_nested_too_deep_is_refused(header: str, folder: Path) -> None:
     with pytest.raises(LimitExceeded, match="levels deep"):
         cpp(header, folder, "-fbracket-depth=1000")
+
+
+def test_a_declaration_with_errors_has_no_made_up_type(folder: Path) -> None:
+    header = "struct good { int a; }; struct bad { int a; nobody b; }; int f(nobody); int g(struct bad *); nobody v;"
+    read = Read(walked(header, folder, ["-xc++"], sound=False))
+    assert read.names("function") == {"_Z1gP3bad"}
+    assert read.names("variable") == set()
+    assert read.found.entries[Name("record", "bad")] == (Declared(),)
+    assert len(read.found.entries[Name("record", "good")]) == 2

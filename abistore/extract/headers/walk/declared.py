@@ -99,10 +99,11 @@ class UnitWalk:
         return self._records.of(cursor) or self._undefined(cursor)
 
     def _undefined(self, cursor: Cursor) -> AnyShape | None:
-        """A handle; nothing for a template instance that no header needs complete."""
+        """A handle; nothing for a template instance that no header needs complete, nor for a definition with errors."""
         sort: Sort = kinds.RECORDS.get(cursor.kind, "struct")
         instance = self._lib.Type_getNumTemplateArguments(self._lib.getCursorType(cursor)) >= 0
-        return None if instance else Opaque(sort)
+        defined = self._lib.getCursorDefinition(cursor).kind not in kinds.NOTHING
+        return None if instance or defined else Opaque(sort)
 
 
 def _is_cpp(lib: LibClang, top: list[Cursor]) -> bool:

@@ -21,6 +21,9 @@ from abistore.model.shapes import Alias, Declared, Named
 from abistore.model.snapshot import Location
 
 TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})
+TYPED: Final = frozenset({*kinds.FUNCTIONS, kinds.VARIABLE, kinds.TYPEDEF, kinds.ALIAS})
+"""What libclang gives the type ``int`` where its own has an error."""
+
 MAX_DEPTH: Final = 100
 """How many namespaces and classes may be nested in one another. Real code stays below 20."""
 
@@ -71,12 +74,12 @@ class PublicWalk:
         if self._depth >= MAX_DEPTH:
             raise LimitExceeded(f"declarations in the headers are nested more than {MAX_DEPTH} levels deep")
         self._depth += 1
-        visitors, place = self._visitors, self._place
+        visitors, place, invalid = self._visitors, self._place, self._lib.isInvalidDeclaration
         for cursor in cursors:
             visitor = visitors.get(cursor.kind)
             if visitor is not None:
                 location = place(cursor)
-                if location is not None:
+                if location is not None and not (cursor.kind in TYPED and invalid(cursor)):
                     visitor(cursor, location)
         self._depth -= 1
 
@@ -113,7 +116,7 @@ class PublicWalk:
         defines = facts is not None and facts.cursor.d0 == cursor.d0
         if isinstance(mention, Named):
             shape = self._records.of(cursor) if defines else None
-            declared = self._descriptions.record(cursor, facts if defines else None, shape)
+            declared = self._descriptions.record(cursor, facts if shape is not None else None, shape)
             self.collected.declare(mention.name, location, declared, defines=defines)
         if facts is not None and defines:
             self.visit(facts.members)

@@ -38,7 +38,7 @@ class RecordShapes:
     def of(self, cursor: Cursor) -> Record | None:
         """The shape of the record that ``cursor`` declares; ``None`` where it is not defined or has no layout."""
         facts = self._classes.of(cursor)
-        if facts is None or facts.size < 0:
+        if facts is None or facts.size < 0 or self._lib.isInvalidDeclaration(facts.cursor):
             return None
         _ = facts.data_end
         bases = [self._base(facts, base) for base in facts.bases]
