@@ -90,6 +90,9 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   needs a type of a header beside its source file is internal, and so is that header (`symbols_private_removed`).
 - A record that some units know by a dummy of another size (`struct state { int dummy; };`), and that the library
   allocates, is a handle: programs see the dummy (`type_private_changed`).
+- Variants of one function by instruction set (`blend_sse41`, `blend_avx2`) are one finding. Where the function itself
+  stays, programs call that (`symbols_dispatched_removed`); else the variants are what they called
+  (`symbols_instruction_set_removed`).
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
 """

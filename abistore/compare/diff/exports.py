@@ -11,6 +11,7 @@ from abistore.compare.consumers.consumers import Concealment, Consumers, Owner
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff import renamed_exports as patterns
+from abistore.compare.diff.instruction_sets import families
 from abistore.compare.diff.parts import (
     DefaultVersion,
     Dependency,
@@ -21,6 +22,7 @@ from abistore.compare.diff.parts import (
     Imports,
     InlineExports,
     Instantiation,
+    InstructionSetVariants,
     InternalExports,
     NodeMove,
     OmittedExports,
@@ -187,6 +189,11 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     for title, hidden in _gone_unnamed(tables, gone):
         gone -= set(hidden.symbols)
         yield Removed(Subject(SELF, title), hidden)
+    for base, variants in families(gone, tables.old) if gone else ():
+        declared = any(tables.context.old.variants("source", tables.old[each]) for each in variants)
+        dispatched = base in tables.old and base in tables.new and not declared
+        yield Removed(Subject(SELF, f"{base} by instruction set"), InstructionSetVariants(variants, dispatched))
+        gone -= set(variants)
     for part, batch in patterns.find(sorted(gone), sorted(come)):
         yield Changed(Subject(SELF, part), batch, batch)
         gone -= {old for old, _ in batch.pairs}

@@ -196,6 +196,12 @@ class UnreachedType(NamedShape, frozen=True):
     """A type that public headers define, of which no export gets objects."""
 
 
+class InstructionSetVariants(ExportList, frozen=True):
+    """Variants of one function by instruction set; sorted. It may be ``dispatched`` by a function that stays."""
+
+    dispatched: bool
+
+
 class PrivateMemberExports(ExportList, frozen=True):
     """Private members that no inline function is known to use; sorted."""
 

@@ -8,6 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
     ForeignExports,
     InlineExports,
+    InstructionSetVariants,
     InternalExports,
     NamespaceMove,
     NodeMove,
@@ -254,6 +255,36 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
         examples(found.symbols),
         affected=exports_called(found.symbols, context),
     )
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
+def symbols_instruction_set_removed(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
+    """Variants of one function for several instruction sets were removed.
+
+    ``blend_sse41`` and ``blend_avx2`` are gone, and no ``blend`` that chooses among them is exported. A program that
+    chose by itself does not start.
+
+    Fix: keep the variants, as wrappers if need be, or bump the SONAME.
+    """
+    found = symbols.old.symbols
+    if not symbols.old.dispatched:
+        affected = exports_called(found, context)
+        yield Note(f"variants by instruction set that are gone: {len(found)}", examples(found), affected=affected)
+
+
+@rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
+def symbols_dispatched_removed(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
+    """Variants of one function for several instruction sets were removed, and the function stays.
+
+    ``blend`` chooses among ``blend_sse41`` and ``blend_avx2`` by the processor at hand, and programs call ``blend``.
+    Only a program that chose by itself does not start.
+
+    Fix: nothing, where no public header declares the variants.
+    """
+    found = symbols.old.symbols
+    if symbols.old.dispatched:
+        affected = exports_called(found, context)
+        yield Note(f"variants by instruction set that are gone: {len(found)}", examples(found), affected=affected)
 
 
 @rule(Impact.RISK, evidence="layout", element="library", action="removed")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 15
+ENGINE: Final = 16
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "440c989fe87ad473"
+CORPUS: Final = "8be5d7ec2b3bf0c7"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
