@@ -12,12 +12,12 @@ import msgspec
 
 from abistore.confinement import exists
 from abistore.errors import InputError, SnapshotNotFound, UsageError
-from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.database import Database, line_target, using
 from abistore.service.snapshots import PLAIN, ExtractOptions, HeaderOptions, InputFile, captured, is_json, one_of
 
 if TYPE_CHECKING:
+    from abistore.model.history import Release
     from abistore.store.store import Store
 
 CompareSide: TypeAlias = Literal["old", "new", "both"]

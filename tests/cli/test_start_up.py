@@ -55,6 +55,15 @@ def test_dump_does_not_import_what_only_the_store_and_the_rules_need(old: Path) 
     assert not {module for module in modules if module.startswith(("abistore.store", "abistore.compare"))}
 
 
+MOST_MODULES = 270
+"""Comparing two files imports 265 modules of abistore: a few more are no matter, many are paid for by every call."""
+
+
+def test_comparing_files_imports_no_more_modules_than_it_did(old: Path, new: Path) -> None:
+    own = {module for module in imported("compare", old, new) if roots({module}) == {"abistore"}}
+    assert len(own) <= MOST_MODULES, f"{len(own)} modules: import what serves a rare path where it is used"
+
+
 def test_comparing_files_does_not_import_the_store(old: Path, new: Path) -> None:
     modules = imported("compare", old, new)
     assert not roots(modules) & STORE
