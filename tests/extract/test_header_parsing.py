@@ -257,6 +257,19 @@ def test_nothing_outside_of_the_folders_that_may_be_read_is_read(way: str, tmp_p
     assert "hunter2" not in error.value.message
 
 
+@pytest.mark.parametrize("name", ["{outside}/{file}", "../../outside/{file}"])
+def test_whether_a_file_is_there_that_may_not_be_read_is_not_told(name: str, tmp_path: Path) -> None:
+    written(tmp_path, {"outside/there.h": "", "roots/lib/a.h": ""})
+    told = set()
+    for file in ("there.h", "absent.h"):
+        included = name.format(outside=tmp_path / "outside", file=file)
+        (tmp_path / "roots" / "lib" / "a.h").write_text(f'#include "{included}"\nint f(void);\n')
+        with confined([canonical(tmp_path / "roots")]), pytest.raises(PathDenied) as error:
+            parsed(tmp_path / "roots" / "lib")
+        told.add(error.value.message.replace(file, ""))
+    assert told == {": is not below a folder that may be read"}
+
+
 def test_headers_inside_of_the_folders_and_of_the_system_are_read(tmp_path: Path) -> None:
     written(
         tmp_path, {"lib/a.h": '#include "b.h"\n#include <stdio.h>\nb_t f(FILE *);\n', "lib/b.h": "typedef int b_t;\n"}

@@ -164,6 +164,7 @@ OTHER: dict[str, str] = {
     "suggest": FILES,
     "suppressions": FILES,
     "capture": "dump tells it as JSON",
+    "configuration": FORM,
     "gated": FORM,
     "render": FORM,
     "requirement": FORM,

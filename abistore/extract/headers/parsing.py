@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from abistore.extract.headers.language import Reading
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 
 _MISSING = "file not found"
+_LEADS_OUT = re.compile(r"^'/|\.\.")
 
 
 class HeaderFault(msgspec.Struct, frozen=True):
@@ -133,7 +135,7 @@ class HeaderParser:
                 "with --private-header",
             )
         files = list(clang.included_files(unit))
-        self._check_confined(files)
+        self._check_confined(unit, files)
         faults = list(self._faults(unit, files))
         return HeaderUnit(unit, headers, faults, frozenset(each.file for each in files))
 
@@ -165,10 +167,17 @@ class HeaderParser:
                 return path.relative_to(folder).as_posix(), self._is_quotable(path)
         return path.name, False
 
-    def _check_confined(self, files: Iterable[clang.IncludedFile]) -> None:
-        """Raise :class:`PathDenied` where a file was read that may not be: nothing of it is told."""
+    def _check_confined(self, unit: clang.TranslationUnit, files: Iterable[clang.IncludedFile]) -> None:
+        """Raise :class:`PathDenied` where a file was read that may not be: nothing of it is told.
+
+        Nor whether it is there: one that is missed under a name that leads out is denied alike.
+        """
         if roots() is None:
             return
+        for error in clang.errors(unit):
+            if error.message.endswith(_MISSING) and _LEADS_OUT.search(error.message):
+                name = error.message.split("'")[1].rpartition("/")[2]
+                raise PathDenied(f"{name}: is not below a folder that may be read")
         system = self._invocation.system_folders
         for each in files:
             if any(Path(self._canonical(each.file)).is_relative_to(folder) for folder in system):
