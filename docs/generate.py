@@ -181,7 +181,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("", "access", "closed", "inner", "override", "pure", "reserved", "signature", "slot", "trailing"),
     ),
     "vptr": ("the pointer to the vtable in an object", ("",)),
-    "vtable": ("the vtable of a class", ("thunk",)),
+    "vtable": ("the vtable of a class", ("override", "pure", "slot", "thunk")),
 }
 """What each prefix stands for, and the parts of it that kinds are about; an empty part is the subject itself."""
 

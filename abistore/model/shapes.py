@@ -147,7 +147,9 @@ class Symbol(Shape, frozen=True, tag="S"):
     ``type`` is ``unknown`` for what assembler code exports without one. ``size`` is the object's size in bytes, and 0
     for code: a function's length is not ABI. ``version`` is the symbol version it is bound to (``None``: unversioned);
     ``default`` tells ``name@@VER`` from ``name@VER``. ``ordinal`` is the number by which consumers may ask instead of
-    the name. ``forwarded_to`` is the symbol of another library that stands behind it.
+    the name. ``forwarded_to`` is the symbol of another library that stands behind it. ``table`` are the words of a
+    vtable or of type information, each as the symbol that it points to: empty where it points to none or none is
+    known; no words where they were not read.
     """
 
     type: Literal["function", "data", "thread_local", "unknown"]
@@ -158,6 +160,7 @@ class Symbol(Shape, frozen=True, tag="S"):
     ordinal: int | None = None
     forwarded_to: str | None = None
     elf: ElfSymbol | None = None
+    table: tuple[str, ...] = ()
 
 
 class Import(Shape, frozen=True, tag="I"):

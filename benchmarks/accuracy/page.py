@@ -95,6 +95,8 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   (`symbols_instruction_set_removed`).
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
+- Relocations tell what a vtable and type information hold, in stripped libraries too: a slot that holds another
+  function breaks, and so does a function that became pure, which GCC 12 never records, or another base.
 """
 
 

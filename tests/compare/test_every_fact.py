@@ -105,6 +105,7 @@ SYMBOLS: dict[Name, AnyShape] = {
     VARIABLE: Symbol("data", size=16, version="V_1"),
     Name("variable", "local"): Symbol("thread_local", size=8),
     Name("variable", "_ZTV5owner"): Symbol("data", size=40),
+    Name("variable", "_ZTV5shape"): Symbol("data", size=32, table=("_ZN5shape4areaEv", "_ZN5shape5edgesEv")),
     Name("import", "malloc"): Import(True, "GLIBC_2.2.5", "libc.so.6"),
     SELF: Library(
         "shared",
@@ -269,6 +270,7 @@ MUTANTS = {label: (facet, name, shape) for label, facet, name, shape in facts()}
 MEANINGLESS = {
     r"symbol \S+\.type=unknown": "assembler code may give no type, and the loader does not look at it",
     r"symbol (act|_ZN\S+)\.size\+": "the length of code is nobody's business",
+    r"symbol \S+\.table\+one": "no table of a class, or one side does not know the slot",
     r"symbol \S+\.(default=False|version=other)": "a consumer that asks for no version takes any",
     r"symbol malloc\.(version|library)=\S+": "the versions that the library needs are told of it as a whole",
     r"symbol \S+\.(ordinal|forwarded_to|compatibility_version)=\S+": "no reader tells it: a format that has it will",

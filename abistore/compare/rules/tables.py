@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.vtables import grows_unseen
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity
+from abistore.model.cpp_names.qualified import entity, last_component
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLE, VTT
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
 from abistore.model.words.elf_symbols import binding, visibility
+
+PURE: Final = "__cxa_pure_virtual"
+"""What stands in the slot of a pure virtual function."""
 
 
 def sized(old: Symbol, new: Symbol) -> bool:
@@ -93,16 +97,116 @@ def _slots(symbol: Changed[Symbol], context: Context) -> tuple[str, str]:
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
-def rtti_inheritance_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+def rtti_inheritance_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """The typeinfo of a class describes other base classes.
 
-    Its size tells the kind and number of bases. ``catch`` and ``dynamic_cast`` in programs follow the new list, while
-    their object layout follows the old one.
+    Its size tells the kind and number of bases, and relocations which they are. ``catch`` and ``dynamic_cast`` in
+    programs follow the new list, while their object layout follows the old one.
 
     Fix: keep the list of base classes; put new functionality in a member or in a new class.
     """
-    if symbol.subject.name.spelling.startswith(TYPEINFO) and sized(symbol.old, symbol.new):
+    name = symbol.subject.name
+    if not name.spelling.startswith(TYPEINFO):
+        return
+    if sized(symbol.old, symbol.new):
         yield Note("the typeinfo has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
+        return
+    old, new = _bases(symbol.old), _bases(symbol.new)
+    if old != new and len(old) == len(new) and not _is_described(name, context):
+        yield Note("the typeinfo names other bases", ", ".join(old), ", ".join(new))
+
+
+# --- what the slots hold, by relocations ------------------------------------------------------------------------------
+
+
+def _refilled(symbol: Changed[Symbol], context: Context) -> Iterator[tuple[str, str]]:
+    """The slots of a vtable that hold another known function, where debug information does not tell of it.
+
+    That of GCC describes the class, and not which functions are pure.
+    """
+    name, old, new = symbol.subject.name, symbol.old, symbol.new
+    if not name.spelling.startswith(VTABLE) or sized(old, new):
+        return
+    described = _is_described(name, context)
+    tells_pure = all(side.tables.records_pure for side in (context.old, context.new))
+    for before, after in zip(old.table, new.table, strict=False):
+        known = described and (tells_pure or PURE not in (before, after))
+        if before and after and before != after and not known and not before.startswith(TYPEINFO):
+            yield before, after
+
+
+def _is_described(name: Name, context: Context) -> bool:
+    """Whether debug information of both sides describes the class that ``name`` is a table of."""
+    subject = Name("record", entity(demangle(name.spelling)))
+    return all(side.variants("layout", subject) for side in (context.old, context.new))
+
+
+def _is_same_function(old: str, new: str) -> bool:
+    """Whether two functions have one name and the same parameters, in whatever classes: one overrides the other."""
+    before, after = demangle(old), demangle(new)
+    first, second = last_component(entity(before)), last_component(entity(after))
+    if first.startswith("~") or second.startswith("~"):
+        return first[:1] == second[:1]
+    return first == second and before.partition(entity(before))[2] == after.partition(entity(after))[2]
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed")
+def vtable_slot_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """A slot of a vtable holds another function.
+
+    Programs that call the old function through an object call the new one. The library calls what classes of programs
+    put into this slot, which is their override of the old function.
+
+    Fix: keep the order of virtual functions, and add new ones last or in a new class.
+    """
+    for old, new in _refilled(symbol, context):
+        if PURE not in (old, new) and not _is_same_function(old, new):
+            yield Note("a slot holds another function", demangle(old), demangle(new))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed")
+def vtable_pure_added(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """A virtual function of a vtable became pure.
+
+    It has no implementation any more. A call ends the program on objects of a class that does not override it.
+
+    Fix: keep the implementation.
+    """
+    for old, new in _refilled(symbol, context):
+        if new == PURE:
+            yield Note("the function is pure virtual", demangle(old), "pure virtual")
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="changed")
+def vtable_pure_removed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """A pure virtual function of a vtable got an implementation.
+
+    Classes of programs override it.
+
+    Fix: nothing.
+    """
+    for old, new in _refilled(symbol, context):
+        if old == PURE:
+            yield Note("the function has an implementation", "pure virtual", demangle(new))
+
+
+@rule(Impact.RISK, evidence="symbol", element="types", action="changed")
+def vtable_override_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """A slot of a vtable holds the function of another class: an override was added or removed.
+
+    Calls through objects run the new one. Where a program's class calls the function of its base by name, it still runs
+    the one that it was built with.
+
+    Fix: nothing, where both functions do the same for built programs.
+    """
+    for old, new in _refilled(symbol, context):
+        if PURE not in (old, new) and _is_same_function(old, new) and entity(demangle(old)) != entity(demangle(new)):
+            yield Note("a slot holds the function of another class", demangle(old), demangle(new))
+
+
+def _bases(symbol: Symbol) -> tuple[str, ...]:
+    """The classes that type information points to, in order, as far as they are known."""
+    return tuple(entity(demangle(each)) for each in symbol.table[2:] if each.startswith(TYPEINFO))
 
 
 @rule(

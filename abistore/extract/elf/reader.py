@@ -10,6 +10,7 @@ import msgspec
 
 import abistore
 from abistore.errors import ExtractError, UnknownFormat
+from abistore.extract.elf.class_tables import ClassTables
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.debug_files import find_alternate, find_debug, without_alternate
 from abistore.extract.elf.dynamic import (
@@ -115,7 +116,7 @@ def read_tables(elf: ElfFile) -> SymbolTables:
         raise ExtractError(f"{elf.path}: is statically linked and exports nothing", "pass a shared library")
     versions = read_versions(dynamic)
     rows = list(read_rows(dynamic))
-    found = list(exported(dynamic, rows, versions))
+    found = ClassTables(dynamic, rows).filled(list(exported(dynamic, rows, versions)))
     file_kind = _file_kind(elf, dynamic, bool(found))
     if file_kind == "executable" and not found:
         raise ExtractError(f"{elf.path}: is an executable without exports", "pass a shared library")

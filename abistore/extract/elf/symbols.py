@@ -53,6 +53,7 @@ class DynamicSymbol(msgspec.Struct, frozen=True):
     visibility: int
     section: int
     version: int
+    index: int
 
 
 def read_rows(dynamic: DynamicSection) -> Iterator[DynamicSymbol]:
@@ -73,7 +74,7 @@ def read_rows(dynamic: DynamicSection) -> Iterator[DynamicSymbol]:
         else:
             _, value, size, info, other, section = row
         if index and text:
-            yield DynamicSymbol(text, value, size, info & 15, info >> 4, other & 3, section, versions[index])
+            yield DynamicSymbol(text, value, size, info & 15, info >> 4, other & 3, section, versions[index], index)
 
 
 def _version_indices(dynamic: DynamicSection, count: int) -> tuple[int, ...]:
