@@ -142,7 +142,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ctor": ("a constructor", ("abstract",)),
     "declaration": (
         "anything that is declared: a function, variable or type",
-        ("", "inaccessible", "internal", "private", "scope", "template", "variant"),
+        ("", "inaccessible", "inline", "internal", "private", "scope", "template", "variant"),
     ),
     "deprecation": ("a mark that something is deprecated", ("",)),
     "enum": ("an enumeration", ("scope", "underlying_type", "unused")),
@@ -159,7 +159,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "return": ("what a function returns", ("type", "value")),
     "soname": ("the SONAME", ("",)),
     "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
-    "symbol": ("one exported symbol", ("default_version", "undeclared", "version", "versioning")),
+    "symbol": ("one exported symbol", ("default_version", "private_version", "undeclared", "version", "versioning")),
     "symbols": (
         "many exported symbols together",
         ("foreign", "inaccessible", "inline", "internal", "private", "version"),
@@ -169,7 +169,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "a type: a class, union, enumeration or alias",
         (
             *("definition", "foreign_layout", "foreign_pointee", "handle_definition", "handle_size", "opaque_keyword"),
-            *("passing", "private", "symbols", "use"),
+            *("passing", "private", "symbols", "unreached", "use"),
         ),
     ),
     "typedef": ("an alias of a type", ("", "base", "unused")),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from abistore.compare.comparison import compare
 from abistore.compare.rules import CASES
 from abistore.extract.capture import read as read_file
+from abistore.extract.headers.options import Language
 from abistore.extract.reader import ExtractOptions
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import without_parameters
@@ -20,6 +21,7 @@ from abistore.model.mangling.symbols import is_mangled
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json
 from tests.build import build_library
+from tests.public_headers import beside, implementing
 
 RULES = CASES
 """Where the cases of the rules are: a file a kind, beside the rules."""
@@ -33,12 +35,16 @@ SILENT = "## Stays silent"
 
 @dataclass(frozen=True)
 class Fence:
-    """One fenced block: its language, its side (``old``, ``new`` or none) and its ``key=value`` options."""
+    """One fenced block: its language, its side (``old``, ``new`` or none) and its ``key=value`` options.
+
+    A ``public`` header is one that consumers include; so are all headers of a case without a source.
+    """
 
     language: str
     side: str
     options: Mapping[str, str]
     is_snapshot: bool
+    is_public: bool
     body: str
     span: tuple[int, int]
 
@@ -83,20 +89,41 @@ def _fence(match: re.Match[str]) -> Fence:
     words = shlex.split(match["info"])
     side = next((word for word in words[1:2] if word in ("old", "new")), "")
     options = dict(word.split("=", 1) for word in words[1:] if "=" in word)
-    return Fence(words[0] if words else "", side, options, "snapshot" in words, match["body"], match.span("body"))
+    return Fence(
+        words[0] if words else "",
+        side,
+        options,
+        "snapshot" in words,
+        "public" in words,
+        match["body"],
+        match.span("body"),
+    )
 
 
 def judged(case: Case) -> Comparison:
-    """Builds both sides and compares them."""
+    """Builds or reads both sides and compares them."""
     return compare(snapshot_of(case, "old"), snapshot_of(case, "new"))
 
 
 def snapshot_of(case: Case, side: str) -> Snapshot:
-    """One side of a case: its source compiled and read, or its snapshot."""
+    """One side of a case: its source compiled and read, what its public headers declare, or its snapshot."""
     own = [fence for fence in case.fences if fence.side in (side, "")]
     if any(fence.is_snapshot for fence in own):
         return from_json(snapshot_file(case, side).read_bytes())
-    main = next(fence for fence in own if fence.language in ("c", "cpp") and "file" not in fence.options)
+    sources = [fence for fence in own if fence.language in ("c", "cpp") and "file" not in fence.options]
+    public = [fence for fence in own if fence.language == "header" and (fence.is_public or not sources)]
+    binary = _built(own, sources[0]) if sources else None
+    if not public:
+        assert binary is not None, f"{case.label}: neither a source nor a header"
+        return binary
+    options = public[0].options
+    files = {_file(fence) or "": fence.body for fence in public}
+    language: Language = "c" if options.get("language") == "c" else "c++"
+    standard = options.get("std", "")
+    return implementing(files, language, standard) if binary is None else beside(binary, files, language, standard)
+
+
+def _built(own: Sequence[Fence], main: Fence) -> Snapshot:
     path = build_library(
         main.body,
         language="c" if main.language == "c" else "c++",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -9,10 +10,12 @@ import msgspec
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
+from abistore.model.reach import DECLARING
 from abistore.model.shapes import (
     VOID,
     Alias,
@@ -144,7 +147,7 @@ def _virtuals(record: Record, other: Record, context: Context) -> tuple[VirtualM
 def is_described(method: VirtualMethod, context: Context) -> bool:
     """Whether both sides describe the method as an exported function, whose own finding tells of its types."""
     name = Name("function", method.symbol)
-    return context.old.shape(name) is not None and context.new.shape(name) is not None
+    return all(_is_described_as(Function, side, name) for side in (context.old, context.new))
 
 
 def _enum(enum: Enum, other: Enum) -> Enum:
@@ -193,7 +196,12 @@ def _method(method: Method | None, other: Method | None, context: Context) -> Me
 
 def is_class_described(owner: Name, context: Context) -> bool:
     """Whether both sides describe the class: what is virtual in it, and where, is told of the class and not again."""
-    return isinstance(context.old.shape(owner), Record) and isinstance(context.new.shape(owner), Record)
+    return all(_is_described_as(Record, side, owner) for side in (context.old, context.new))
+
+
+def _is_described_as(kind: type[AnyShape], side: SideFacts, name: Name) -> bool:
+    """Whether debug information or headers describe ``name``."""
+    return any(isinstance(shape, kind) for facet in DECLARING for shape in side.variants(facet, name))
 
 
 def _variable(variable: Variable) -> Variable:
@@ -225,10 +233,10 @@ def _parameters(template: Declared) -> tuple[Argument, ...]:
 
 
 def _arguments(own: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """A parameter that has no name on one side was not renamed."""
-    if len(own) != len(other):
+    """A parameter that has no name on one side was not renamed; none is listed where none has a name or a default."""
+    if own and other and len(own) != len(other):
         return own
-    pairs = zip(own, other, strict=True)
+    pairs = zip_longest(own, other, fillvalue=Argument())
     return tuple(first if first.name and second.name else Argument("", first.default) for first, second in pairs)
 
 

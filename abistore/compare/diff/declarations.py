@@ -18,6 +18,7 @@ from abistore.compare.diff.parts import (
     Variant,
 )
 from abistore.compare.diff.told_by_headers import told_by_headers
+from abistore.compare.diff.unexported import is_unexported, unexported
 from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
 from abistore.compare.side import SideFacts
@@ -69,6 +70,11 @@ class FacetDeclarations:
                 yield unnamed(context.old.consumers, name, _main(old), _main(new))
         elif self._is_unused(name, old, new):
             yield from _unused(name, old, new)
+        elif name.kind not in TYPES and self._facet == "source" and is_unexported(context, name):
+            yield from _texts(name, old, new)
+            yield from unexported(name, _main(old), _main(new))
+        elif _is_text(old) or _is_text(new):
+            yield from _texts(name, old, new)
         elif name.kind not in TYPES or context.concerns(name):
             yield from _paired(context, name, name, old, new)
         elif is_constant(context.old, name):
@@ -262,10 +268,10 @@ def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     if len(before) == len(after):
         for first, second in _closest(before, after):
             yield changed(name, first, second)
-    elif before:
+    elif before and not _is_text(new):
         for shape in before:
             yield Removed(Subject(name), Variant(shape))
-    else:
+    elif after and not _is_text(old):
         for shape in after:
             yield Added(Subject(name), Variant(shape))
 

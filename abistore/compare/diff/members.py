@@ -16,6 +16,7 @@ from abistore.compare.types.fields import InnerField, flat_fields, nameless, pla
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.shapes import (
+    Argument,
     Base,
     Declared,
     Enum,
@@ -42,7 +43,7 @@ def children(delta: Changed[Any], context: Context) -> Iterator[Delta[Any]]:
         case Enum(), Enum():
             yield from _enumerators(delta)
         case Declared(), Declared():
-            yield from _by_position(delta, delta.old.parameters, delta.new.parameters)
+            yield from _by_position(delta, *_listed(delta.old.parameters, delta.new.parameters))
             yield from _written(delta)
 
 
@@ -59,6 +60,11 @@ def _by_position(delta: Changed[Any], old: Sequence[object], new: Sequence[objec
     for position, (before, after) in enumerate(pairs, 1):
         if before != after:
             yield Changed(_part(delta, f"parameter {position}"), before, after, delta)
+
+
+def _listed(old: Sequence[Argument], new: Sequence[Argument]) -> tuple[Sequence[Argument], Sequence[Argument]]:
+    """The parameters of both sides: where none has a name or a default, headers list none."""
+    return old or [Argument()] * len(new), new or [Argument()] * len(old)
 
 
 def _written(delta: Changed[Declared]) -> Iterator[Delta[WrittenMember]]:

@@ -172,6 +172,10 @@ class InternalExports(ExportList, frozen=True):
     """Members and tables of classes that only the library's own source files define; sorted."""
 
 
+class UnexportedDeclaration(NamedShape, frozen=True):
+    """A function or variable that headers define and that no release exports."""
+
+
 class InternalExport(NamedShape, frozen=True):
     """A member of a class that only the library's own source files define."""
 

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.experimental import graduated, is_experimental
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import PublicHeader
+from abistore.compare.diff.parts import PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import is_const_member, without_const
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Function, Trait
+from abistore.model.shapes import Declared, Function, Trait, Variable
 
 TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "using")
 """Traits of declarations whose coming and going has a kind of its own."""
@@ -50,6 +51,17 @@ def _declares(context: Context, name: Name) -> bool:
     return bool(context.new.variants("source", name))
 
 
+def _goes_with_class(name: Name, side: SideFacts, other: SideFacts) -> bool:
+    """Whether ``name`` is a member of a class or template that the other side's headers do not have either."""
+    for shape in side.variants("source", name):
+        owner = shape.owner if isinstance(shape, Variable) else None
+        if isinstance(shape, Function) and shape.method is not None:
+            owner = shape.method.owner
+        if owner is not None:
+            return not other.variants("source", owner)
+    return False
+
+
 @rule(
     Impact.API_BREAK,
     evidence="source",
@@ -68,7 +80,8 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
     other = _other_overload(name)
     overload = other is not None and _declares(context, other)
     vanished = context.old.variants("symbol", name) != () == context.new.variants("symbol", name)
-    if is_plain(declared.old) and not (overload or vanished or is_experimental(name)):
+    class_goes = _goes_with_class(name, context.old, context.new)
+    if is_plain(declared.old) and not (overload or vanished or class_goes or is_experimental(name)):
         yield Note("no public header declares it any more", demangle(name.spelling), None)
 
 
@@ -82,8 +95,21 @@ def declaration_added(declared: Added[Declared], context: Context) -> Iterator[N
     """
     name = declared.subject.name
     exported_anew = bool(context.new.variants("symbol", name)) and not context.old.variants("symbol", name)
-    if is_plain(declared.new) and not exported_anew and not lacks_export(declared, context):
+    class_comes = _goes_with_class(name, context.new, context.old)
+    if is_plain(declared.new) and not (exported_anew or class_comes or lacks_export(declared, context)):
         yield Note("a public header declares it", None, demangle(name.spelling))
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def declaration_inline_changed(declared: Changed[UnexportedDeclaration]) -> Iterator[Note]:
+    """The type of an inline function, a template's member or a constant changed, which the library does not export.
+
+    Built programs have their own copy, with the old type. Sources that rely on that type stop compiling.
+
+    Fix: add a function or constant with a new name.
+    """
+    name = declared.subject.name
+    yield Note("the declaration differs", declaration(name, declared.old.shape), declaration(name, declared.new.shape))
 
 
 # --- experimental declarations ----------------------------------------------------------------------------------------

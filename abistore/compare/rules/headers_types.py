@@ -74,7 +74,7 @@ def standard_layout_lost(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: keep one access for all data members and no virtual functions.
     """
-    if lost(declared, "standard_layout"):
+    if lost(declared, "standard_layout") and not gained(declared, "template"):
         yield Note("the layout is not standard", "standard layout", None)
 
 

@@ -42,6 +42,8 @@ _SCOPED: Final = re.compile(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})
 _THIS: Final = re.compile(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
 _REQUALIFIED: Final = re.compile(r"_ZN[rVKRO]+(?=\d|St|S)")
 _FREE: Final = re.compile(r"_Z(\d{1,9})", re.ASCII)
+_OWN: Final = "_ZL"
+_SIZE: Final = re.compile(r"\d{1,9}", re.ASCII)
 _LOCAL: Final = re.compile("_Z(Z+)")
 _STANDARD: Final = re.compile(r"_Z(?:GV|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
 
@@ -125,6 +127,23 @@ def class_symbol(prefix: str, qualified: str) -> str:
     """The symbol of a class's data (``_ZTV``, ...) by the class's name, which has no template arguments."""
     parts = "".join(f"{len(each)}{each}" for each in qualified.split("::"))
     return f"{prefix}N{parts}E" if "::" in qualified else f"{prefix}{parts}"
+
+
+def with_external_linkage(symbol: str) -> str:
+    """What a constant or function is called that all programs share: ``_ZN3geo5LIMITE`` of ``_ZN3geoL5LIMITE``.
+
+    Those of headers that each program has for itself may become ``inline``, and stay what they are.
+    """
+    if symbol.startswith(_OWN):
+        size = _SIZE.match(symbol, len(_OWN))
+        plain = size is not None and size.end() + int(size[0]) == len(symbol)
+        return symbol[size.end() :] if size is not None and plain else MANGLED + symbol[len(_OWN) :]
+    place = len(MEMBER) if symbol.startswith(MEMBER) else len(symbol)
+    while (size := _SIZE.match(symbol, place)) is not None:
+        place = size.end() + int(size[0])
+        if symbol.startswith("L", place) and _SIZE.match(symbol, place + 1):
+            return symbol[:place] + symbol[place + 1 :]
+    return symbol
 
 
 def member_prefixes(class_data: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, Type
 from abistore.extract.headers.walk.shapes.classes import Classes
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
-from abistore.model.mangling.symbols import qualifiers
+from abistore.model.mangling.symbols import qualifiers, with_external_linkage
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import VOID, Function, Method, Variable
 
@@ -26,12 +26,15 @@ class FunctionShapes:
         self._classes = classes
 
     def names(self, cursor: Cursor) -> list[Name]:
-        """The names under which the linker sees a function or variable: all variants of a constructor."""
+        """The names under which the linker sees a function or variable: all variants of a constructor.
+
+        What each program has for itself, such as a constant, is called as if the linker saw it.
+        """
         lib = self._lib
         kind: Kind = "variable" if cursor.kind == kinds.VARIABLE else "function"
         if cursor.kind in kinds.STRUCTORS:
             return [Name(kind, symbol) for symbol in lib.mangled(cursor)]
-        symbol = lib.text(lib.Cursor_getMangling(cursor))
+        symbol = with_external_linkage(lib.text(lib.Cursor_getMangling(cursor)))
         return [Name(kind, symbol)] if symbol else []
 
     def function(self, cursor: Cursor) -> Function:

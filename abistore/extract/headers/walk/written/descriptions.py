@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
@@ -125,7 +127,21 @@ class Descriptions:
                 found.add("standard_layout")
         if shape is not None and is_dummy(shape):
             found.add("dummy")
-        return self._attributed(cursor, found, None)
+        declared = self._attributed(cursor, found, None)
+        members = facts.members if facts is not None else ()
+        return replace(declared, expressions=tuple(self._initialized(members)))
+
+    def _initialized(self, members: Iterable[Cursor]) -> Iterator[tuple[str, str]]:
+        """Data members with what they are initialised with where no constructor does it."""
+        for each in members:
+            if each.kind != kinds.FIELD:
+                continue
+            text = self.text.of(each)
+            braces = text.rstrip().endswith(b"}")
+            if b";" not in text and (b"=" in text or braces):
+                written = spelled(after(text, "=")) or (spelled(text[text.find(b"{") :]) if braces else "")
+                if written:
+                    yield self._lib.spelling(each), written
 
     def enum(self, cursor: Cursor, enumerators: Iterable[Cursor]) -> Declared:
         """An enumeration, and what its values are written as."""

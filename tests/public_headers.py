@@ -1,0 +1,57 @@
+"""Public headers as text, read by the real reader in this process; each text once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from abistore.compare.rules.headers_declarations import NOT_EXPORTED
+from abistore.extract.facets import FacetReading, with_headers
+from abistore.extract.headers.messages import HeaderRequest
+from abistore.extract.headers.options import HeaderOptions, Language
+from abistore.extract.headers.work import work
+from abistore.model.names import SELF, Name
+from abistore.model.shapes import Declared, Function, Library, Symbol
+from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
+
+TARGET = Target("elf", "x86_64", 64, "little", "sysv")
+
+
+@cache
+def read_texts(files: tuple[tuple[str, str], ...], language: Language = "c++", standard: str = "") -> FacetReading:
+    """What headers declare, given by their names and texts."""
+    with tempfile.TemporaryDirectory(prefix="abistore-headers-") as folder:
+        for name, text in files:
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        options = HeaderOptions((Path(folder),), language=language, standard=standard or None)
+        found = work(HeaderRequest(options, TARGET, False, False, None, 60, 2_000_000_000, 60.0))
+    return FacetReading(found.evidence, dict(found.entries), dict(found.locations), headers=found.read)
+
+
+def beside(binary: Snapshot, files: Mapping[str, str], language: Language = "c++", standard: str = "") -> Snapshot:
+    """A library with what its headers declare."""
+    return with_headers(binary, read_texts(tuple(sorted(files.items())), language, standard))
+
+
+def implementing(files: Mapping[str, str], language: Language = "c++", standard: str = "") -> Snapshot:
+    """A library without debug information that exports whatever of its headers' declarations needs an export."""
+    reading = read_texts(tuple(sorted(files.items())), language, standard)
+    symbols: dict[Name, Variants] = {SELF: (Library("shared"),)}
+    for name, shapes in reading.entries.items():
+        if needs_export(name, shapes):
+            symbols[name] = (Symbol("function") if name.kind == "function" else Symbol("data", size=4),)
+    evidence = Evidence("symbol", "full"), Evidence("layout", "missing", "nothing-to-describe")
+    return with_headers(Snapshot("libcase", None, TARGET, {"symbol": symbols}, evidence), reading)
+
+
+def needs_export(name: Name, shapes: Variants) -> bool:
+    """Whether consumers can use a declaration only where the library exports it."""
+    methods = [shape.method for shape in shapes if isinstance(shape, Function) and shape.method is not None]
+    if name.kind not in ("function", "variable") or any(each.deleted or each.virtual == "pure" for each in methods):
+        return False
+    traits = {trait for shape in shapes if isinstance(shape, Declared) for trait in shape.traits}
+    return any(isinstance(shape, Declared) for shape in shapes) and traits.isdisjoint({*NOT_EXPORTED} - {"friend"})
