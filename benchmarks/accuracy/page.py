@@ -77,6 +77,8 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - Symbols of the language runtime that are linked in are nobody's interface, strong ones and clones for transactions
   too: they are foreign where they come, go or change. `std::hash<geo::Point>` mentions another name, and is the
   library's own.
+- Relocations tell what a vtable and type information hold, in stripped libraries too: a slot that holds another
+  function breaks, and so does a function that became pure, which GCC 12 never records, or another base.
 - A private member function or private static data member is out of programs' reach, and what happens to it is a risk
   (`symbols_inaccessible_removed`). It breaks where the library exports a copy of an inline function that has access to
   it, which programs have compiled in too, and where it is virtual: derived classes have it in their vtables.
@@ -95,8 +97,6 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   (`symbols_instruction_set_removed`).
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
-- Relocations tell what a vtable and type information hold, in stripped libraries too: a slot that holds another
-  function breaks, and so does a function that became pure, which GCC 12 never records, or another base.
 """
 
 
