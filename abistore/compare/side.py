@@ -17,6 +17,7 @@ from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
 from abistore.compare.types.vtables import VirtualTables
+from abistore.model.agreement import disagreement
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Foreign, Library
@@ -59,6 +60,13 @@ class SideFacts:
     def undescribed(self) -> frozenset[Name]:
         """The classes whose layout the evidence leaves out."""
         return undescribed_classes(self.tables)
+
+    @cached_property
+    def disagreeing(self) -> frozenset[Name]:
+        """The types of which headers and debug information say different things."""
+        layout = self.snapshot.entries.get("layout", {})
+        both = (name for name in self.snapshot.entries.get("source", {}) if name in layout)
+        return frozenset(name for name in both if disagreement(self.snapshot, name))
 
     def variants(self, facet: Facet, name: Name) -> Variants:
         """All shapes of ``name``."""
@@ -137,6 +145,9 @@ class SideFacts:
         tells = (may_be_undescribed(each.snapshot, name) for name in changed for each in (before, self))
         if "undescribed" in known and not any(tells):
             self.undescribed = before.undescribed
+        if "disagreeing" in known:
+            come = {name for name in changed if disagreement(self.snapshot, name)}
+            self.disagreeing = before.disagreeing.difference(changed) | come
         if "consumers" in known:
             self.consumers.take_on(before.consumers, changed, lambda: self._resolving(before, changed))
 

@@ -9,6 +9,7 @@ from abistore.compare.consumers.public_api import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
+    Agreement,
     DefinitionKind,
     DescribedClass,
     PrivateType,
@@ -23,6 +24,7 @@ from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
 from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import VirtualTables
+from abistore.model.agreement import disagreement
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import Facet, Name, is_unnamed_enum
@@ -41,6 +43,8 @@ class FacetDeclarations:
     def deltas(self, name: Name) -> Iterator[Delta[Any]]:
         """The deltas of the declaration ``name``."""
         old, new = self._shapes(name)
+        if self._facet == "source":
+            yield from _disagreements(self._context, name)
         if old is not None and new is not None:
             if old != new:
                 yield from self._changed(name, old, new)
@@ -155,6 +159,13 @@ class FacetDeclarations:
         return renamed in self._old or any(
             self._context.concerns(each) and self._elsewhere(each) == name for each in gone
         )
+
+
+def _disagreements(context: Context, name: Name) -> Iterator[Delta[Any]]:
+    """The delta of a type of which only the new side's headers say something else than its debug information."""
+    after = disagreement(context.new.snapshot, name)
+    if after is not None and disagreement(context.old.snapshot, name) is None:
+        yield Changed(Subject(name), Agreement(), Agreement(*after))
 
 
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:

@@ -196,6 +196,13 @@ class OmittedExports(ExportList, frozen=True):
     """Exports that the public headers, which are known, do not declare; sorted."""
 
 
+class Agreement(msgspec.Struct, frozen=True):
+    """What headers and debug information of one side say of a type: empty where they agree."""
+
+    header: str = ""
+    binary: str = ""
+
+
 class UnreachedType(NamedShape, frozen=True):
     """A type that public headers define, of which no export gets objects."""
 

@@ -48,6 +48,8 @@ def not_checked(
     for facet in DECLARING:
         if facet == "layout" or any(facet in side.snapshot.entries for side in (context.old, context.new)):
             yield from observed(context, facet)
+        if facet == "source":
+            yield from _disagreeing(context)
         if facet == "layout" and facet in facets:
             yield from _undescribed(context)
             yield from _chosen_at_load_time(context)
@@ -96,6 +98,16 @@ def _reading(side: SideFacts) -> str:
     read = side.snapshot.provenance.headers
     words = (read.language.upper(), *read.options) if isinstance(read, HeadersRead) else ()
     return " ".join(filter(None, words)) or "no options"
+
+
+def _disagreeing(context: Context) -> Iterator[NotChecked]:
+    """Types that the headers of a side define otherwise than its debug information."""
+    for place, side in zip(PLACES, (context.old, context.new), strict=True):
+        if side.disagreeing:
+            types = counted(len(side.disagreeing), "type")
+            detail = f"headers and debug information disagree about {types}, and the latter is believed"
+            hint = "give the headers and the macros (--define) that the library was built with"
+            yield NotChecked("source", place, "headers-disagree", detail, hint, tuple(sorted(side.disagreeing)))
 
 
 def _undescribed(context: Context) -> Iterator[NotChecked]:

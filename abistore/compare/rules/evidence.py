@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.diff.parts import Toolchain, Variant
+from abistore.compare.diff.parts import Agreement, Toolchain, Variant
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
@@ -80,6 +80,19 @@ def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
     old, new = toolchain.old.options, toolchain.new.options
     lost, come = (" ".join(sorted(set(one) - set(other))) or None for one, other in ((old, new), (new, old)))
     yield Note("options that the ABI can depend on differ", lost, come)
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="changed")
+def evidence_agreement_removed(agreement: Changed[Agreement]) -> Iterator[Note]:
+    """The new headers define a type otherwise than the new library was compiled with.
+
+    Programs that include these headers lay the type out in another way than the library does. Where the headers belong
+    to another release or another configuration, what they tell of this library may be wrong altogether.
+
+    Fix: give the headers that the library was built with, and the macros that it was configured with (``--define``).
+    """
+    if agreement.new.header:
+        yield Note("headers and library disagree", agreement.new.header, agreement.new.binary)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed", aliases=("odr_source_conflict",))

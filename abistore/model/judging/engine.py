@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 18
+ENGINE: Final = 19
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "eb80a8d35060b435"
+CORPUS: Final = "142ff40003817a33"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
