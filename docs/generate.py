@@ -162,7 +162,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "symbol": ("one exported symbol", ("default_version", "private_version", "undeclared", "version", "versioning")),
     "symbols": (
         "many exported symbols together",
-        ("foreign", "inaccessible", "inline", "internal", "private", "version"),
+        ("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "private", "version"),
     ),
     "template": ("a template", ("default_value", "instantiation", "parameter")),
     "type": (

@@ -13,6 +13,7 @@ from abistore.limits import limits
 from abistore.model.cpp_names.demangle import MAX_OUTPUT, demangle, runtime_demangler
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.mangling.length import MOST, demangled_length, is_short
+from abistore.model.mangling.symbols import with_external_linkage
 from tests.bounds import bounded
 
 LIBRARIES = sorted(
@@ -152,3 +153,19 @@ def test_the_normal_form_of_any_text_is_found_in_no_time(text: str) -> None:
 def test_names_that_grow_beyond_what_real_ones_do_are_not_brought_into_normal_form() -> None:
     assert demangle(pairs(6)).endswith(">>>>>>)")
     assert demangle(pairs(10)).endswith("> > > > > > > > >)")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "shared"),
+    [
+        ("_ZL5limit", "limit"),
+        ("_ZN3geoL5limitE", "_ZN3geo5limitE"),
+        ("_ZL3foov", "_Z3foov"),
+        ("_ZN3geo2inL3fooEi", "_ZN3geo2in3fooEi"),
+        ("_ZN3geo5limitE", "_ZN3geo5limitE"),
+        ("_ZNK3geo5Limit3getEv", "_ZNK3geo5Limit3getEv"),
+        ("limit", "limit"),
+    ],
+)
+def test_what_each_program_has_for_itself_is_called_as_if_all_shared_it(symbol: str, shared: str) -> None:
+    assert with_external_linkage(symbol) == shared
