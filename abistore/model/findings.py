@@ -215,6 +215,9 @@ class RulingKey(NamedTuple):
 HEADERS_READ_DIFFERENTLY: Final = "headers-read-differently"
 """Why nothing is said of declarations that only one side's headers have: other macros, another language."""
 
+HEADERS_NOT_GIVEN: Final = "headers-not-given"
+"""The same, where headers were given for one side and not for the other."""
+
 _RANKS = {"missing": 0, "partial": 1, "full": 2}
 
 

@@ -95,10 +95,13 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which public headers were read, and how. All of it is told without the folders of the machine that read them.
 
     ``files`` are relative to the folders that were given, sorted; ``set_aside`` those of them that did not parse.
+    ``given`` are the arguments of ``--header``, without the folders that these lie in: ``a.h``, or ``include/`` for
+    all headers in a folder; snapshots of former versions do not tell.
     ``options`` are those that change what a header declares: ``--define NAME=1``, ``--private-header detail/*``.
     """
 
     files: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     set_aside: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     language: str = ""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.build import build_library
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Done
 
 STRIPPED = ("-O1", "-s")
 DESCRIBED = ("-g", "-O1")
@@ -188,3 +188,57 @@ def test_a_gate_that_needs_headers_holds_where_they_were_read_otherwise(abistore
     words = ("compare", same.parent / "older.json", build.library(), "--new-header", same)
     assert abistore(*words).code == 0
     assert abistore(*words, "--require", "source").code >= 64
+
+
+def parts(*names: str, folder: bool = False) -> tuple[Path, list[Path]]:
+    """A library of functions that a header each declares, and what is given of its headers."""
+    headers = {f"include/{each}.h": f"int {each}(int);\n#define SIZE_{each} 1\n" for each in names}
+    source = "int a(int x) { return x; } int b(int x) { return x; } int c(int x) { return x; }"
+    built = build_library(source, flags=STRIPPED, files=headers)
+    include = built.parent / "include"
+    return built, [include] if folder else [include / f"{each}.h" for each in names]
+
+
+Given = tuple[Path, list[Path]]
+
+
+def given_to(abistore: Call, old: Given, new: Given, *more: str) -> Done:
+    words: list[object] = [old[0], new[0]]
+    for side, (_, headers) in (("old", old), ("new", new)):
+        words += [word for header in headers for word in (f"--{side}-header", header)]
+    return abistore("compare", *words, *more)
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_header_that_only_one_side_was_given_is_not_checked(abistore: Call, side: str, folder: bool) -> None:
+    both, one = parts("a", "b", folder=folder), parts("a")
+    old, new = (one, both) if side == "old" else (both, one)
+    answer = given_to(abistore, old, new, "--format", "json").json
+    assert answer["changes"] == []
+    (said,) = [each for each in answer["not_checked"] if each["facet"] == "source"]
+    assert (said["reason"], said["side"]) == ("headers-not-given", side)
+    assert ("include/" if folder else "b.h") in said["detail"]
+    assert "same headers" in said["hint"]
+
+
+def test_a_header_that_is_gone_from_a_folder_that_both_sides_were_given_is_removed(abistore: Call) -> None:
+    answer = given_to(abistore, parts("a", "b", folder=True), parts("a", folder=True), "--format", "json").json
+    kinds = {each["kind"] for each in answer["changes"]}
+    assert {"header_removed", "constant_removed"} <= kinds
+    assert not [each for each in answer["not_checked"] if each["facet"] == "source"]
+
+
+@pytest.mark.parametrize("required", ["source", "old"])
+def test_no_gate_is_passed_by_giving_fewer_headers(abistore: Call, required: str) -> None:
+    assert given_to(abistore, parts("a", "b"), parts("a", "b"), "--require", required).code == 0
+    assert given_to(abistore, parts("a", "b"), parts("a"), "--require", required).code >= 64
+
+
+def test_headers_that_only_one_side_was_given_are_known_of_stored_releases(abistore: Call) -> None:
+    for label, (library, headers) in (("1", parts("a", "b")), ("2", parts("a"))):
+        words = [word for header in headers for word in ("--header", header)]
+        abistore("ingest", library, "--library", "libcase", "--version", label, *words)
+    answer = abistore("compare", "libcase@1", "libcase@2", "--format", "json").json
+    assert [each["reason"] for each in answer["not_checked"] if each["facet"] == "source"] == ["headers-not-given"]
+    assert answer["changes"] == []

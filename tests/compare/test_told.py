@@ -29,7 +29,7 @@ from abistore.model.shapes import (
     Symbol,
     VirtualMethod,
 )
-from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.snapshot import Evidence, HeadersRead, Provenance, Snapshot
 from tests.compare.model import CODE, INT, LIBRARY, LONG, TARGET, VOID, function, record, struct, to
 
 PUBLIC = Declared()
@@ -319,3 +319,63 @@ def test_a_structure_of_a_stripped_library_that_was_renamed_is_no_break() -> Non
         return library({function("use"): uses(to(name)), name: (PUBLIC, struct(INT, LONG))})
 
     assert (worst(side(PART), side(WHOLE)) or Impact.COMPATIBLE) < Impact.BREAKING
+
+
+# --- which headers were given -----------------------------------------------------------------------------------------
+
+A, B = (Name("variable", each) for each in "AB")
+CONSTANT = Declared(("constant", "macro"), value="1")
+
+
+def given(*arguments: str, files: tuple[str, ...], declares: tuple[Name, ...]) -> Snapshot:
+    seen = library(dict.fromkeys(declares, CONSTANT))
+    provenance = Provenance(headers=HeadersRead(files, given=arguments))
+    return Snapshot("lib", None, TARGET, seen.entries, seen.evidence, provenance)
+
+
+BOTH = given("a.h", "b.h", files=("a.h", "b.h"), declares=(A, B))
+FOLDER = given("include/", files=("a.h", "b.h"), declares=(A, B))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "side"),
+    [
+        (BOTH, given("a.h", files=("a.h",), declares=(A,)), "new"),
+        (given("a.h", files=("a.h",), declares=(A,)), BOTH, "old"),
+        (FOLDER, given("a.h", files=("a.h",), declares=(A,)), "new"),
+        (BOTH, given("include/", files=("a.h",), declares=(A,)), "new"),
+        (given("more/", "include/", files=("a.h", "b.h"), declares=(A, B)), FOLDER, None),
+        (
+            given("more/", "include/", files=("a.h", "b.h"), declares=(A, B)),
+            given("include/", files=("a.h",), declares=(A,)),
+            "new",
+        ),
+    ],
+)
+def test_what_one_side_was_not_given_is_not_checked(old: Snapshot, new: Snapshot, side: str | None) -> None:
+    compared = compare(old, new)
+    assert compared.findings == ()
+    assert [each.side for each in compared.not_checked if each.reason == "headers-not-given"] == [side] * bool(side)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (FOLDER, given("include/", files=("a.h",), declares=(A,))),
+        (FOLDER, given("other/", files=("a.h",), declares=(A,))),
+        (given("old.h", files=("old.h",), declares=(A, B)), given("new.h", files=("new.h",), declares=(A,))),
+        (given(files=("a.h", "b.h"), declares=(A, B)), given("a.h", files=("a.h",), declares=(A,))),
+    ],
+    ids=["the same folder", "a folder of another name", "one header each", "an old snapshot"],
+)
+def test_what_was_given_and_is_gone_is_removed(old: Snapshot, new: Snapshot) -> None:
+    compared = compare(old, new)
+    assert ("constant_removed", "B") in [(each.kind, each.name.spelling) for each in compared.findings]
+    assert "headers-not-given" not in [each.reason for each in compared.not_checked]
+
+
+def test_a_header_that_is_gone_from_a_folder_is_removed_beside_one_that_was_not_given() -> None:
+    old = given("a.h", "include/", files=("a.h", "b.h", "c.h"), declares=(A,))
+    new = given("include/", files=("b.h",), declares=())
+    removed = [each.old_value for each in compare(old, new).findings if each.kind == "header_removed"]
+    assert removed == ["c.h"]

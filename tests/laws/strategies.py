@@ -260,7 +260,12 @@ provenances = st.builds(
     size=sizes,
     build_id=st.none() | identifiers,
     compilers=st.lists(st.text(max_size=5), max_size=2).map(tuple),
-    headers=st.just(msgspec.UNSET) | st.builds(HeadersRead, files=st.lists(identifiers, max_size=2).map(tuple)),
+    headers=st.just(msgspec.UNSET)
+    | st.builds(
+        HeadersRead,
+        files=st.lists(identifiers, max_size=2).map(tuple),
+        given=st.lists(identifiers, max_size=2).map(tuple),
+    ),
 )
 
 

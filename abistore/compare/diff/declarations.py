@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 from abistore.compare.consumers.public_api import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
+from abistore.compare.diff.given_headers import not_given
 from abistore.compare.diff.parts import (
     Agreement,
     DefinitionKind,
@@ -114,8 +115,9 @@ class FacetDeclarations:
 
     def _tells(self, *, old: bool) -> bool:
         """Whether it means something that the one side does not declare what the other does."""
-        side = self._context.old if old else self._context.new
-        if self._facet == "source" and not read_alike(self._context):
+        context = self._context
+        side, other = (context.old, context.new) if old else (context.new, context.old)
+        if self._facet == "source" and (not read_alike(context) or not_given(side, other)):
             return False
         return side.snapshot.evidence_of(self._facet).state == "full"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from abistore.compare.context import Context
+from abistore.compare.diff.given_headers import not_given
 from abistore.compare.diff.parts import PublicHeader, Toolchain
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import evidence_rank
@@ -39,13 +40,24 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
 
 
 def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
-    """The public headers that are gone or new. Two sets that have none in common are of different folders."""
+    """The public headers that are gone or new. Two sets that have none in common are of different folders.
+
+    One that was not given again, or stands in a folder that was not, is neither.
+    """
     old, new = (side.snapshot.provenance.headers for side in (context.old, context.new))
+    gone, come = not_given(context.new, context.old), not_given(context.old, context.new)
     if isinstance(old, HeadersRead) and isinstance(new, HeadersRead) and set(old.files) & set(new.files):
-        for file in sorted(set(old.files) - set(new.files)):
+        for file in _differing(old, new, gone):
             yield "source", Removed(Subject(SELF, file), PublicHeader(file))
-        for file in sorted(set(new.files) - set(old.files)):
+        for file in _differing(new, old, come):
             yield "source", Added(Subject(SELF, file), PublicHeader(file))
+
+
+def _differing(having: HeadersRead, lacking: HeadersRead, unknown: Collection[str]) -> list[str]:
+    """The headers of one side that the other would have if they were there; ``unknown`` is what it was not given."""
+    if any(each.endswith("/") for each in unknown):
+        return []
+    return sorted(set(having.files) - set(lacking.files) - set(unknown))
 
 
 def recorded(snapshot: Snapshot) -> tuple[str, ...] | None:

@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.compare.context import Context
+from abistore.compare.diff.given_headers import not_given
 from abistore.compare.side import SideFacts
-from abistore.model.findings import HEADERS_READ_DIFFERENTLY, NotChecked, evidence_rank
+from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, NotChecked, evidence_rank
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import Enum, Opaque, Record
@@ -19,6 +20,9 @@ from abistore.model.words.counting import counted
 TYPES: tuple[Kind, ...] = ("record", "enum", "alias")
 
 Place: TypeAlias = Literal["old", "new"]
+MOST_LISTED = 3
+"""How many headers a detail lists."""
+
 PLACES: tuple[Place, ...] = ("old", "new")
 
 
@@ -74,7 +78,20 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
                 found.append(NotChecked(facet, place, reason, detail, evidence.hint))
     if len(found) == 2 and found[0].reason == found[1].reason:
         return (msgspec.structs.replace(found[0], side="both"),)
-    return (*found, *(_read_differently(context) if facet == "source" and not found else ()))
+    return (*found, *(_given_differently(context) if facet == "source" else ()))
+
+
+def _given_differently(context: Context) -> Iterator[NotChecked]:
+    """That headers of one side were not given for the other, or were read in another way."""
+    if all(side.snapshot.evidence_of("source").state == "full" for side in (context.old, context.new)):
+        yield from _read_differently(context)
+    for place, side, other in zip(PLACES, (context.old, context.new), (context.new, context.old), strict=True):
+        if lacking := not_given(side, other):
+            more = f" and {len(lacking) - MOST_LISTED} more" if len(lacking) > MOST_LISTED else ""
+            was = "were" if len(lacking) > 1 else "was"
+            detail = f"{', '.join(lacking[:MOST_LISTED])}{more} {was} not given for the {place} side as for the other"
+            hint = "give the same headers for both sides, or the folder that holds them"
+            yield NotChecked("source", place, HEADERS_NOT_GIVEN, f"{detail}: what it lacks is not told", hint)
 
 
 def _not_given(place: Place) -> tuple[str, str]:

@@ -55,6 +55,16 @@ class GivenHeaders(msgspec.Struct, frozen=True):
         """The bytes of all headers."""
         return sum(header.size for header in self.headers)
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What was given, without the folders that it lies in: ``a.h`` for a header, ``include/`` for a folder."""
+        found = set[str]()
+        for folder in self.folders:
+            found |= (
+                {f"{folder.path.name}/"} if folder.files is None else {folder.prefix + each for each in folder.files}
+            )
+        return tuple(sorted(found))
+
     def name(self, path: str) -> str | None:
         """What a file is called that lies at ``path``, without links; ``None`` where it is not public."""
         for folder in self.folders:

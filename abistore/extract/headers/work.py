@@ -134,6 +134,7 @@ def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) ->
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
     return HeadersRead(
         files=tuple(header.name for header in given.headers),
+        given=given.arguments,
         set_aside=tuple(sorted(parsed.set_aside)),
         options=(
             *_spelled("--define", macros),

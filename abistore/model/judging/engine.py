@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 19
+ENGINE: Final = 20
 """Raised whenever the same two releases may give other findings than before."""
 
 CORPUS: Final = "142ff40003817a33"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
-from abistore.model.findings import HEADERS_READ_DIFFERENTLY, evidence_rank
+from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, evidence_rank
 from abistore.model.names import FACETS, Facet
 from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
@@ -75,9 +75,15 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
         found += [
             EvidenceLack(f"{report.new}: source is required, and {item.detail}", item.hint)
             for item in report.not_checked
-            if item.reason == HEADERS_READ_DIFFERENTLY
+            if item.reason in (HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY)
         ]
     if require.no_less:
+        if "source" not in require.facets:
+            found += [
+                EvidenceLack(f"{report.new}: {item.detail}", item.hint)
+                for item in report.not_checked
+                if (item.reason, item.side) == (HEADERS_NOT_GIVEN, "new")
+            ]
         found += [lack for facet in FACETS if facet not in require.facets for lack in _less(report, facet)]
     return _error(found)
 

@@ -1,0 +1,54 @@
+"""Which public headers one side was given and the other was not, so that they are not gone but unknown."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from abistore.compare.side import SideFacts
+from abistore.model.snapshot import HeadersRead
+
+
+def not_given(side: SideFacts, other: SideFacts) -> tuple[str, ...]:
+    """What ``other`` was given with ``--header`` and ``side`` was not: ``b.h``, or a folder ``extra/``.
+
+    A header that is gone from a folder is no such thing, where both sides were given one. Its name is no matter:
+    ``foo-1.2/`` stands for ``foo-1.3/``, and a header that is the only one for another that is.
+    """
+    own, others = side.snapshot.provenance.headers, other.snapshot.provenance.headers
+    if not isinstance(own, HeadersRead) or not isinstance(others, HeadersRead):
+        return ()
+    if own.given == others.given or not own.given or not others.given or _are_single(own, others):
+        return ()
+    lacking = [file for file in _files(others) if not _has(own, file)]
+    return (*lacking, *_folders_beyond(own, others))
+
+
+def _are_single(own: HeadersRead, others: HeadersRead) -> bool:
+    """Whether each side was given one header, or one folder."""
+    return len(own.given) == len(others.given) == 1 and bool(_files(own)) == bool(_files(others))
+
+
+def _files(read: HeadersRead) -> tuple[str, ...]:
+    return tuple(each for each in read.given if not each.endswith("/"))
+
+
+def _folders(read: HeadersRead) -> frozenset[str]:
+    return frozenset(read.given) - frozenset(_files(read))
+
+
+def _has(read: HeadersRead, file: str) -> bool:
+    """Whether a header was read, by itself or anywhere in a folder."""
+    if file in read.files:
+        return True
+    name = PurePosixPath(file).name
+    return bool(_folders(read)) and any(PurePosixPath(each).name == name for each in read.files)
+
+
+def _folders_beyond(own: HeadersRead, others: HeadersRead) -> tuple[str, ...]:
+    """The folders that only the other side was given, if it was given more of them and has headers of its own there."""
+    if len(_folders(others)) <= len(_folders(own)):
+        return ()
+    names = {PurePosixPath(each).name for each in own.files}
+    if all(PurePosixPath(each).name in names for each in others.files):
+        return ()
+    return tuple(sorted(_folders(others) - _folders(own)))
