@@ -35,7 +35,7 @@ class Shape{number} : public {base} {{
     explicit Shape{number}(std::string name, double size = {number}.5);
     ~Shape{number}() override;
     void draw(const std::vector<Point> &points, int depth = {number}) const override;
-    virtual std::map<std::string, Kind> kinds() const;
+    virtual std::map<std::string, int> kinds() const;
     std::unique_ptr<{base}> copy(Kind kind) const;
     double size() const noexcept {{ return size_ * {number}; }}
     template <typename T> T scaled(T factor) const {{ return factor * static_cast<T>(size_); }}
@@ -53,10 +53,10 @@ class Shape{number} : public {base} {{
 }};
 """
 
-CODE = """Shape{number}::Shape{number}(std::string name, double size) : name_(name), size_(size) {{ forget(); }}
+CODE = """Shape{number}::Shape{number}(std::string name, double size) : {start}name_(name), size_(size) {{ forget(); }}
 Shape{number}::~Shape{number}() = default;
 void Shape{number}::draw(const std::vector<Point> &points, int depth) const {{ (void)points; (void)depth; }}
-std::map<std::string, Shape{number}::Kind> Shape{number}::kinds() const {{ return {{ {{name_, kind_}} }}; }}
+std::map<std::string, int> Shape{number}::kinds() const {{ return {{ {{name_, {number}}} }}; }}
 std::unique_ptr<{base}> Shape{number}::copy(Kind) const {{ return nullptr; }}
 void Shape{number}::changed(Kind kind, std::vector<int> &where) {{ kind_ = kind; where.clear(); }}
 void Shape{number}::forget() {{ parts_.clear(); }}
@@ -123,12 +123,13 @@ def made(folder: Path) -> Case:
         numbers = range(part * CLASSES, (part + 1) * CLASSES)
         base = "common" if not part else f"part{part - 1}"
         bases = {number: "Base" if not number % CLASSES else f"Shape{number - 1}" for number in numbers}
-        for suffix, text, start in (
+        starts = {number: "" if base == "Base" else f"{base}(name, size), " for number, base in bases.items()}
+        for suffix, text, top in (
             ("hpp", CLASS, f'#pragma once\n#include "{base}.hpp"\n'),
             ("cpp", CODE, f'#include "part{part}.hpp"\n' + ("shapes::Base::~Base() = default;\n" if not part else "")),
         ):
-            body = "".join(text.format(number=number, base=bases[number]) for number in numbers)
-            (folder / f"part{part}.{suffix}").write_text(f"{start}namespace shapes {{\n{body}}}\n")
+            body = "".join(text.format(number=number, base=bases[number], start=starts[number]) for number in numbers)
+            (folder / f"part{part}.{suffix}").write_text(f"{top}namespace shapes {{\n{body}}}\n")
         headers.append(folder / f"part{part}.hpp")
     (folder / "all.cpp").write_text("".join(f'#include "part{part}.cpp"\n' for part in range(HEADERS)))
     library = folder / "libshapes.so"

@@ -34,14 +34,16 @@ $ python -m benchmarks.accuracy.unseen --document    # writes this page
 clients, and committed before any comparing tool saw a pair. A pair breaks where a program that was built with the
 installed headers of the old release goes wrong with the new library.
 
-**Half of the pairs are kept** for the end and judged once; a digest of a pair's name decides which. {kept}
+**Half of the pairs are kept** for the end and judged once; a digest of a pair's name decides which.
+{kept}
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
 `abi-dumper -public-headers`, and over the headers themselves where there is no debug information; abicheck with
-`-H` and Clang, as the CastXML that it asks for comes from no package index. Versions: {versions}. A tool that ends with
-an error or takes more than {seconds} s of processor time gives no answer; that is told apart, and counts as not found
-where the pair breaks (recall).
+`-H` and Clang, as the CastXML that it asks for comes from no package index. Versions: {versions}.
+A tool that ends with an error or takes more than {seconds} s of processor time gives no answer; that is told apart, and
+counts as not found where the pair breaks (recall). "(43 pairs)" marks rows of tools that
+have not been asked about all of them.
 
 **Before** is what abistore said on 2026-11-22 before any mechanism was made in the session that the pairs were chosen
 for (`before.csv`); the other rows are from {date}.
@@ -127,11 +129,11 @@ def _old_count() -> int:
 
 
 def _left_out(missing: Sequence[UnseenPair]) -> Iterator[str]:
-    """The pairs of the open half without an answer of any tool."""
+    """The pairs of the open half without an answer of any tool yet."""
     absent = [each for each in missing if not each.kept]
     if absent:
-        yield "## Left out\n"
-        yield "Could not be obtained or built on this machine:\n"
+        yield "## Not judged yet\n"
+        yield "Their builds had not ended when the tools were asked:\n"
         yield from (f"- {_name(each)}" for each in absent)
         yield ""
 
