@@ -39,6 +39,8 @@ class Speaking:
     def __init__(self, command: Sequence[str | Path], **started: Any) -> None:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(list(map(str, command)), stdin=pipe, stdout=pipe, text=True, **started)
+        assert self.process.stdin and self.process.stdout
+        self.tells, self.hears = self.process.stdin, self.process.stdout
         self._numbers = count(1)
 
     def __enter__(self) -> Speaking:
@@ -65,14 +67,12 @@ class Speaking:
 
     def say(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
-        assert self.process.stdin
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
+        self.tells.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.tells.flush()
 
     def heard(self, number: int) -> Told:
         """The answer to the request of this number; notifications before it are passed over."""
-        assert self.process.stdout
-        for line in self.process.stdout:
+        for line in self.hears:
             message = json.loads(line)
             if message.get("id") == number:
                 return Told(message, len(text_of(message.get("result", {})).encode()))
@@ -80,12 +80,11 @@ class Speaking:
 
     def end(self) -> int:
         """Close the server's input, which ends it, and tell its exit code."""
-        assert self.process.stdin and self.process.stdout
         with suppress(BrokenPipeError):
-            self.process.stdin.close()
-        if not self.process.stdout.closed:
-            self.process.stdout.read()
-            self.process.stdout.close()
+            self.tells.close()
+        if not self.hears.closed:
+            self.hears.read()
+            self.hears.close()
         return self.process.wait(60)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -105,8 +106,10 @@ def test_an_alias_of_the_spelling_of_its_tag_is_written_with_the_tag(
 
 
 @pytest.mark.parametrize(("format", "told"), [("elf", True), ("pe", False)])
-def test_only_of_an_elf_file_its_hardening_is_told(abistore: Call, tmp_path: Path, format: str, told: bool) -> None:
-    target = Target(format, "x86_64", 64, "little")  # type: ignore[arg-type]
+def test_only_of_an_elf_file_its_hardening_is_told(
+    abistore: Call, tmp_path: Path, format: Literal["elf", "pe"], told: bool
+) -> None:
+    target = Target(format, "x86_64", 64, "little")
     entries = {"symbol": {SELF: (Library("shared", name="libcase"),)}}
     snapshot = Snapshot(library="libcase", version="1", target=target, entries=entries)
     (tmp_path / "case.json").write_bytes(to_json(snapshot))

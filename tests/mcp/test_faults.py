@@ -200,7 +200,7 @@ def test_calls_at_once_are_answered_each_with_its_own(lasting: Faulty) -> None:
         lasting.speaking.say({"id": number, "method": "tools/call", "params": asked})
     told = {}
     while len(told) < len(numbers):
-        message = json.loads(lasting.speaking.process.stdout.readline())  # type: ignore[union-attr]
+        message = json.loads(lasting.speaking.hears.readline())
         told[message["id"]] = json.loads(text_of(message["result"]))["items"][0]["version"]
     assert told == {number: versions[number % 3] for number in numbers}
     lasting.goes_on()
@@ -285,9 +285,9 @@ def test_a_client_that_no_longer_reads_ends_the_server(database: Path) -> None:
     with served(database) as server:
         server.goes_on()
         workers = server.workers
-        server.speaking.process.stdout.close()  # type: ignore[union-attr]
+        server.speaking.hears.close()
         server.begin("abi_list")
-        server.speaking.process.stdin.close()  # type: ignore[union-attr]
+        server.speaking.tells.close()
         server.speaking.process.wait(30)
         assert eventually(lambda: not any(map(is_running, workers)))
 

@@ -39,19 +39,20 @@ def resolved(find: Find, own: list[Parameter]) -> list[Parameter]:
     async def question(context: Context[Any, Any], **arguments: Any) -> Question:
         return await find(context, **arguments)
 
-    _declare(question, [Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context), *own])
+    declare_parameters(question, [Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context), *own])
     asked = Annotated[Question, Resolve(question)]
 
     async def decision(found: Question) -> Elicit[Consent] | Consent:
         return Elicit(found.text, Consent) if found.text else NOTHING_TO_DECIDE
 
-    _declare(decision, [Parameter("found", Parameter.KEYWORD_ONLY, annotation=asked)])
+    declare_parameters(decision, [Parameter("found", Parameter.KEYWORD_ONLY, annotation=asked)])
     answered = Annotated[ElicitationResult[Consent], Resolve(decision)]
     annotated = ((FOUND, asked), (DECISION, answered))
     return [Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation) for name, annotation in annotated]
 
 
-def _declare(function: Callable[..., Any], parameters: list[Parameter]) -> None:
+def declare_parameters(function: Callable[..., Any], parameters: list[Parameter]) -> None:
+    """Have the SDK read ``parameters`` off a function that takes any arguments."""
     function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
     function.__annotations__ = {each.name: each.annotation for each in parameters}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from inspect import Parameter, Signature
+from inspect import Parameter
 from typing import Any
 
 from mcp.server.mcpserver import Context
@@ -12,7 +12,7 @@ from mcp.server.mcpserver.tools import Tool as ServedTool
 from mcp.types import CallToolResult, ToolAnnotations
 
 from abistore.mcp.answers.schema import output_schema, shallow
-from abistore.mcp.serving.deciding import Find, agreed, resolved
+from abistore.mcp.serving.deciding import Find, agreed, declare_parameters, resolved
 from abistore.mcp.tools.declaration import Tool
 
 Serve = Callable[..., Any]
@@ -52,8 +52,7 @@ def _parameters(tool: Tool) -> list[Parameter]:
 def _described(tool: Tool, call: Callable[..., Any], parameters: list[Parameter]) -> ServedTool:
     """A tool with the schemas that clients are told."""
     own = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
-    call.__signature__ = Signature([own, *parameters])  # type: ignore[attr-defined]  # functions take any attribute
-    call.__annotations__ = {"context": Context, **{each.name: each.annotation for each in parameters}}
+    declare_parameters(call, [own, *parameters])
     found = ServedTool.from_function(
         call,
         name=tool.name,

@@ -63,6 +63,6 @@ class Opened(http.Application):
 TOKEN = os.environ.pop("CONFORMANCE_TOKEN", "")
 
 if __name__ == "__main__":
-    build.Server = ConformanceServer  # type: ignore[misc,attr-defined]
+    build.Server = ConformanceServer  # type: ignore[misc,attr-defined]  # what the launcher takes from there
     http.Application = Opened
     launch()

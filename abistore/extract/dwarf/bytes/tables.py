@@ -40,7 +40,7 @@ class UnreadAbbreviation(Abbreviation):
     def __getattr__(self, name: str) -> Any:
         tag, has_children, specifications = _read(self.raw)
         # A class without __getattr__ has its attributes looked up three times as fast.
-        self.__class__ = Abbreviation  # type: ignore[assignment]
+        self.__class__ = Abbreviation  # type: ignore[assignment]  # both have the same slots
         Abbreviation.__init__(self, tag, has_children, specifications, self.format)
         return getattr(self, name)
 
