@@ -79,6 +79,13 @@ class InputError(AbistoreError):
     usual_hint = "name a shared library or a JSON snapshot that can be read"
 
 
+class PatchError(InputError):
+    """A patch of headers cannot be read, or does not apply to the headers that were given."""
+
+    code = "patch"
+    usual_hint = "make it with `git diff` or `diff -u` against the headers that --header names"
+
+
 class PathDenied(InputError):
     """A file is not below the folders that may be read. Nothing is told of it, nor whether it exists."""
 

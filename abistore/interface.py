@@ -13,6 +13,7 @@ from abistore.errors import (
     InputError as InputError,
     LimitExceeded as LimitExceeded,
     OutputError as OutputError,
+    PatchError as PatchError,
     PathDenied as PathDenied,
     PolicyError as PolicyError,
     SchemaMismatch as SchemaMismatch,
@@ -138,4 +139,12 @@ from abistore.service.snapshots import (
     HeaderOptions as HeaderOptions,
     capture as capture,
     dump as dump,
+)
+from abistore.service.whatif.whatif import (
+    WhatIf as WhatIf,
+    WhatIfBaseline as WhatIfBaseline,
+    WhatIfPlan as WhatIfPlan,
+    WhatIfRoom as WhatIfRoom,
+    WhatIfWay as WhatIfWay,
+    whatif as whatif,
 )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from abistore.errors import InputError, UsageError
 from abistore.extract.dwarf.names.foreign import is_runtime
-from abistore.extract.facets import with_headers
+from abistore.extract.facets import FacetReading, with_headers
+from abistore.extract.headers.options import NO_EDITS, HeaderEdits, HeaderOptions
 from abistore.extract.input_file import InputFile
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, reader_for
@@ -45,17 +46,29 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
 def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
     if options.headers is None or options.headers.library not in (None, binary.library):
         return binary
+    return with_headers(binary, headers_of(binary, options.headers, progress=options.progress))
+
+
+def headers_of(
+    binary: Snapshot,
+    headers: HeaderOptions,
+    edits: HeaderEdits = NO_EDITS,
+    progress: Callable[[str, float], None] | None = None,
+) -> FacetReading:
+    """What ``headers`` declare to consumers of ``binary``, with ``edits`` in place of what is on disk.
+
+    Raises :class:`HeaderError`, :class:`LimitExceeded`.
+    """
     from abistore.extract.headers.reader import read_headers  # not always needed
 
-    cpp_exports = any(map(_is_cpp, binary.entries.get("symbol", ())))
-    reading = read_headers(
-        options.headers,
+    return read_headers(
+        headers,
         binary.target,
-        options.progress,
-        cpp_exports=cpp_exports,
+        progress,
+        cpp_exports=any(map(_is_cpp, binary.entries.get("symbol", ()))),
         runtime=is_runtime(binary.facts.name if binary.facts else None),
+        edits=edits,
     )
-    return with_headers(binary, reading)
 
 
 def _is_cpp(name: Name) -> bool:

@@ -19,6 +19,7 @@ from abistore.service.ingest.ingesting import ingest
 from abistore.service.ingest.transfer import export, import_
 from abistore.service.judging.judging import compare
 from abistore.service.listing import lines, releases
+from abistore.service.whatif.whatif import whatif
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,6 +73,7 @@ class OpenStore(Connections):
     baseline_history = _Verb(baseline_history)
     set_baseline = _Verb(set_baseline)
     clear_baseline = _Verb(clear_baseline)
+    whatif = _Verb(whatif)
 
     def __enter__(self) -> OpenStore:
         return self

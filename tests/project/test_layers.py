@@ -68,6 +68,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("policies",),
         ("judge", "established"),
         ("comparison",),
+        ("whatif",),
     ),
     "mcp": (
         ("settings", "refusals", "questions"),

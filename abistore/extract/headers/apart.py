@@ -10,6 +10,7 @@ import socket
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -28,11 +29,11 @@ from abistore.extract.headers.messages import (
     decode_request,
     encode,
 )
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.options import NO_EDITS, HeaderEdits, HeaderOptions
 from abistore.model.snapshot import Target
 
-STUCK, ORPHANED = 97, 98
-"""Exit codes of a process that waited for something without end, and of one that nobody waits for."""
+DEFECT, STUCK, ORPHANED = 96, 97, 98
+"""Exit codes of a process that met a defect of ours, that waited without end, and that nobody waits for."""
 
 _LOOK = 0.25
 """Seconds between two looks at whether the process gets on."""
@@ -56,14 +57,20 @@ LIMITS = HeaderLimits()
 
 
 def read_apart(
-    options: HeaderOptions, target: Target, *, cpp_exports: bool, runtime: bool, limits: HeaderLimits = LIMITS
+    options: HeaderOptions,
+    target: Target,
+    *,
+    cpp_exports: bool,
+    runtime: bool,
+    edits: HeaderEdits = NO_EDITS,
+    limits: HeaderLimits = LIMITS,
 ) -> HeaderReading:
     """What :func:`abistore.extract.headers.work.work` gives, from another process.
 
     Raises :class:`HeaderError`, and :class:`LimitExceeded` where a limit was reached.
     """
     request = HeaderRequest(
-        options, target, cpp_exports, runtime, roots(), limits.seconds, limits.memory, limits.silence
+        options, target, cpp_exports, runtime, roots(), limits.seconds, limits.memory, limits.silence, edits
     )
     answer = _forked(request) if _may_fork() else _spawned(request)
     if isinstance(answer, ReadingFailure):
@@ -147,6 +154,9 @@ def _ended(code: int, request: HeaderRequest, said: IO[bytes] | None) -> Abistor
         return LimitExceeded(f"reading the headers took more than {request.seconds:,} seconds of processor time")
     if code == -signal.SIGKILL or _is_out_of_memory(code, said):
         return LimitExceeded(f"reading the headers took more than {request.memory >> 20:,} MiB of memory")
+    if code == DEFECT and said is not None:
+        said.seek(0)
+        raise RuntimeError(said.read().decode(errors="replace").strip())
     how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     return HeaderError(
         f"libclang crashed while it read the headers ({how})",
@@ -182,6 +192,10 @@ def _work_and_end(channel: socket.socket, request: HeaderRequest, said: IO[bytes
         os.dup2(said.fileno(), 2)
         send(channel, _answer(request))
         code = 0
+    except BaseException:
+        said.write(traceback.format_exc().encode())
+        said.flush()
+        code = DEFECT
     finally:
         os._exit(code)
 

@@ -79,4 +79,5 @@ def included_files(unit: TranslationUnit) -> Iterator[IncludedFile]:
     for one in unit.get_includes():
         found = _UniqueId()
         library.clang_getFileUniqueID(one.include, byref(found))
-        yield IncludedFile(one.include.name, one.source.name, found.data[0], found.data[1])
+        by = one.source.name if one.source else ""  # nothing includes what `-include` names
+        yield IncludedFile(one.include.name, by, found.data[0], found.data[1])

@@ -9,7 +9,7 @@ import msgspec
 
 from abistore import errors
 from abistore.errors import AbistoreError, HeaderError
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.options import HeaderEdits, HeaderOptions
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, HeadersRead, Location, Target, Variants
 
@@ -18,7 +18,7 @@ class HeaderRequest(msgspec.Struct, frozen=True):
     """Which headers to read for which binary, below which folders (``roots``), within which limits.
 
     ``cpp_exports`` tells that the binary exports C++ symbols, ``runtime`` that it is the C++ runtime itself.
-    ``silence`` is for how many seconds nothing may happen.
+    ``silence`` is for how many seconds nothing may happen. ``edits`` are read in place of what is on disk.
     """
 
     options: HeaderOptions
@@ -29,6 +29,7 @@ class HeaderRequest(msgspec.Struct, frozen=True):
     seconds: int
     memory: int
     silence: float
+    edits: HeaderEdits = HeaderEdits()
 
 
 class HeaderReading(msgspec.Struct, frozen=True, tag=True):

@@ -35,3 +35,23 @@ class HeaderOptions(msgspec.Struct, frozen=True):
     clang_args: tuple[str, ...] = ()
     library: str | None = None
     configured: bool = False
+
+
+class EditedHeader(msgspec.Struct, frozen=True):
+    """What a header would hold; ``None`` where an edit takes it away."""
+
+    path: Path
+    text: str | None
+
+
+class HeaderEdits(msgspec.Struct, frozen=True):
+    """What is read in place of what the headers hold on disk.
+
+    ``declarations`` is text in C or C++ of which each declaration takes the place of the one of its name.
+    """
+
+    files: tuple[EditedHeader, ...] = ()
+    declarations: str = ""
+
+
+NO_EDITS = HeaderEdits()

@@ -75,15 +75,15 @@ class HeaderParser:
     """Parses headers in one way after the other."""
 
     def __init__(self, given: GivenHeaders, invocation: Invocation) -> None:
-        self._given = given
-        self._invocation = invocation
+        self.given = given
+        self.invocation = invocation
         self._canonical = lru_cache(None)(os.path.realpath)
         self.public = lru_cache(None)(self._name)
         self._is_quotable = lru_cache(None)(is_text_of_headers)
 
     def _name(self, path: str) -> str | None:
         """What a file that libclang names is called, where it is one of those given."""
-        return self._given.name(self._canonical(path))
+        return self.given.name(self._canonical(path))
 
     def parse(self, readings: Sequence[Reading]) -> ParsedHeaders:
         """All headers, in the first way in which all parse, else in the one in which the most do.
@@ -95,17 +95,17 @@ class HeaderParser:
             bad = best.bad
             if not bad or all(fault.is_missing_file for fault in best.causes):
                 break
-            few = self._unit(reading, [each for each in self._given.headers if each.name in bad], expected=True)
+            few = self._unit(reading, [each for each in self.given.headers if each.name in bad], expected=True)
             if len(few.faulty) < len(bad) and len((other := self._parsed(reading)).bad) < len(bad):
                 best = other
         if not best.units:
-            raise nothing_parsed(len(self._given.headers), best.set_aside)
+            raise nothing_parsed(len(self.given.headers), best.set_aside)
         return best
 
     def _parsed(self, reading: Reading) -> ParsedHeaders:
         """All headers in one way. Those with errors are tried after all others, then by themselves."""
-        unit = self._unit(reading, self._given.headers)
-        remaining = len(self._given.headers) + 1
+        unit = self._unit(reading, self.given.headers)
+        remaining = len(self.given.headers) + 1
         while unit.faulty and len(unit.faulty) < remaining:
             remaining = len(unit.faulty)
             unit = self._unit(reading, sorted(unit.headers, key=lambda each: each.name in unit.faulty), expected=True)
@@ -125,8 +125,8 @@ class HeaderParser:
         return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
 
     def _unit(self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False) -> HeaderUnit:
-        text, arguments = umbrella(headers, expected=expected), self._invocation.arguments(reading)
-        replaced = self._invocation.toolchain.replaced
+        text, arguments = umbrella(headers, expected=expected), self.invocation.arguments(reading)
+        replaced = {**self.invocation.toolchain.replaced, **self.invocation.edited}
         unit = clang.parsed(UMBRELLA[reading.language], text, arguments, replaced)
         if unit is None:
             raise HeaderError(
@@ -143,7 +143,7 @@ class HeaderParser:
         by: dict[str, str] = {}
         for each in files:
             by.setdefault(each.file, each.by)
-        names = {str(each.path): each.name for each in self._given.headers}
+        names = {str(each.path): each.name for each in self.given.headers}
         for error in clang.errors(unit):
             shown, quoted = self._shown(error.file)
             header = next(
@@ -160,9 +160,9 @@ class HeaderParser:
         path = Path(self._canonical(file))
         if name := self.public(file):
             return name, self._is_quotable(path)
-        options = self._invocation.options
-        own = [folder.path for folder in self._given.folders]
-        for folder in (*own, *(each.resolve() for each in options.include_dirs), *self._invocation.system_folders):
+        options = self.invocation.options
+        own = [folder.path for folder in self.given.folders]
+        for folder in (*own, *(each.resolve() for each in options.include_dirs), *self.invocation.system_folders):
             if path.is_relative_to(folder):
                 return path.relative_to(folder).as_posix(), self._is_quotable(path)
         return path.name, False
@@ -178,8 +178,10 @@ class HeaderParser:
             if error.message.endswith(_MISSING) and _LEADS_OUT.search(error.message):
                 name = error.message.split("'")[1].rpartition("/")[2]
                 raise PathDenied(f"{name}: is not below a folder that may be read")
-        system = self._invocation.system_folders
+        system = self.invocation.system_folders
         for each in files:
+            if each.file in self.invocation.edited:  # read from memory
+                continue
             if any(Path(self._canonical(each.file)).is_relative_to(folder) for folder in system):
                 continue
             found = status(Path(each.file))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -43,12 +43,16 @@ def _quoted(path: Path) -> str:
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """How the umbrella is compiled, but for its language and standard."""
+    """How the umbrella is compiled, but for its language and standard.
+
+    ``edited`` are files that are read from memory instead of from the disk.
+    """
 
     toolchain: HeaderToolchain
     options: HeaderOptions
     flags: CommonFlags
     folders: tuple[Path, ...]
+    edited: Mapping[str, str] = {}
 
     @property
     def system_folders(self) -> tuple[Path, ...]:

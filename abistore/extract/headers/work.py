@@ -10,10 +10,11 @@ from abistore.confinement import open_file, status
 from abistore.errors import HeaderError
 from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
+from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
 from abistore.extract.headers.given import GivenHeader, GivenHeaders, find_headers
 from abistore.extract.headers.language import readings
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.options import EditedHeader, HeaderOptions
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
@@ -38,12 +39,11 @@ def work(request: HeaderRequest) -> HeaderReading:
         _check_folder(folder)
     given = find_headers(options)
     flags = _flags(options, given)
-    texts = [_text(header) for header in given.headers]
-    tools = toolchain(options, request.target, clang.major_version())
-    invocation = Invocation(tools, options, flags, include_folders(given, texts))
-    named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
-    parser = HeaderParser(given, invocation)
-    parsed = parser.parse(readings(options, flags.standards, named, cpp_exports=request.cpp_exports))
+    parser, parsed = _parsed(request, edited_headers(given, request.edits.files), flags, request.edits.files)
+    if request.edits.declarations:
+        files = with_declarations(parser, parsed, request.edits)
+        parser, parsed = _parsed(request, edited_headers(given, files), flags, files)
+    given, invocation = parser.given, parser.invocation
     entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
     if not any(isinstance(shape, Declared) for shapes in entries.values() for shape in shapes):
         raise _nothing_declared(given, parsed)
@@ -53,6 +53,19 @@ def work(request: HeaderRequest) -> HeaderReading:
         weakened(_evidence(given, parsed), refused),
         _read(given, parsed, invocation),
     )
+
+
+def _parsed(
+    request: HeaderRequest, given: GivenHeaders, flags: CommonFlags, files: Sequence[EditedHeader]
+) -> tuple[HeaderParser, ParsedHeaders]:
+    """The headers as they are with some of them edited."""
+    options, edited = request.options, {each.path: each.text for each in files}
+    texts = [edited.get(header.path) or _text(header) for header in given.headers]
+    tools = toolchain(options, request.target, clang.major_version())
+    invocation = Invocation(tools, options, flags, include_folders(given, texts), memory(files))
+    named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
+    parser = HeaderParser(given, invocation)
+    return parser, parser.parse(readings(options, flags.standards, named, cpp_exports=request.cpp_exports))
 
 
 def _check_folder(folder: Path) -> None:

@@ -14,10 +14,14 @@ def output_schema(answer: type[msgspec.Struct]) -> dict[str, Any]:
     return schema
 
 
+EVERYWHERE = frozenset({"status", "headline"})
+"""What all answers begin with, of which the server's instructions tell."""
+
+
 def shallow(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same as ``tools/list`` tells it, which has to be short: the members that every answer has, by JSON type."""
-    members = {name: _type(member) for name, member in schema["properties"].items() if name in schema["required"]}
-    return {"type": "object", "properties": members}
+    """The same as ``tools/list`` tells it, which has to be short: the members that are always there, by JSON type."""
+    own = [name for name in schema["properties"] if name in schema["required"] and name not in EVERYWHERE]
+    return {"type": "object", "properties": {name: _type(schema["properties"][name]) for name in own}}
 
 
 def _type(member: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from abistore.mcp.tools.pull_requests import abi_pr_summary
 from abistore.mcp.tools.store import abi_store_stats
 from abistore.mcp.tools.summary import abi_summary
 from abistore.mcp.tools.symbols import abi_symbol_history
+from abistore.mcp.tools.whatif import abi_whatif
 from abistore.mcp.tools.writing.baselines import abi_baseline
 from abistore.mcp.tools.writing.deleting import abi_delete
 from abistore.mcp.tools.writing.exporting import abi_dump as _dump_to_file
@@ -36,6 +37,7 @@ TOOLS: Mapping[str, Tool] = {
         abi_finding,
         abi_symbol_history,
         abi_gate,
+        abi_whatif,
         abi_pr_summary,
         abi_list_changes,
         abi_explain_change,

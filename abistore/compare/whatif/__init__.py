@@ -1,0 +1,1 @@
+"""What would happen: a release with other declarations, judged before it is built, and ways that do not break."""

@@ -1,0 +1,30 @@
+"""Another way to make a change, and what it would be like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape, Declared
+from abistore.model.snapshot import Variants
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A way to change the declaration ``name``: ``title`` says how, ``changes`` what is declared then."""
+
+    name: Name
+    title: str
+    changes: Mapping[Name, Variants | None]
+
+
+def shape_of(variants: Variants) -> AnyShape | None:
+    """The one shape that describes a declaration; ``None`` where there is none or several."""
+    shapes = [shape for shape in variants if not isinstance(shape, Declared)]
+    return shapes[0] if len(shapes) == 1 else None
+
+
+def with_shape(variants: Variants, shape: AnyShape) -> Variants:
+    """The same declaration with another shape."""
+    return (*(each for each in variants if isinstance(each, Declared)), shape)

@@ -1,0 +1,111 @@
+"""Declarations in the place of those of their names: where each stands in the headers, and what takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from abistore.extract.headers.clang import TranslationUnit
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
+
+TYPES = frozenset({*kinds.RECORDS, kinds.ENUM, kinds.TYPEDEF, kinds.ALIAS})
+SCOPES = frozenset({kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL})
+
+
+class Extent(NamedTuple):
+    """Where a declaration stands: the file as libclang names it, and the first byte and the one behind its last.
+
+    ``unnamed`` tells that it names an unnamed type: ``typedef struct { ... } point;``.
+    """
+
+    file: str
+    start: int
+    end: int
+    unnamed: bool = False
+
+
+class Placed(NamedTuple):
+    """A declaration of a text: its kind and qualified name, and where it stands."""
+
+    key: tuple[str, str]
+    extent: Extent
+
+
+def replaced(
+    units: Iterable[TranslationUnit],
+    snippet: TranslationUnit,
+    text: str,
+    read: Callable[[str], str],
+    public: Callable[[str], str | None],
+) -> Mapping[str, str]:
+    """What the headers hold with the declarations of ``text`` in the place of those of their names, by file.
+
+    ``snippet`` is the unit of ``text``; ``read`` gives what a file holds, ``public`` the name of one that was given.
+    What has a new name comes under an empty file name: it belongs behind all headers. So does an overload of a function
+    that has several: which one is meant is not said.
+    """
+    lib = libclang()
+    known: dict[tuple[str, str], set[Extent]] = {}
+    for unit in units:
+        for key, extent in _placed(lib, unit):
+            if public(extent.file) is not None:
+                known.setdefault(key, set()).add(extent)
+    data, new = text.encode(), list[str]()
+    changes: dict[str, list[tuple[Extent, bytes]]] = {}
+    for key, extent in _placed(lib, snippet):
+        said = data[extent.start : extent.end]
+        places = known.get(key, set())
+        if len(places) != 1:
+            new.append(_in_namespaces(key[1], said.decode(errors="replace")))
+        else:
+            (place,) = places
+            name = key[1].rpartition("::")[2].encode()
+            own = b"typedef " + said + b" " + name if place.unnamed and not extent.unnamed else said
+            changes.setdefault(place.file, []).append((place, own))
+    edited = {file: _spliced(read(file).encode(), each).decode(errors="replace") for file, each in changes.items()}
+    return {**edited, "": "\n".join(new)} if new else edited
+
+
+def _spliced(data: bytes, changes: list[tuple[Extent, bytes]]) -> bytes:
+    for extent, text in sorted(changes, reverse=True):
+        data = data[: extent.start] + text + data[extent.end :]
+    return data
+
+
+def _in_namespaces(name: str, text: str) -> str:
+    scopes = name.split("::")[:-1]
+    return "".join(f"namespace {each} {{ " for each in scopes) + f"{text};" + " }" * len(scopes)
+
+
+def _placed(lib: LibClang, unit: TranslationUnit) -> Iterator[Placed]:
+    top = lib.children(lib.getTranslationUnitCursor(unit.obj))
+    return _declared(lib, top, "")
+
+
+def _declared(lib: LibClang, cursors: list[Cursor], scope: str) -> Iterator[Placed]:
+    """The types, functions and variables in ``cursors`` and in their namespaces."""
+    for cursor in cursors:
+        kind = cursor.kind
+        if kind in SCOPES:
+            inner = f"{scope}{lib.spelling(cursor)}::" if kind == kinds.NAMESPACE else scope
+            yield from _declared(lib, lib.children(cursor), inner)
+        elif kind in TYPES or kind in (*kinds.FUNCTIONS, kinds.VARIABLE):
+            name = lib.spelling(cursor)
+            if name.isidentifier() and (kind not in kinds.RECORDS or _is_definition(lib, cursor)):
+                sort = "type" if kind in TYPES else "value"
+                yield Placed((sort, scope + name), _extent(lib, cursor))
+
+
+def _is_definition(lib: LibClang, cursor: Cursor) -> bool:
+    return bool(lib.isCursorDefinition(cursor))
+
+
+def _extent(lib: LibClang, cursor: Cursor) -> Extent:
+    extent = lib.getCursorExtent(cursor)
+    file, _, start = lib.place(lib.getRangeStart(extent))
+    _, _, end = lib.place(lib.getRangeEnd(extent))
+    unnamed = cursor.kind == kinds.TYPEDEF and any(
+        each.kind in (*kinds.RECORDS, kinds.ENUM) and lib.Cursor_isAnonymous(each) for each in lib.children(cursor)
+    )
+    return Extent(lib.text(lib.getFileName(file)) if file else "", start, end, unnamed)
