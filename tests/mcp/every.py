@@ -34,6 +34,7 @@ def arguments(comparison: str, library: Path) -> dict[str, dict[str, Any]]:
         "abi_finding": {"comparison_id": comparison, "finding_id": "413dac85"},
         "abi_symbol_history": {"symbol": "point"},
         "abi_gate": {"library": "libgeo"},
+        "abi_whatif": {"library": "libgeo", "declaration": "struct point { int z, x, y; };"},
         "abi_pr_summary": {"comparison_id": comparison},
         "abi_list_changes": {"impact": "breaking"},
         "abi_explain_change": {"change_kind": "func_removed"},

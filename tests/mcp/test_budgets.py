@@ -27,6 +27,7 @@ BUDGETS = {
     "abi_finding": 700,
     "abi_symbol_history": 800,
     "abi_gate": 400,
+    "abi_whatif": 1_200,
     "abi_pr_summary": 500,
     "abi_list_changes": 1_500,
     "abi_explain_change": 250,

@@ -165,7 +165,7 @@ OTHER: dict[str, str] = {
     "suppressions": FILES,
     "capture": "dump tells it as JSON",
     "configuration": FORM,
-    "whatif": "the command line prints what Python gives (tests/cli/test_whatif.py); agents get it by baselines",
+    "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
     "gated": FORM,
     "render": FORM,
     "requirement": FORM,

@@ -103,10 +103,7 @@ def abi_compare(
     ] = "json",
     show_only: Annotated[
         str | list[str] | None,
-        described(
-            "Display only, e.g. breaking,functions,removed: impacts, elements (functions, variables, types, enums, "
-            "elf), actions"
-        ),
+        described("Display only, e.g. breaking,functions,removed"),
     ] = None,
     report_mode: Annotated[Literal["full", "leaf"], described("leaf: grouped by declaration")] = "full",
     show_impact: Annotated[bool, described("Tell affected exports")] = False,

@@ -56,7 +56,7 @@ class DumpAnswer(Answer, frozen=True, kw_only=True):
 def abi_dump(
     call: Call,
     *,
-    library_path: Annotated[str, described("Absolute path of a shared library or JSON snapshot")],
+    library_path: Annotated[str, described("Absolute path: library or JSON snapshot")],
     headers: Headers = None,
     include_dirs: Folders = None,
     version: Annotated[str, described("Label as a string")] = "unknown",

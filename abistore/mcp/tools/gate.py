@@ -43,9 +43,7 @@ def abi_gate(
     against: Annotated[str, described("baseline, baseline:CHANNEL, prev or a version")] = "baseline",
     line: Line = None,
     fail_on: FailOn = "api_break",
-    require_evidence: Annotated[
-        str | None, described("symbol, layout, old (no less than the old side) or none")
-    ] = None,
+    require_evidence: Annotated[str | None, described("symbol, layout, source, old (no less than old) or none")] = None,
     policy: Policy = "strict_abi",
 ) -> GateAnswer:
     """Tell whether CI would fail, with the exit code and the reasons. Changes nothing.

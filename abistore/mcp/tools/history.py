@@ -80,7 +80,7 @@ def abi_history(
     line: Line = None,
     since: Annotated[str | None, described("First version")] = None,
     until: Annotated[str | None, described("Last version")] = None,
-    delta: Annotated[bool, described("Compare each verdict with the one before")] = False,
+    delta: Annotated[bool, described("Compare with the verdict before")] = False,
     moves: Annotated[bool, described("Tell who moved baselines, and why")] = False,
     cursor: Cursor = None,
     limit: Limit = 20,

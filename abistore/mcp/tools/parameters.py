@@ -14,20 +14,20 @@ def described(text: str, **more: Any) -> Any:
 
 Library: TypeAlias = Annotated[str, described("As stored, e.g. libfoo")]
 Version: TypeAlias = Annotated[str, described("Label as a string")]
-Cursor: TypeAlias = Annotated[str | None, described("next_cursor of the last page")]
-Limit: TypeAlias = Annotated[int, described("Most items", ge=1, le=200)]
-DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("How much of each item")]
-ComparisonId: TypeAlias = Annotated[str, described("From an earlier answer")]
+Cursor: TypeAlias = Annotated[str | None, described("next_cursor given before")]
+Limit: TypeAlias = Annotated[int, described("At most", ge=1, le=200)]
+DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("How much is told")]
+ComparisonId: TypeAlias = Annotated[str, described("Of an earlier answer")]
 
-Operand: TypeAlias = Annotated[str, described("libfoo@1.2.0, libfoo@latest, libfoo@baseline, or absolute path")]
-Headers: TypeAlias = Annotated[list[str] | None, described("Public headers, or folders")]
-Folders: TypeAlias = Annotated[list[str] | None, described("For what headers include")]
+Operand: TypeAlias = Annotated[str, described("libfoo@1.2.0, @baseline; or absolute path")]
+Headers: TypeAlias = Annotated[list[str] | None, described("Files or folders")]
+Folders: TypeAlias = Annotated[list[str] | None, described("Of what they include")]
 Language: TypeAlias = Annotated[str | None, described("Of the headers", json_schema_extra={"enum": ["c++", "c"]})]
 Policy: TypeAlias = Annotated[
     str,
-    described("Built-in policy", json_schema_extra={"enum": ["strict_abi", "sdk_vendor", "plugin_abi"]}),
+    described("Built-in", json_schema_extra={"enum": ["strict_abi", "sdk_vendor", "plugin_abi"]}),
 ]
-PolicyFile: TypeAlias = Annotated[str | None, described("Absolute path (YAML); wins over policy")]
-SuppressionFile: TypeAlias = Annotated[str | None, described("Absolute path (YAML or INI)")]
-Line: TypeAlias = Annotated[str | None, described("TARGET[/PROFILE], if several")]
+PolicyFile: TypeAlias = Annotated[str | None, described("YAML file; wins over policy")]
+SuppressionFile: TypeAlias = Annotated[str | None, described("YAML or INI file")]
+Line: TypeAlias = Annotated[str | None, described("TARGET[/PROFILE]")]
 FailOn: TypeAlias = Annotated[Literal["breaking", "api_break", "risk", "never"], described("Mildest that fails")]

@@ -56,16 +56,16 @@ class WhatIfAnswer(Answer, frozen=True, kw_only=True):
 def abi_whatif(
     call: Call,
     *,
-    library: Annotated[str, described("libfoo: every baseline; or libfoo@1.2.0")],
+    library: Annotated[str, described("libfoo (each baseline), libfoo@1.2.0")],
     header_patch: Annotated[str | None, described("Unified diff of the headers")] = None,
-    declaration: Annotated[str | None, described("struct point { int x, y; }; replaces its namesake")] = None,
+    declaration: Annotated[str | None, described("Replaces its namesake")] = None,
     headers: Headers = None,
     include_dirs: Folders = None,
     language: Language = None,
 ) -> WhatIfAnswer:
-    """Judge an edit of headers before it is built: whom it breaks, and other ways that do not.
+    """Judge an edit of headers before it is built: whom it breaks, and ways that do not.
 
-    Give header_patch with headers, or declaration. Stores nothing.
+    Give header_patch with headers, or declaration.
     """
     plan = WhatIfPlan(
         headers_of(call.settings, headers, include_dirs, language, "headers"),
