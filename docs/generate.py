@@ -24,7 +24,7 @@ from abistore.compare.rule import load
 from abistore.model.kinds import FORMER_NAMES
 from abistore.model.shapes import SHORT
 from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
-from abistore.report.case import labelled
+from abistore.report.documentation import labelled
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
 from abistore.service.catalogue import changes, established, explain

@@ -55,7 +55,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),
     "suppress": ("suppress", "Suggest, check and list suppressions."),
     "verdict": ("verdict", "Show the verdict about a stored release."),
-    "whatif": ("whatif", "Judge an edit of headers before it is built."),
+    "whatif": ("verdict", "Judge an edit of headers before it is built."),
 }
 """Every command: its module in :mod:`abistore.cli.commands`, which is imported when the command
 runs, and its line in the overview."""

@@ -17,7 +17,7 @@ from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
 from abistore.compare.types.vtables import VirtualTables
-from abistore.model.agreement import disagreement
+from abistore.model.layout.agreement import disagreement
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Foreign, Library

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from abistore.model.cpp_names.spelling import declaration, declare, spell
 from abistore.model.findings import Comparison, Finding
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Field, Record
 from abistore.model.snapshot import Snapshot, Variants

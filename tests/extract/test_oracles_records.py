@@ -13,7 +13,7 @@ import pytest
 
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Named, Record
 from abistore.model.snapshot import Snapshot

@@ -8,7 +8,7 @@ import pytest
 
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
-from abistore.model.layout import Hole, Layouts, primitive_alignment
+from abistore.model.layout.layouts import Hole, Layouts, primitive_alignment
 from abistore.model.names import Name
 from abistore.model.shapes import Field, Named, Pointer, Primitive, Record
 from abistore.model.snapshot import Snapshot, Target

@@ -10,7 +10,7 @@ import pytest
 
 from abistore.compare.rule import load
 from abistore.model.kinds import FORMER_NAMES
-from abistore.report.case import labelled
+from abistore.report.documentation import labelled
 
 DOCS = Path(__file__).parents[2] / "docs"
 LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)")

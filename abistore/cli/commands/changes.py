@@ -125,7 +125,7 @@ def _explain_finding(settings: SharedSettings, identity: str) -> None:
 
 
 def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
-    from abistore.report.case import labelled
+    from abistore.report.documentation import labelled
 
     paragraphs = [
         f"{one.kind}: {one.title}",

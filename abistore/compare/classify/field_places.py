@@ -9,7 +9,7 @@ from abistore.compare.context import Context
 from abistore.compare.types.fields import InnerField, flat_fields, plain
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.deltas import Added, Changed
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.shapes import Array, Field, Inline, Record
 
 

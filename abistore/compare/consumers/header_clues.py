@@ -10,6 +10,7 @@ from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.labels.version_nodes import is_private_node
+from abistore.model.mangling.symbols import OF_STD
 from abistore.model.names import Name
 from abistore.model.reach import Reach, Reference, embedded
 from abistore.model.shapes import (
@@ -141,7 +142,7 @@ def _is_written(shape: Function | Variable) -> bool:
 
 def _is_foreign(name: Name) -> bool:
     """Whether it is a function or template of the standard library, which has no friends here."""
-    return name.spelling.startswith("_ZSt")
+    return name.spelling.startswith(OF_STD)
 
 
 def _private_node(symbols: Variants) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
@@ -13,7 +12,7 @@ from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, outside, scope
-from abistore.model.mangling.symbols import LOCAL_CLASS_DATA, OF_CLASS, is_mangled, primary
+from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, MADE_FOR, MANGLED, OF_CLASS, is_mangled, primary
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable
 from abistore.model.snapshot import Snapshot, Variants
@@ -29,11 +28,6 @@ Headers that mention a ``hidden`` type only declare it, or give it a dummy defin
 
 COPIED: Final = frozenset({"constexpr", "inline", "template"})
 """What is said of functions that every program compiles for itself."""
-
-_MADE_FOR: Final = re.compile(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
-"""Prefixes of what compilers make for one function or variable: transaction clones, guards, thread-local wrappers."""
-
-_LOCAL: Final = "_ZZ"
 
 
 class HeaderText(msgspec.Struct, frozen=True):
@@ -164,10 +158,10 @@ class PublicApi:
         return "public" if included or self.declares(name) or self._is_instance(owner) else self._absent
 
     def _of_mangled(self, symbol: str) -> Standing:
-        made_for = _MADE_FOR.match(symbol)
+        made_for = MADE_FOR.match(symbol)
         if made_for is not None:
-            return self.standing(Name("function", f"_Z{symbol[made_for.end() :].removesuffix('_')}"))
-        if symbol.startswith(_LOCAL):  # exported for the copies of an inline function to share
+            return self.standing(Name("function", f"{MANGLED}{symbol[made_for.end() :].removesuffix('_')}"))
+        if symbol.startswith(LOCAL):  # exported for the copies of an inline function to share
             return "public"
         subject = entity(demangle(symbol))
         if self._is_instance(subject) or subject in self._unexported:

@@ -25,9 +25,9 @@ from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
 from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import VirtualTables
-from abistore.model.agreement import disagreement
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.layout.agreement import disagreement
 from abistore.model.names import Facet, Name, is_unnamed_enum
 from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
 from abistore.model.snapshot import Variants

@@ -11,7 +11,7 @@ from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.fields import InnerField
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.scalars import Place, scalars
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.shapes import Field, TypeRef
 from abistore.model.snapshot import Snapshot
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from abistore.compare.types.fields import flat_fields, plain
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.scalars import scalars
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Array, Foreign, Inline, Named, Qualified, Record, Special, TypeRef
 from abistore.model.snapshot import Snapshot

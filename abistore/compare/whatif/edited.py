@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from abistore.compare.whatif.embedding import with_embedding
 from abistore.errors import InputError
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import AnyShape, Declared, Function, Record, Symbol, Variable

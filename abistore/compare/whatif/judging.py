@@ -14,7 +14,7 @@ from abistore.compare.whatif.proposal import Proposal, shape_of
 from abistore.compare.whatif.proposing import proposals
 from abistore.compare.whatif.records import Room, rooms
 from abistore.model.findings import Comparison, Verdict
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Snapshot

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from abistore.compare.types.reserved_fields import is_reserved
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.shapes import Array, Field, Pointer, Primitive, Record, TypeRef
 
 

@@ -11,7 +11,7 @@ from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import MARKDOWN, resource
 from abistore.mcp.tools.all import tools_of
-from abistore.mcp.tools.store import SURFACE
+from abistore.mcp.tools.listing import SURFACE
 
 PAGES = {
     "cli": "cli.md",

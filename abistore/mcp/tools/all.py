@@ -13,9 +13,8 @@ from abistore.mcp.tools.gate import abi_gate
 from abistore.mcp.tools.help import abi_help
 from abistore.mcp.tools.history import abi_history
 from abistore.mcp.tools.kinds import abi_explain_change, abi_list_changes
-from abistore.mcp.tools.listing import abi_list
+from abistore.mcp.tools.listing import abi_list, abi_store_stats
 from abistore.mcp.tools.pull_requests import abi_pr_summary
-from abistore.mcp.tools.store import abi_store_stats
 from abistore.mcp.tools.summary import abi_summary
 from abistore.mcp.tools.symbols import abi_symbol_history
 from abistore.mcp.tools.whatif import abi_whatif

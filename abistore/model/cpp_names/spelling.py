@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from abistore.model.cpp_names.qualified import last_component
-from abistore.model.layout import Hole, Layouts
+from abistore.model.layout.layouts import Hole, Layouts
 from abistore.model.mangling.symbols import is_mangled, qualifiers
 from abistore.model.names import Name
 from abistore.model.shapes import (

@@ -47,6 +47,15 @@ _SIZE: Final = re.compile(r"\d{1,9}", re.ASCII)
 _LOCAL: Final = re.compile("_Z(Z+)")
 _STANDARD: Final = re.compile(r"_Z(?:GV|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
 
+MADE_FOR: Final = re.compile(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
+"""What stands before what a symbol is made for: clones for transactions, guards, temporaries, thread-local wrappers."""
+
+LOCAL: Final = "_ZZ"
+"""How the symbols of what is local to a function begin."""
+
+OF_STD: Final = "_ZSt"
+"""How functions of namespace ``std`` begin that are no members of a class."""
+
 _WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__restrict"))
 _REFERENCES: Final = {"R": "&", "O": "&&"}
 

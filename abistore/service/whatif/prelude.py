@@ -8,7 +8,7 @@ from typing import Final
 
 from abistore.extract.headers.options import Language
 from abistore.model.cpp_names.spelling import declare
-from abistore.model.layout import Layouts
+from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.reach import references

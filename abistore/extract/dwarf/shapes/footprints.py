@@ -74,6 +74,6 @@ class Footprints:
 
     def _scalar(self, spelling: str, size: int) -> int:
         """The alignment in bytes of a built-in type, enumeration or pointer inside a record."""
-        from abistore.model.layout import primitive_alignment  # C libraries mention no foreign types
+        from abistore.model.layout.layouts import primitive_alignment  # C libraries mention no foreign types
 
         return primitive_alignment(primitive(spelling, size), self._target) or 1
