@@ -49,3 +49,20 @@ def test_a_mangled_name_of_endless_digits_is_compared(symbol: str) -> None:
     old = snapshot({function(symbol): uses(INT), function("use"): uses(INT)})
     assert [finding.kind for finding in compare(old, SAME).findings] == ["func_removed"]
     assert mangled_scope(symbol)[1] is False
+
+
+@pytest.mark.parametrize(
+    ("version", "machine", "raises"),
+    [
+        ("GLIBC_2.2.5", "x86_64", False),
+        ("GLIBC_2.4", "x86_64", False),
+        ("GLIBC_2.17", "x86_64", True),
+        ("GLIBC_2.17", "aarch64", False),
+        ("GLIBC_2.18", "aarch64", True),
+        ("GLIBC_2.27", "riscv64", False),
+        ("GLIBC_2.36", "loongarch64", False),
+        ("LIBFOO_1", "aarch64", True),
+    ],
+)
+def test_a_version_that_every_system_of_a_machine_has_raises_no_floor(version: str, machine: str, raises: bool) -> None:
+    assert raises_floor(version, [], machine) is raises

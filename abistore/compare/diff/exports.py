@@ -335,7 +335,7 @@ def _library(tables: ExportTables) -> Iterator[Delta[Any]]:
     yield from _each(old.needed, new.needed, "needs {}", Dependency)
     yield from _each(old.features, new.features, "feature {}", Feature)
     yield from _nodes(context, tables.old, tables.new, old, new)
-    yield from _requirements(old, new)
+    yield from _requirements(old, new, context.new.snapshot.target.machine)
 
 
 def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -> Iterator[Delta[Any]]:
@@ -369,7 +369,7 @@ def _living_in(
     return ((version, tuple(sorted(found))) for version, found in living.items())
 
 
-def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
+def _requirements(old: Library, new: Library, machine: str) -> Iterator[Delta[Any]]:
     before, after = set(old.on_elf.version_requirements), set(new.on_elf.version_requirements)
     both = _of_any_soname(before) & _of_any_soname(after)
     before, after = (
@@ -383,7 +383,7 @@ def _requirements(old: Library, new: Library) -> Iterator[Delta[Any]]:
         runtime = parsed(version)[0] in RUNTIME_FAMILIES
         known = [each for owner, each in before if runtime or owner == library]
         others = [each for owner, each in after if (runtime or owner == library) and each != version]
-        higher = version not in known and raises_floor(version, known + others)
+        higher = version not in known and raises_floor(version, known + others, machine)
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Added(subject, VersionRequirement(library, version, higher))
 

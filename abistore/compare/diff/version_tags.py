@@ -9,8 +9,17 @@ RUNTIME_FAMILIES = frozenset({"GLIBC_", "GLIBCXX_", "CXXABI_", "GCC_", "GLIBC_AB
 """Version families of the C and C++ runtime: the floor that a system must reach, whichever of its libraries has it."""
 
 
-OLDEST = {"GLIBCXX_": (3, 4), "CXXABI_": (1, 3), "GCC_": (3, 4)}
-"""What every runtime of the present C++ ABI has (GCC 3.4, 2004), by family."""
+OLDEST = {"GLIBC_": (2, 5), "GLIBCXX_": (3, 4), "CXXABI_": (1, 3), "GCC_": (3, 4)}
+"""What every system has, by family: the runtime of the present C++ ABI (GCC 3.4, 2004), and the lowest C library that a
+platform of Linux packages was ever defined by (``manylinux1``, PEP 513: glibc 2.5, 2006)."""
+
+FIRST_GLIBC = {
+    "aarch64": (2, 17),
+    "ppc64le": (2, 17),
+    "riscv64": (2, 27),
+    "loongarch64": (2, 36),
+}
+"""The version that glibc came to a machine with, where that was later: none of its symbols there has a lower one."""
 
 
 def parsed(version: str) -> tuple[str, tuple[int, ...]]:
@@ -21,10 +30,12 @@ def parsed(version: str) -> tuple[str, tuple[int, ...]]:
     return version[: match.start()], tuple(int(each) for each in match[0].split(".") if each)
 
 
-def raises_floor(version: str, known: Iterable[str]) -> bool:
-    """Whether ``version`` is above all ``known`` ones of its family; one of a new family is, unless all have it."""
+def raises_floor(version: str, known: Iterable[str], machine: str = "") -> bool:
+    """Whether ``version`` is above all ``known`` ones of its family, and above what every system of ``machine`` has."""
     family, number = parsed(version)
     same = [other for other_family, other in map(parsed, known) if other_family == family]
     if family in OLDEST:
         same.append(OLDEST[family])
+    if family == "GLIBC_" and machine in FIRST_GLIBC:
+        same.append(FIRST_GLIBC[machine])
     return not same or number > max(same)

@@ -7,5 +7,5 @@ from typing import Final
 ENGINE: Final = 20
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "142ff40003817a33"
+CORPUS: Final = "7d736e29b5fbd61a"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
