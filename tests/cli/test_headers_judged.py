@@ -94,16 +94,25 @@ def log(private: str = "int size;", default: str = "", public: str = "", more: s
     return Build(before + CLASS.format(private, default, public), source, "c++")
 
 
+GET = "int Log::get() { return 1; }"
 TEXTS = {
-    "inline body": (log(public="int one() { return 1; }"), log(public="int one() { return 2; }"), "COMPATIBLE"),
-    "default argument": (log(default=" = 1"), log(default=" = 2"), "COMPATIBLE"),
-    "default argument removed": (log(default=" = 1"), log(), "API_BREAK"),
-    "macro": (log(before="#define LIMIT 10\n"), log(before="#define LIMIT 20\n"), "API_BREAK"),
-    "macro removed": (log(before="#define LIMIT 10\n"), log(), "API_BREAK"),
+    "inline body": (
+        log(public="int one() { return 1; }"),
+        log(public="int one() { return 2; }"),
+        {"func_body_changed": "compatible"},
+    ),
+    "default argument": (log(default=" = 1"), log(default=" = 2"), {"param_default_value_changed": "compatible"}),
+    "default argument removed": (log(default=" = 1"), log(), {"param_default_value_removed": "api_break"}),
+    "macro": (
+        log(before="#define LIMIT 10\n"),
+        log(before="#define LIMIT 20\n"),
+        {"constant_changed": "api_break"},
+    ),
+    "macro removed": (log(before="#define LIMIT 10\n"), log(), {"constant_removed": "api_break"}),
     "access": (
-        log(public="int get();", more="int Log::get() { return 1; }"),
-        log(public="private: int get();", more="int Log::get() { return 1; }"),
-        "API_BREAK",
+        log(public="int get();", more=GET),
+        log(public="private: int get();", more=GET),
+        {"method_access_changed": "api_break"},
     ),
 }
 
@@ -112,8 +121,31 @@ TEXTS = {
 def test_a_change_of_text_breaks_no_built_program(abistore: Call, what: str) -> None:
     old, new, expected = TEXTS[what]
     verdict, kinds = judged(abistore, old, new)
-    assert kinds
-    assert verdict in (expected, "COMPATIBLE_WITH_RISK") if expected == "COMPATIBLE" else verdict == expected
+    assert kinds == expected
+    assert verdict == next(iter(expected.values())).upper()
+
+
+def overloads(*types: str, result: str = "int") -> Build:
+    """A function for an ``int``, and overloads of it, the result of which is said."""
+    declared = [("int", "int"), *((result, each) for each in types)]
+    header = "".join(f"{given} area({taken});\n" for given, taken in declared)
+    return Build(header, "".join(f"{given} area({taken}) {{ return 1; }}\n" for given, taken in declared), "c++")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (overloads(), overloads("long"), {"func_added": "compatible"}),
+        (overloads("long"), overloads(), {"func_removed": "breaking"}),
+        (overloads("long"), overloads("double"), {"func_removed": "breaking", "func_added": "compatible"}),
+        (overloads("long"), overloads("long", result="long"), {"func_return_changed": "breaking"}),
+    ],
+    ids=["added", "removed", "of another parameter", "with another result"],
+)
+def test_an_overload_is_judged_by_itself(abistore: Call, old: Build, new: Build, expected: dict[str, str]) -> None:
+    verdict, kinds = judged(abistore, old, new)
+    assert kinds == expected
+    assert verdict == ("BREAKING" if "breaking" in expected.values() else "COMPATIBLE")
 
 
 def test_an_undeclared_export_may_go(abistore: Call) -> None:
