@@ -17,7 +17,7 @@ from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
 from abistore.compare.types.vtables import VirtualTables
-from abistore.model.layout.agreement import disagreement
+from abistore.model.layout.agreement import disagreeing, disagreement
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Foreign, Library
@@ -64,9 +64,7 @@ class SideFacts:
     @cached_property
     def disagreeing(self) -> frozenset[Name]:
         """The types of which headers and debug information say different things."""
-        layout = self.snapshot.entries.get("layout", {})
-        both = (name for name in self.snapshot.entries.get("source", {}) if name in layout)
-        return frozenset(name for name in both if disagreement(self.snapshot, name))
+        return disagreeing(self.snapshot)
 
     def variants(self, facet: Facet, name: Name) -> Variants:
         """All shapes of ``name``."""

@@ -245,3 +245,37 @@ def test_a_command_without_headers_loads_no_clang(old: Path) -> None:
         "assert found == ['abistore.extract.headers.options'], found\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+STRANGERS = "headers and binary do not belong together: point is "
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> tuple[Path, Path]:
+    """A library with debug information, and headers of another release."""
+    built = build_library(SOURCE, flags=("-g",), files={"api.h": LATER})
+    return built, written(tmp_path / "foreign" / "api.h", HEADER)
+
+
+def test_a_dump_tells_that_headers_are_not_those_of_the_library(
+    abistore: Call, foreign: tuple[Path, Path], tmp_path: Path
+) -> None:
+    library, header = foreign
+    words = ("dump", library, "-o", tmp_path / "dump.json", "--header")
+    done = abistore(*words, header)
+    assert f"{STRANGERS}8 bytes in the headers and 12 bytes in the debug information" in done.err
+    (said,) = abistore(*words, header, "--json").json["notes"]
+    assert said.startswith(STRANGERS)
+    assert STRANGERS in abistore("dump", library, "--header", header).err
+    assert abistore(*words, library.parent / "api.h", "--json").json["notes"] == []
+
+
+def test_ingest_tells_that_headers_are_not_those_of_the_library(abistore: Call, foreign: tuple[Path, Path]) -> None:
+    library, header = foreign
+    words = ("ingest", library, "--library", "libcase", "--version")
+    assert STRANGERS in (done := abistore(*words, "1", "--header", header)).out + done.err
+    assert "was built with" in done.err
+    (result,) = abistore(*words, "2", "--header", header, "--json").json["files"]
+    assert [each[: len(STRANGERS)] for each in result["notes"]] == [STRANGERS]
+    (result,) = abistore(*words, "3", "--header", library.parent / "api.h", "--json").json["files"]
+    assert result["notes"] == []

@@ -40,12 +40,16 @@ def dump_command(
     The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
     """
     from abistore.cli.progress import progress
+    from abistore.model.layout.agreement import STRANGERS_HINT, strangers
     from abistore.service.snapshots import dump
 
     with progress(settings) as advance:
         dumped = dump(path, options=extracting.options(library, version, advance), target=target)
     snapshot, data = dumped.snapshot, dumped.json
-    write_snapshot(settings, output, data, {"library": snapshot.library, "evidence": snapshot.evidence})
+    notes = tuple(filter(None, [strangers(snapshot)]))
+    write_snapshot(settings, output, data, {"library": snapshot.library, "evidence": snapshot.evidence, "notes": notes})
+    for said in notes:
+        note(settings, f"note: {said}\nhint: {STRANGERS_HINT}")
     if not is_file(output):
         return
     exports = len(snapshot.entries.get("symbol", ()))

@@ -11,6 +11,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.given_headers import not_given
 from abistore.compare.side import SideFacts
 from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, NotChecked, evidence_rank
+from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import Enum, Opaque, Record
@@ -123,8 +124,9 @@ def _disagreeing(context: Context) -> Iterator[NotChecked]:
         if side.disagreeing:
             types = counted(len(side.disagreeing), "type")
             detail = f"headers and debug information disagree about {types}, and the latter is believed"
-            hint = "give the headers and the macros (--define) that the library was built with"
-            yield NotChecked("source", place, "headers-disagree", detail, hint, tuple(sorted(side.disagreeing)))
+            yield NotChecked(
+                "source", place, "headers-disagree", detail, STRANGERS_HINT, tuple(sorted(side.disagreeing))
+            )
 
 
 def _undescribed(context: Context) -> Iterator[NotChecked]:

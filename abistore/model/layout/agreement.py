@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Declared, Enum, Record
 from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.words.counting import counted
+
+STRANGERS: Final = "headers and binary do not belong together"
+STRANGERS_HINT: Final = "give the headers and the macros (--define) that the library was built with"
+
+
+def disagreeing(snapshot: Snapshot) -> frozenset[Name]:
+    """The types of which headers and debug information say different things."""
+    layout = snapshot.entries.get("layout", {})
+    both = (name for name in snapshot.entries.get("source", {}) if name in layout)
+    return frozenset(name for name in both if disagreement(snapshot, name))
+
+
+def strangers(snapshot: Snapshot) -> str:
+    """What tells that the headers are another library's, release's or configuration's; empty where nothing does."""
+    names = sorted(disagreeing(snapshot))
+    if not names:
+        return ""
+    found = disagreement(snapshot, names[0])
+    assert found is not None
+    others = f", and {counted(len(names) - 1, 'other type')} too" if len(names) > 1 else ""
+    said = f"{names[0].spelling} is {found[0]} in the headers and {found[1]} in the debug information{others}"
+    return f"{STRANGERS}: {said}"
 
 
 def disagreement(snapshot: Snapshot, name: Name) -> tuple[str, str] | None:

@@ -17,6 +17,7 @@ from abistore.model.digest import snapshot_digest
 from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, ReleaseFacts, TaggedRelease
 from abistore.model.labels.sonames import library_name
 from abistore.model.labels.versions import position
+from abistore.model.layout.agreement import STRANGERS, STRANGERS_HINT, strangers
 from abistore.model.snapshot import Exported, ReleaseTag, Snapshot
 from abistore.service.administration.ordering import standing_note
 from abistore.service.administration.tagging import tag_of
@@ -222,9 +223,16 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
         shapes_written=stored.shapes_written if stored else 0,
         code=lack.code if lack else "",
         error=lack.message if lack else "",
-        hint=lack.hint if lack else NO_EXPORTS_HINT if NO_EXPORTS in notes else "",
+        hint=lack.hint if lack else _hint(notes),
         notes=notes,
     )
+
+
+def _hint(notes: tuple[str, ...]) -> str:
+    """What to do about what is unusual."""
+    if NO_EXPORTS in notes:
+        return NO_EXPORTS_HINT
+    return STRANGERS_HINT if any(note.startswith(STRANGERS) for note in notes) else ""
 
 
 def _supplemented(
@@ -267,6 +275,8 @@ def _status(stored: IngestOutcome | None) -> Status:
 def _unusual(snapshot: Snapshot) -> Iterator[str]:
     if snapshot.facts and snapshot.facts.file_kind == "executable":
         yield "an executable (its exports are what plugins link to)"
+    if said := strangers(snapshot):
+        yield said
 
 
 def _silent(exports: int) -> tuple[str, ...]:
