@@ -274,3 +274,21 @@ def test_headers_that_only_one_side_was_given_are_known_of_stored_releases(abist
     answer = abistore("compare", "libcase@1", "libcase@2", "--format", "json").json
     assert [each["reason"] for each in answer["not_checked"] if each["facet"] == "source"] == ["headers-not-given"]
     assert answer["changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "kind", "said"),
+    [
+        (("int gone(int n) { return n; }", ""), "func_removed", "public headers declare the function"),
+        (("", "int gone(int n) { return n; }"), "func_added", "which public headers declared already"),
+    ],
+    ids=["no longer exported", "exported now"],
+)
+def test_a_finding_tells_that_headers_declare_a_function_that_one_side_does_not_export(
+    abistore: Call, sources: tuple[str, str], kind: str, said: str
+) -> None:
+    old, new = (Build("int kept(int); int gone(int);", f"int kept(int n) {{ return n; }} {each}") for each in sources)
+    words = ("--old-header", old.include, "--new-header", new.include, "--format", "json")
+    (found,) = abistore("compare", old.library(), new.library(), *words).json["changes"]
+    assert found["kind"] == kind
+    assert said in found["description"]

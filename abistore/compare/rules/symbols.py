@@ -9,13 +9,14 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.tables import sized
+from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import CLASS_DATA, THUNKS
 from abistore.model.names import Name
-from abistore.model.shapes import Record, Symbol
+from abistore.model.shapes import Declared, Record, Symbol
 from abistore.model.words.elf_symbols import binding, symbol_type, visibility
 
 CODE = ("function", "ifunc", "notype")
@@ -52,7 +53,13 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
     if not own or is_entry_point(name, context.old.snapshot) or _makes_abstract(name, context):
         return
-    yield Note("the function is no longer exported", _title(name))
+    declared = "public headers declare the function, which is no longer exported"
+    yield Note(declared if _declares(context.new, name) else "the function is no longer exported", _title(name))
+
+
+def _declares(side: SideFacts, name: Name) -> bool:
+    """Whether a public header of a side declares a function."""
+    return any(isinstance(shape, Declared) for shape in side.variants("source", name))
 
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
@@ -99,7 +106,8 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     name = symbol.subject.name
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
     if own and not is_entry_point(name, context.new.snapshot):
-        yield Note("the function is new", None, _title(name))
+        declared = "the function is exported now, which public headers declared already"
+        yield Note(declared if _declares(context.old, name) else "the function is new", None, _title(name))
 
 
 @rule(
