@@ -379,3 +379,16 @@ def test_a_header_that_is_gone_from_a_folder_is_removed_beside_one_that_was_not_
     new = given("include/", files=("b.h",), declares=())
     removed = [each.old_value for each in compare(old, new).findings if each.kind == "header_removed"]
     assert removed == ["c.h"]
+
+
+def test_no_program_has_tables_of_a_class_that_headers_do_not_define() -> None:
+    """Nobody derives from it, so that its virtual functions may come and go."""
+    holder, table = record("Impl"), Name("variable", "_ZTV4Impl")
+
+    def held(size: int) -> Snapshot:
+        made = library({function("use"): uses(to(holder)), holder: (PUBLIC, Opaque("class"))})
+        symbols = {**made.entries["symbol"], table: (Symbol("data", size=size),)}
+        return Snapshot("lib", None, TARGET, {**made.entries, "symbol": symbols}, made.evidence)
+
+    impact = worst(held(32), held(40))
+    assert impact is None or impact < Impact.API_BREAK

@@ -12,7 +12,7 @@ from operator import or_
 from abistore.model.shapes import Enum, Enumerator
 
 BOUND = (
-    r"(?i)(?:^|_)(?:max|last|count|size|end|num|nb|total|sentinel)"
+    r"(?i)(?:^|_)(?:max|last|count|cnt|size|end|num|nb|total|sentinel)"
     r"(?:_?(?:values?|items?|entry|entries|enum|plus_?(?:1|one)))?_*$"
     r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
     r"|(?:^|_)max_[a-z0-9_]+s$"
@@ -21,7 +21,8 @@ BOUND = (
 """How enumerators are called that end a list or tell its length: ``COLOR_MAX``, ``NUM_COLORS``, ``FOO_FORCE_UINT``."""
 
 CAMEL_BOUND = (
-    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Size|End|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$|^k?(?:Num|NumberOf)[A-Z]"
+    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Cnt|Size|End|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$"
+    r"|^k?(?:Num|NumberOf)[A-Z]"
 )
 """The same in camel case: ``kColorMax``, ``NumColors``, ``kLast``."""
 

@@ -152,8 +152,10 @@ class PublicApi:
         )
 
     def _of_class(self, owner: str) -> Standing:
-        """The standing of what is emitted for a class: that of the class."""
+        """The standing of what is emitted for a class: its own. From one that is not defined, nobody derives."""
         name = Name("record", owner)
+        if self.definition(name) == "hidden":
+            return self._absent
         included = self.complete and self.definition(name) == "included"
         return "public" if included or self.declares(name) or self._is_instance(owner) else self._absent
 

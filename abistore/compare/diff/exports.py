@@ -194,7 +194,8 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
         dispatched = base in tables.old and base in tables.new and not declared
         yield Removed(Subject(SELF, f"{base} by instruction set"), InstructionSetVariants(variants, dispatched))
         gone -= set(variants)
-    for part, batch in patterns.find(sorted(gone), sorted(come)):
+    own = [each for each in sorted(gone) if tables.lost(each) != "foreign"]  # copies of the runtime tell of no renaming
+    for part, batch in patterns.find(own, sorted(come)):
         yield Changed(Subject(SELF, part), batch, batch)
         gone -= {old for old, _ in batch.pairs}
         come -= {new for _, new in batch.pairs}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 21
+ENGINE: Final = 22
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "7d736e29b5fbd61a"
+CORPUS: Final = "c1e593a423800ce6"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -328,3 +328,14 @@ def test_a_declaration_with_errors_has_no_made_up_type(folder: Path) -> None:
     assert read.names("variable") == set()
     assert read.found.entries[Name("record", "bad")] == (Declared(),)
     assert len(read.found.entries[Name("record", "good")]) == 2
+
+
+def test_what_has_no_name_is_called_the_same_wherever_it_stands(folder: Path) -> None:
+    """libclang names it after its file and line: no folder of a machine belongs into what is remembered."""
+    text = "template <class T> struct mode { enum { begin, run } delay; };"
+    places = [folder / name for name in ("one", "another")]
+    for place in places:
+        place.mkdir()
+    first, second = (cpp(f"{lines}{text}", place) for lines, place in zip(("", "\n\n"), places, strict=True))
+    assert first.found.entries == second.found.entries
+    assert not any(str(folder) in repr(shapes) for shapes in first.found.entries.values())

@@ -5,6 +5,7 @@ A walk asks ten questions about each of many thousand cursors; asked through ``c
 
 from __future__ import annotations
 
+import re
 from ctypes import (
     CDLL,
     CFUNCTYPE,
@@ -99,6 +100,9 @@ class PlatformAvailability(Structure):
         ("message", Text),
     )
 
+
+PLACED: Final = re.compile(r"\((?:unnamed |anonymous )?(\w+) at [^()]*\)")
+"""How libclang spells what has no name: ``(unnamed enum at /include/a.h:3:1)``, ``(lambda at ...)``."""
 
 VISITOR: Final = CFUNCTYPE(c_int, Cursor, Cursor, c_void_p)
 FIELD_VISITOR: Final = CFUNCTYPE(c_int, Cursor, c_void_p)
@@ -236,6 +240,11 @@ class LibClang:
         if found.flags:
             self.disposeString(found)
         return spelled
+
+    def type_name(self, type: Type) -> str:
+        """How a type is spelled; one without a name without the file and line at which libclang would place it."""
+        spelled = self.text(self.getTypeSpelling(type))
+        return PLACED.sub(r"(anonymous \1)", spelled) if " at " in spelled else spelled
 
     def children(self, cursor: Cursor) -> list[Cursor]:
         """What stands directly in a declaration, in source order."""

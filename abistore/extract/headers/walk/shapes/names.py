@@ -78,7 +78,7 @@ class Names:
             name = lib.spelling(cursor)
             return name if arguments is None else f"{name}{arguments}"
         if cursor.kind == kinds.PARTIAL_SPECIALIZATION:
-            return by_position(lib.text(lib.getTypeSpelling(lib.getCanonicalType(lib.getCursorType(cursor)))))
+            return by_position(lib.type_name(lib.getCanonicalType(lib.getCursorType(cursor))))
         name = lib.spelling(cursor)
         if cursor.kind in kinds.STRUCTORS:
             name = name.partition("<")[0]

@@ -173,8 +173,8 @@ class HeaderTypes:
             return VOID
         size = lib.Type_getSizeOf(type)
         if type.kind == kinds.DEPENDENT or size < 0:
-            return self.references.special(lib.text(lib.getTypeSpelling(plain)) or "unknown type")
-        spelling = lib.text(lib.getTypeSpelling(plain))
+            return self.references.special(lib.type_name(plain) or "unknown type")
+        spelling = lib.type_name(plain)
         return self.references.primitive(spelling, size)
 
     def _array(self, type: Type) -> TypeRef:
@@ -198,7 +198,7 @@ class HeaderTypes:
         pointee = lib.getPointeeType(type)
         target = self.of(pointee)
         if isinstance(target, Procedure):
-            spelled = lib.text(lib.getTypeSpelling(lib.getCanonicalType(pointee)))
+            spelled = lib.type_name(lib.getCanonicalType(pointee))
             for word in CALLED_ON.findall(spelled.rpartition(")")[2]):
                 target = self.references.qualified(target, word)
         return self.references.member_pointer(self.of(lib.Type_getClassType(type)), target)
@@ -232,7 +232,7 @@ class HeaderTypes:
 
     def _dependent(self, type: Type) -> TypeRef:
         lib = self.lib
-        spelled = lib.text(lib.getTypeSpelling(lib.getUnqualifiedType(type)))
+        spelled = lib.type_name(lib.getUnqualifiedType(type))
         match = PARAMETER.fullmatch(spelled)
         if match is not None and self._bound is not None and int(match[1]) in self._bound:
             return self._bound[int(match[1])]

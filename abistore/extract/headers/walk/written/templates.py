@@ -62,7 +62,7 @@ class Templates:
     def type(self, type: Type, values: Mapping[str, str]) -> TypeRef:
         """A type that depends on template parameters, which are numbered: ``const #0&``."""
         lib = self._lib
-        spelled = by_position(lib.text(lib.getTypeSpelling(lib.getCanonicalType(type))))
+        spelled = by_position(lib.type_name(lib.getCanonicalType(type)))
         return Special(WORD.sub(lambda word: values.get(word[0], word[0]), spelled) if values else spelled)
 
     def signature(self, function: Cursor, parameters: Sequence[TypeRef], template: Sequence[Argument]) -> str:
