@@ -91,6 +91,7 @@ from abistore.service.declarations import (
     card as card,
     declarations as declarations,
 )
+from abistore.service.declared_exports import DeclaredExports as DeclaredExports
 from abistore.service.history.findings import (
     StoredFinding as StoredFinding,
     StoredFindings as StoredFindings,

@@ -20,6 +20,7 @@ from abistore.model.reach import Reach
 from abistore.model.snapshot import Evidence, Location, Provenance, ReleaseTag, Snapshot
 from abistore.report.wording import lengthened
 from abistore.service.database import Database
+from abistore.service.declared_exports import DeclaredExports, declared_exports
 from abistore.service.facts import Facts, facts_of
 from abistore.service.operands import Selection, operands
 from abistore.service.spelled import LINKED, declarations_near, display
@@ -50,6 +51,7 @@ class SnapshotCard(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     provenance: Provenance
     stored: StoredFacts | None
+    headers: DeclaredExports | None = None
 
 
 class TypeUsers(msgspec.Struct, frozen=True):
@@ -90,7 +92,15 @@ def card(operand: str | Path, *, database: Database = None, selection: Selection
         evidence=snapshot.evidence,
         provenance=snapshot.provenance,
         stored=_stored(found.release) if found.release else None,
+        headers=_headers(snapshot),
     )
+
+
+def _headers(snapshot: Snapshot) -> DeclaredExports | None:
+    if snapshot.evidence_of("source").state == "missing":
+        return None
+    with limits_for(snapshot.weight, f"telling declarations of {snapshot.label}"):
+        return declared_exports(snapshot)
 
 
 def declarations(

@@ -279,3 +279,20 @@ def test_ingest_tells_that_headers_are_not_those_of_the_library(abistore: Call, 
     assert [each[: len(STRANGERS)] for each in result["notes"]] == [STRANGERS]
     (result,) = abistore(*words, "3", "--header", library.parent / "api.h", "--json").json["files"]
     assert result["notes"] == []
+
+
+def test_show_tells_what_is_exported_and_not_declared_and_the_reverse(abistore: Call, tmp_path: Path) -> None:
+    header = written(tmp_path / "more.h", HEADER.replace("#endif", "int promised(void);\n#endif"))
+    library = build_library(SOURCE, files={"api.h": HEADER})
+    words = ("show", library, "--header", header)
+    assert abistore(*words, "--json").json["snapshot"]["headers"] == {
+        "undeclared": ["hidden"],
+        "unexported": ["promised"],
+    }
+    short, full = abistore(*words).out, abistore(*words, "-v").out
+    assert "1 exported, and in no public header" in short
+    assert "1 declared, and not exported" in short
+    assert "hidden" not in short
+    assert "hidden" in full
+    assert "promised" in full
+    assert abistore("show", library, "--json").json["snapshot"]["headers"] is None

@@ -22,6 +22,7 @@ from abistore.report.wording import shortened
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.service.declarations import DeclarationText, SnapshotCard, TypeUsers
+    from abistore.service.declared_exports import DeclaredExports
     from abistore.service.facts import Hardening
 
 
@@ -57,12 +58,12 @@ def show_command(
         else:
             declared = declarations(operand, name, database=settings.database, selection=selection)
     if name is None:
-        answer(settings, {"snapshot": found}, lambda: "\n".join(_card(found)))
+        answer(settings, {"snapshot": found}, lambda: "\n".join(_card(settings, found)))
         return
     answer(settings, {"declarations": declared}, lambda: "\n\n".join(_declared(settings, one) for one in declared))
 
 
-def _card(card: SnapshotCard) -> Iterator[str]:
+def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
     facts = card.facts
     rows = [
         ("digest", card.digest),
@@ -73,6 +74,7 @@ def _card(card: SnapshotCard) -> Iterator[str]:
         ("exports", f"{card.exports}"),
         ("names", ", ".join(f"{count} {kind}" for kind, count in card.counts.items() if kind != "library")),
         *((f"{evidence.facet} facet", _evidence(evidence)) for evidence in card.evidence),
+        *_headers(settings, card.headers),
         ("file", card.provenance.file),
         ("SHA-256", card.provenance.sha256),
         ("build-id", card.provenance.build_id or "none"),
@@ -90,6 +92,13 @@ def _card(card: SnapshotCard) -> Iterator[str]:
     yield f"{card.library} {card.version or '(no version)'}"
     for head, text in rows:
         yield from _row(head, text)
+
+
+def _headers(settings: SharedSettings, headers: DeclaredExports | None) -> Iterator[tuple[str, str]]:
+    """How many exports and public declarations lack each other, and with detail which."""
+    for head, names in (("undeclared", headers.undeclared), ("unexported", headers.unexported)) if headers else ():
+        said = "exported, and in no public header" if head == "undeclared" else "declared, and not exported"
+        yield head, "\n".join([f"{len(names)} {said}", *(names if settings.verbosity > 0 else ())])
 
 
 def _row(head: str, text: str) -> Iterator[str]:

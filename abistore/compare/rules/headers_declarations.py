@@ -289,10 +289,14 @@ def public_not_exported(declared: Added[Declared], context: Context) -> Iterator
 
 def lacks_export(declared: Added[Declared], context: Context) -> bool:
     """Whether a declaration is of no use to consumers without an export that the library does not have."""
-    name, new = declared.subject.name, context.new
-    own = name.kind in ("function", "variable") and not any(each in NOT_EXPORTED for each in declared.new.traits)
-    known = "symbol" in new.snapshot.entries
-    return own and known and not _exports(new, name) and _is_defined_somewhere(new, name)
+    return is_unexported(context.new, declared.subject.name, declared.new)
+
+
+def is_unexported(side: SideFacts, name: Name, declared: Declared) -> bool:
+    """Whether a public header of a side declares what consumers can only use by an export, which is not there."""
+    own = name.kind in ("function", "variable") and not any(each in NOT_EXPORTED for each in declared.traits)
+    known = "symbol" in side.snapshot.entries
+    return own and known and not _exports(side, name) and _is_defined_somewhere(side, name)
 
 
 def _exports(side: SideFacts, name: Name) -> bool:
