@@ -132,7 +132,7 @@ class Context:
         return tuple(
             name
             for name in sorted(side.exports.names.values())
-            if self.exported(name) and side.consumers.can_name(name) and _passes_integer(side, name)
+            if self.exported(name) and _passes_integer(side, name) and side.consumers.can_name(name)
         )
 
     def passed_with(self, name: Name) -> Sequence[Name]:

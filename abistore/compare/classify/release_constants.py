@@ -8,7 +8,7 @@ from typing import Final
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 _RELEASE: Final = frozenset({"version", "ver", "versions", "vernum", "verstr", "release", "revision", "rev"})
 _PARTS: Final = frozenset({"major", "minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
 _NO_RELEASE: Final = frozenset(
@@ -25,6 +25,6 @@ def tells_release(name: Name) -> bool:
 
     Every release has another one, and no library can keep it. ``GEO_ABI_VERSION`` is no such constant.
     """
-    words = [word.lower() for word in _WORD.findall(last_component(name.spelling))]
+    words = [word.lower() for word in re.findall(_WORD, last_component(name.spelling))]
     told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
     return told and not any(word in _NO_RELEASE for word in words)

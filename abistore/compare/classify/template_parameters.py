@@ -10,8 +10,8 @@ import msgspec
 
 from abistore.model.shapes import Argument, Declared
 
-_NAMED: Final = re.compile(r"(?P<introduced>.*[^\s.]|.*\.\.\.)\s+(?P<name>[A-Za-z_]\w*)", re.DOTALL)
-_TOKENS: Final = re.compile(r"&&|\|\||.", re.DOTALL)
+_NAMED: Final = r"(?s)(?P<introduced>.*[^\s.]|.*\.\.\.)\s+(?P<name>[A-Za-z_]\w*)"
+_TOKENS: Final = r"(?s)&&|\|\||."
 _NO_NAMES: Final = frozenset(
     {
         *("auto", "bool", "char", "class", "const", "double", "float", "int", "long", "short", "signed", "size_t"),
@@ -44,7 +44,7 @@ def conjuncts(declared: Declared) -> frozenset[str]:
         return frozenset()
     text = _by_position(declared.requires, [_split(each)[1] for each in declared.template])
     parts, depth = [""], 0
-    for token in _TOKENS.findall(text):
+    for token in re.findall(_TOKENS, text):
         depth += (token in "([{") - (token in ")]}")
         if depth == 0 and token == "||":
             return frozenset({text})
@@ -57,7 +57,7 @@ def conjuncts(declared: Declared) -> frozenset[str]:
 
 def _split(parameter: Argument) -> tuple[str, str]:
     """How a parameter is introduced, and its name; ``class`` and ``typename`` are one word."""
-    match = _NAMED.fullmatch(parameter.name)
+    match = re.fullmatch(_NAMED, parameter.name)
     introduced, name = (match["introduced"], match["name"]) if match else (parameter.name, "")
     if name in _NO_NAMES:
         introduced, name = parameter.name, ""

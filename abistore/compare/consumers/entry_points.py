@@ -7,16 +7,16 @@ import re
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 
-PLUGINS = re.compile(r"lib(pi_|ur_adapter_|ur_loader)\w*")
+PLUGINS = r"lib(pi_|ur_adapter_|ur_loader)\w*"
 """Libraries that the DPC++ runtime opens for each backend: plugin interface (pi), later unified runtime (ur)."""
 
-ENTRY_POINT = re.compile(r"(pi|ur)(?=[A-Z])\w+")
+ENTRY_POINT = r"(pi|ur)(?=[A-Z])\w+"
 
 
 def is_entry_point(name: Name, snapshot: Snapshot) -> bool:
     """Whether ``name`` is a function of the plugin interface, exported by a plugin."""
     return (
         name.kind == "function"
-        and PLUGINS.fullmatch(snapshot.library) is not None
-        and ENTRY_POINT.fullmatch(name.spelling) is not None
+        and re.fullmatch(PLUGINS, snapshot.library) is not None
+        and re.fullmatch(ENTRY_POINT, name.spelling) is not None
     )

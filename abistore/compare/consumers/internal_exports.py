@@ -12,7 +12,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, plain_template
 from abistore.model.files import is_own_header, is_source, may_be_private
-from abistore.model.mangling.symbols import LOCAL_CLASS_DATA, MANGLED
+from abistore.model.mangling.symbols import LOCAL_CLASS_DATA, may_be_template
 from abistore.model.names import Name
 
 UNNAMEABLE = ")::"
@@ -102,7 +102,7 @@ class InternalDeclarations:
 
         ``Walker *make<Walker>()`` can only be called where ``Walker`` is known.
         """
-        if not export.spelling.startswith(MANGLED) or "I" not in export.spelling or not self.classes:
+        if not may_be_template(export.spelling):
             return False
         _, arguments = plain_template(entity(demangle(export.spelling))) or ("", [])
         return any(Name(kind, each) in self.classes for each in arguments for kind in ("record", "enum"))

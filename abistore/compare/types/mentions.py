@@ -44,7 +44,7 @@ COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("s
 UNSIGNED = frozenset(each for each in COUNTS if each.startswith("unsigned"))
 """Those that no code of an error has."""
 
-DUMMY = re.compile(r"_*(dummy|opaque|private|placeholder|unused|incomplete)_*", re.IGNORECASE)
+DUMMY = r"(?i)_*(dummy|opaque|private|placeholder|unused|incomplete)_*"
 """How the one field of such a definition is called, whatever its type is."""
 
 Names = frozenset[Name]
@@ -228,7 +228,7 @@ def _has_dummy(variants: Variants) -> bool:
 
 
 def _is_dummy(field: Field) -> bool:
-    return is_reserved(field) or DUMMY.fullmatch(field.name) is not None
+    return is_reserved(field) or re.fullmatch(DUMMY, field.name) is not None
 
 
 JOINED = ("by_value", "usable", "embeds", "inside", "points_at", "written", "passes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PRIVATE: Final = re.compile(r"(?:private|internal)(?![a-z])", re.IGNORECASE)
+_PRIVATE: Final = r"(?i)(?:private|internal)(?![a-z])"
 
 
 def is_private_node(version: str | None) -> bool:
@@ -14,4 +14,4 @@ def is_private_node(version: str | None) -> bool:
     ``GLIBC_PRIVATE``, ``Qt_5_PRIVATE_API``, ``SUNWprivate_1.1`` and ``FBSDprivate_1.0`` are such nodes. A version
     script puts there what other libraries of the same project need, and nobody else is to use.
     """
-    return version is not None and _PRIVATE.search(version) is not None
+    return version is not None and re.search(_PRIVATE, version) is not None

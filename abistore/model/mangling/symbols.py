@@ -65,6 +65,17 @@ def is_mangled(symbol: str) -> bool:
     return symbol.startswith(MANGLED)
 
 
+def may_be_template(symbol: str) -> bool:
+    """Whether ``symbol`` may be an instance of a function template: few others are left, and none is missed.
+
+    The arguments stand between ``I`` and ``E`` (5.1.5.1); within a nested name they are its last part, and an ``E``
+    ends that too: ``_ZN3geo4makeI6WalkerEEvv``.
+    """
+    if symbol.startswith(MEMBER):
+        return "EE" in symbol and "I" in symbol
+    return symbol.startswith(MANGLED) and "I" in symbol and "E" in symbol
+
+
 def is_of_standard_library(symbol: str) -> bool:
     """Whether a mangled name is one of namespace ``std`` or an ``operator new``, as many libraries get linked in."""
     return _STANDARD.match(symbol) is not None
