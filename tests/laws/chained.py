@@ -79,10 +79,10 @@ def _joined(library: Sequence[Part], states: Sequence[int], number: int) -> Snap
     frame, entries = shown[0], dict[Facet, dict[Name, Variants]]()
     places: dict[Name, Location] = {}
     for each in reversed(shown):
-        places.update(each.locations)
         for facet, held in each.entries.items():
             if facet in frame.entries:
                 entries.setdefault(facet, {}).update(held)
+                places.update((name, place) for name, place in each.locations.items() if name in held)
     if SELF not in frame.entries.get("symbol", {}):
         entries.get("symbol", {}).pop(SELF, None)
     return msgspec.structs.replace(frame, version=frame.version or f"1.{number}", entries=entries, locations=places)
