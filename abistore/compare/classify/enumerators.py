@@ -16,9 +16,15 @@ BOUND = (
     r"(?:_?(?:values?|items?|entry|entries|enum|plus_?(?:1|one)))?_*$"
     r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
     r"|(?:^|_)max_[a-z0-9_]+s$"
+    r"|(?:^|_)(?:max|last)_?(?:code|value|id|index|type|kind|entry)$"
+    r"|(?:^|_)last_(?:registered|used|valid|known)_[a-z0-9_]+$"
+    r"|(?:^|_)(?:dummy|never_?used|do_?not_?use)(?:_|$)"
     r"|(?:^|_)force_?(?:u?int|dword|enum|size|\d)[a-z0-9_]*$"
 )
-"""How enumerators are called that end a list or tell its length: ``COLOR_MAX``, ``NUM_COLORS``, ``FOO_FORCE_UINT``."""
+"""How enumerators are called that end a list or tell its length: ``COLOR_MAX``, ``NUM_COLORS``, ``FOO_FORCE_UINT``.
+
+So are those that nobody is to use, which only keep a comma company: ``color_dummy_never_used``.
+"""
 
 CAMEL_BOUND = (
     r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Cnt|Size|End|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$"

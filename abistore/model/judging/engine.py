@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 22
+ENGINE: Final = 23
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "c1e593a423800ce6"
+CORPUS: Final = "b74dff1e3a8d13bf"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
