@@ -116,6 +116,7 @@ def calls(library: Library, comparison: str, finding: str) -> Mapping[str, Mappi
         "abi_finding": {"comparison_id": comparison, "finding_id": finding},
         "abi_symbol_history": {"library": library.name, "symbol": library.symbol},
         "abi_gate": {"library": library.name},
+        "abi_whatif": {"library": f"{library.name}@{library.first}", "declaration": "int abistore_asked(void);"},
         "abi_pr_summary": {"comparison_id": comparison},
         "abi_list_changes": {"impact": "breaking"},
         "abi_explain_change": {"change_kind": KIND},

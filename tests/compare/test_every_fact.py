@@ -127,6 +127,17 @@ FORMER_SOURCE: dict[Name, AnyShape] = {
 }
 """What snapshot files of format 1 can say of declarations."""
 
+
+def former(facets: dict[str, dict[Name, AnyShape]]) -> dict[str, dict[Name, AnyShape]]:
+    """The same as snapshot files of format 1 can say it: without what vtables hold, and what only texts tell."""
+    symbols = facets["symbol"].items()
+    tables: dict[Name, AnyShape] = {
+        name: msgspec.structs.replace(shape, table=()) if isinstance(shape, Symbol) else shape
+        for name, shape in symbols
+    }
+    return {**facets, "symbol": tables, "source": FORMER_SOURCE}
+
+
 SOURCE: dict[Name, AnyShape] = {
     **FORMER_SOURCE,
     METHOD: Declared(

@@ -75,7 +75,7 @@ def test_a_stripped_library_gets_its_layouts_from_headers(tmp_path: Path) -> Non
 
 
 def test_where_headers_lie_is_no_part_of_the_snapshot(tmp_path: Path) -> None:
-    first, second = (written(tmp_path / name, {"api.h": HEADER}) for name in ("first", "second"))
+    first, second = (written(tmp_path / name / "include", {"api.h": HEADER}) for name in ("first", "second"))
     assert to_json(library(first)) == to_json(library(second))
     assert str(tmp_path) not in to_json(library(first)).decode()
 
