@@ -12,7 +12,7 @@ from benchmarks.accuracy.unseen.asking import TOOLS, Said
 
 ANSWERS = FOLDER / "answers.csv"
 BEFORE = FOLDER / "before.csv"
-"""What abistore said before any mechanism was made in the session that these pairs were chosen for."""
+"""What abistore said before it read headers, and before any mechanism was made that these pairs led to."""
 
 BINARIES = FOLDER / "binaries.csv"
 COLUMNS = ("library", "old", "new", "tool", "evidence", "word", "break", "causes")

@@ -45,8 +45,8 @@ A tool that ends with an error or takes more than {seconds} s of processor time 
 counts as not found where the pair breaks (recall). "(43 pairs)" marks rows of tools that
 have not been asked about all of them.
 
-**Before** is what abistore said on 2026-11-22 before any mechanism was made in the session that the pairs were chosen
-for (`before.csv`); the other rows are from {date}.
+**Before** is what abistore said on 2026-11-22 before it read headers, and before any mechanism was made that
+the open half led to (`before.csv`); the other rows are from {date}.
 """
 
 GROUPS: Mapping[str, Callable[[UnseenPair, Binaries], bool]] = {
