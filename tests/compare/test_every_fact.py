@@ -127,17 +127,6 @@ FORMER_SOURCE: dict[Name, AnyShape] = {
 }
 """What snapshot files of format 1 can say of declarations."""
 
-
-def former(facets: dict[str, dict[Name, AnyShape]]) -> dict[str, dict[Name, AnyShape]]:
-    """The same as snapshot files of format 1 can say it: without what vtables hold, and what only texts tell."""
-    symbols = facets["symbol"].items()
-    tables: dict[Name, AnyShape] = {
-        name: msgspec.structs.replace(shape, table=()) if isinstance(shape, Symbol) else shape
-        for name, shape in symbols
-    }
-    return {**facets, "symbol": tables, "source": FORMER_SOURCE}
-
-
 SOURCE: dict[Name, AnyShape] = {
     **FORMER_SOURCE,
     METHOD: Declared(
@@ -274,6 +263,18 @@ def snapshot(facets: dict[str, dict[Name, AnyShape]]) -> Snapshot:
     evidence = (Evidence("symbol", "full"), Evidence("layout", "full"), Evidence("source", "full"))
     found = Snapshot("libcase", None, Target("elf", "x86_64", 64, "little"), entries, evidence)
     return from_json(to_json(found))
+
+
+def former() -> Snapshot:
+    """The same as snapshot files of format 1 say it: without what vtables hold, and with few words of headers."""
+    said = snapshot(FACETS)
+    symbols = {
+        name: shapes
+        for name, shapes in said.entries["symbol"].items()
+        if not any(isinstance(each, Symbol) and each.table for each in shapes)
+    }
+    source = {name: (shape,) for name, shape in FORMER_SOURCE.items()}
+    return msgspec.structs.replace(said, entries={**said.entries, "symbol": symbols, "source": source})
 
 
 OLD = snapshot(FACETS)

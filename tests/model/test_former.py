@@ -11,7 +11,7 @@ import pytest
 from abistore.errors import SnapshotError
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
-from tests.compare.test_every_fact import FACETS, former, snapshot
+from tests.compare.test_every_fact import former
 from tests.editing import undigested
 from tests.effort import steps
 
@@ -28,7 +28,7 @@ def document(name: str = "c") -> dict[str, Any]:
 
 def test_a_former_file_with_every_fact_says_them_all() -> None:
     found = from_json((FOLDER / "every-fact.json").read_bytes())
-    facts = snapshot(former(FACETS))
+    facts = former()
     assert found.entries == facts.entries
     assert (found.target, found.evidence) == (facts.target, facts.evidence)
     assert found.exported
