@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import not_checked
-from abistore.compare.judge.concluding import concluded, refuse_strangers
+from abistore.compare.judge.concluding import card, concluded, refuse_strangers
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import DeclarationJudge, joined, judge_library, library_deltas
@@ -15,6 +15,7 @@ from abistore.compare.rule import load
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison
 from abistore.model.snapshot import Snapshot
+from abistore.model.unrecorded import common_ground
 
 if TYPE_CHECKING:
     from abistore.compare.differing import Differing
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 def compare(old: Snapshot, new: Snapshot, by: Ruling | None = None, differing: Differing | None = None) -> Comparison:
     """What changed from ``old`` to ``new``, and what that means for consumers built against ``old``.
 
-    Without a ruling each finding has the impact of its kind. Who knows which names are ``differing`` can say so.
+    Without a ruling each finding has the impact of its kind. Facts that one side's input never records are left out of
+    both. Who knows which names are ``differing`` then can say so.
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
-    return compared(Context(SideFacts(old), SideFacts(new), differing=differing), by)
+    first, second = common_ground(old, new)
+    cards = (card(old), card(new)) if first is not old or second is not new else None
+    return compared(Context(SideFacts(first), SideFacts(second), differing=differing, cards=cards), by)
 
 
 def compared(context: Context, by: Ruling | None) -> Comparison:

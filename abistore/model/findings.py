@@ -218,6 +218,9 @@ HEADERS_READ_DIFFERENTLY: Final = "headers-read-differently"
 HEADERS_NOT_GIVEN: Final = "headers-not-given"
 """The same, where headers were given for one side and not for the other."""
 
+NOT_RECORDED: Final = "facts-not-recorded"
+"""Why something was not checked: the input of a side never records it."""
+
 _RANKS = {"missing": 0, "partial": 1, "full": 2}
 
 

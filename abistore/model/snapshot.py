@@ -60,6 +60,7 @@ class Evidence(msgspec.Struct, frozen=True):
     ``missing`` (nothing is). ``reason`` is a stable code (``no-debug-info``, ``stale-debug-file``,
     ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for
     people. ``source`` tells where it was found: ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
+    ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.unrecorded`.
     """
 
     facet: Facet
@@ -70,6 +71,7 @@ class Evidence(msgspec.Struct, frozen=True):
     source: str = ""
     described: int = 0
     expected: int = 0
+    unrecorded: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         """Hide the passwords of URLs, as in what older versions stored."""

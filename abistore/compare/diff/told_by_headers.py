@@ -29,11 +29,12 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Variants
+from abistore.model.unrecorded import unrecorded_by
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 COMPILED: Final = frozenset({"size", "offset", "bit_size", "alignment", "passing", "has_vptr", "slot", "symbol"})
-"""What a compiler works out. Where debug information is there, nobody else is asked."""
+"""What a compiler works out. Where debug information is there and records it, nobody else is asked."""
 
 DESCRIBING: Final = (Record, Enum, Alias, Function, Variable)
 """The shapes that describe a declaration. Others say that debug information does not."""
@@ -58,8 +59,14 @@ def told_by_headers(
         return old, new
     if not isinstance(first, DESCRIBING) or second is None or before is None or after is None:
         return old, new
-    left, right = _differing(first, second, before, after)
+    left, right = _differing(context.once(_compiled), first, second, before, after)
     return _with_shapes(old, (left,)), _with_shapes(new, (right,))
+
+
+def _compiled(context: Context) -> frozenset[str]:
+    """What both sides' debug information, or what stands for it, tells of a compiler's work."""
+    evidence = (side.snapshot.evidence_of("layout") for side in (context.old, context.new))
+    return COMPILED - {fact.partition(".")[2] for each in evidence for fact in unrecorded_by(each)}
 
 
 def _only(variants: Variants) -> AnyShape | None:
@@ -74,26 +81,27 @@ def _with_shapes(variants: Variants | None, shapes: Variants) -> Variants | None
     return (*(each for each in variants if isinstance(each, Declared)), *shapes)
 
 
-def _differing(first: S, second: S, before: S, after: S) -> tuple[S, S]:
+def _differing(compiled: Container[str], first: S, second: S, before: S, after: S) -> tuple[S, S]:
     """``before`` and ``after`` without what differs between ``first`` and ``second``, which debug information shows."""
     left: dict[str, Any] = {}
     right: dict[str, Any] = {}
     for attribute in before.__struct_fields__:
         values = [getattr(each, attribute) for each in (first, second, before, after)]
-        left[attribute], right[attribute] = _attribute(attribute, *values)
+        left[attribute], right[attribute] = _attribute(attribute in compiled, compiled, values)
     return msgspec.structs.replace(before, **left), msgspec.structs.replace(after, **right)
 
 
-def _attribute(attribute: str, first: Any, second: Any, before: Any, after: Any) -> tuple[Any, Any]:
+def _attribute(known: bool, compiled: Container[str], values: Sequence[Any]) -> tuple[Any, Any]:
+    first, second, before, after = values
     if any(isinstance(part, PARTS) for values in (before, after) if isinstance(values, tuple) for part in values):
-        return _parts(first, second, before, after)
-    if attribute in COMPILED or first != second:
+        return _parts(compiled, first, second, before, after)
+    if known or first != second:
         return first, first
     return before, after
 
 
 def _parts(
-    first: Sequence[Any], second: Sequence[Any], before: Sequence[Any], after: Sequence[Any]
+    compiled: Container[str], first: Sequence[Any], second: Sequence[Any], before: Sequence[Any], after: Sequence[Any]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The members that headers show. One that came or went in both kinds of evidence is left out."""
     known = [_keyed(each) for each in (first, second, before, after)]
@@ -101,7 +109,7 @@ def _parts(
         return (tuple(before), tuple(before)) if first != second else (tuple(before), tuple(after))
     one, two, left, right = (table or {} for table in known)
     pairs = {
-        key: _differing(one[key], two[key], part, right[key])
+        key: _differing(compiled, one[key], two[key], part, right[key])
         for key, part in left.items()
         if key in right and key in one and key in two
     }

@@ -10,12 +10,13 @@ import msgspec
 from abistore.compare.context import Context
 from abistore.compare.diff.given_headers import not_given
 from abistore.compare.side import SideFacts
-from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, NotChecked, evidence_rank
+from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, NOT_RECORDED, NotChecked, evidence_rank
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import Enum, Opaque, Record
 from abistore.model.snapshot import HeadersRead, Variants
+from abistore.model.unrecorded import spelled, unrecorded_by
 from abistore.model.words.counting import counted
 
 TYPES: tuple[Kind, ...] = ("record", "enum", "alias")
@@ -50,9 +51,11 @@ def not_checked(
     for name, marks in marked:
         for mark in marks:
             unseen.setdefault(mark, []).append(name)
+    yield from _unrecorded(context, "symbol")
     for facet in DECLARING:
         if facet == "layout" or any(facet in side.snapshot.entries for side in (context.old, context.new)):
             yield from observed(context, facet)
+            yield from _unrecorded(context, facet)
         if facet == "source":
             yield from _disagreeing(context)
         if facet == "layout" and facet in facets:
@@ -80,6 +83,23 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
     if len(found) == 2 and found[0].reason == found[1].reason:
         return (msgspec.structs.replace(found[0], side="both"),)
     return (*found, *(_given_differently(context) if facet == "source" else ()))
+
+
+def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
+    """The facts that the inputs of a side do not record, and so were not compared."""
+    old, new = (unrecorded_by(side.snapshot.evidence_of(facet)) for side in (context.old, context.new))
+    sides: tuple[tuple[Literal["both", "old", "new"], frozenset[str]], ...]
+    sides = ("both", old & new), ("old", old - new), ("new", new - old)
+    for side, facts in sides:
+        if facts:
+            what = f"{_readers(context, side)} does not record: {spelled(facts)}"
+            hint = "compare two binaries, or snapshots that `abistore dump` wrote, to have these checked"
+            yield NotChecked(facet, side, NOT_RECORDED, what, hint)
+
+
+def _readers(context: Context, side: Literal["both", "old", "new"]) -> str:
+    sides = {"both": (context.old, context.new), "old": (context.old,), "new": (context.new,)}[side]
+    return " and ".join(sorted({each.snapshot.provenance.reader or "the input" for each in sides}))
 
 
 def _given_differently(context: Context) -> Iterator[NotChecked]:

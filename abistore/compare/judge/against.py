@@ -86,7 +86,9 @@ class JudgedAgainst:
         told = Provenance(compilers=provenance.compilers, languages=provenance.languages, headers=provenance.headers)
         if self._by:
             told = msgspec.structs.replace(told, file=provenance.file)
-        evidence = tuple(Evidence(each.facet, each.state, each.reason) for each in snapshot.evidence)
+        evidence = tuple(
+            Evidence(each.facet, each.state, each.reason, unrecorded=each.unrecorded) for each in snapshot.evidence
+        )
         entries: Entries = {facet: {} for facet in FACETS if facet in snapshot.entries}
         return Snapshot(snapshot.library, None, snapshot.target, entries, evidence, told)
 

@@ -54,7 +54,7 @@ def concluded(
     rest = rest or IndependentFindings(SortedFindings(), SortedFindings())
     more = ruling.judge(_conclusions(context, worst, worst_of([*folded, *rest.findings.findings[:1]])))
     findings = rest.findings.including([*folded, *(each for each in more if each.impact is not Impact.ADVICE)])
-    cards = context.cards or (_side(context.old.snapshot), _side(context.new.snapshot))
+    cards = context.cards or (card(context.old.snapshot), card(context.new.snapshot))
     return Comparison(
         old=cards[0],
         new=cards[1],
@@ -91,7 +91,8 @@ def _conclusion(context: Context, worst: Impact | None) -> list[Finding]:
     return list(findings_of(delta, "symbol", context))
 
 
-def _side(snapshot: Snapshot) -> Side:
+def card(snapshot: Snapshot) -> Side:
+    """What a comparison says of one of its sides."""
     return Side(
         library=snapshot.library,
         version=snapshot.version,

@@ -12,8 +12,9 @@ from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
+from abistore.model.unrecorded import unlike
 from abistore.service.history.verdicts import given_now
-from abistore.service.judging.judging import churn
+from abistore.service.judging.judging import churn, concluded
 
 if TYPE_CHECKING:
     from abistore.compare.differing import Differing
@@ -57,6 +58,8 @@ class ConsecutiveJudge:
 
         try:
             before, after = self._go(old), self._go(new)
+            if unlike(old.evidence, new.evidence):
+                return self._by_itself((old, before.snapshot), (new, after.snapshot))
             names = differing(before.snapshot, after.snapshot, self._changed)
             context = Context(before, after, differing=names, cards=(old.side, new.side))
             with _bounded(before.snapshot, after.snapshot):
@@ -71,6 +74,8 @@ class ConsecutiveJudge:
 
         try:
             old, after = self._go_to_base(base), self._go(new)
+            if unlike(base.evidence, new.evidence):
+                return self._by_itself((base, old.snapshot), (new, after.snapshot))
             names = self._differing_from(old, after)
             if self._against is None:
                 self._against = JudgedAgainst(old, self._by)
@@ -80,6 +85,14 @@ class ConsecutiveJudge:
         except (InputError, Incomparable, DamagedStore) as error:
             return self._failed(error)
         return given_now(base, new, comparison, churn(old.snapshot, after.snapshot, names))
+
+    def _by_itself(self, old: tuple[Release, Snapshot], new: tuple[Release, Snapshot]) -> StoredVerdict:
+        """The verdict about two releases, of which one records facts that the other does not.
+
+        Nothing is taken on from one pair to the next: what both can say is another thing each time.
+        """
+        comparison, churned = concluded(old[1], new[1], self._by)
+        return given_now(old[0], new[0], comparison, churned)
 
     def _go(self, release: Release) -> SideFacts:
         """What is known of a release; derived from the release before, which stays as it is."""

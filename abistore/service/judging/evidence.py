@@ -11,6 +11,7 @@ from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, evidence_rank
 from abistore.model.names import FACETS, Facet
 from abistore.model.snapshot import Evidence, evidence_of
+from abistore.model.unrecorded import spelled, unrecorded_by
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ UNASKED: Final[dict[Facet, str]] = {
     "source": "give the installed headers with --header",
 }
 """How to get a facet that was not read."""
+UNRECORDED: Final = "give the library itself, and not another tool's dump of it"
+"""How to get facts that an input does not record."""
 
 
 class EvidenceRequirement(msgspec.Struct, frozen=True):
@@ -98,6 +101,8 @@ def _unseen(label: str, evidence: tuple[Evidence, ...], require: EvidenceRequire
         seen = evidence_of(evidence, facet)
         if evidence_rank(seen) < FULL:
             yield EvidenceLack(f"{label}: {facet} is required in full, and is {_told(seen)}", _hint(seen))
+        elif facts := unrecorded_by(seen):
+            yield EvidenceLack(f"{label}: {facet} is required in full, and lacks {spelled(facts)}", UNRECORDED)
 
 
 def _less(report: Report, facet: Facet) -> Iterator[EvidenceLack]:
@@ -109,6 +114,8 @@ def _less(report: Report, facet: Facet) -> Iterator[EvidenceLack]:
     before, after = evidence_rank(old), evidence_rank(new)
     if after < before:
         yield EvidenceLack(f"{report.new}: {facet} is {_told(new)}, and {old.state} in {report.old}", _hint(new))
+    elif facts := unrecorded_by(new) - unrecorded_by(old) if before else None:
+        yield EvidenceLack(f"{report.new}: its {facet} lacks {spelled(facts)}", UNRECORDED)
     elif 0 < after == before < FULL:
         items = (item for item in report.not_checked if (item.facet, item.side) == (facet, "new"))
         if lost := sorted({name for item in items for name in item.names}):

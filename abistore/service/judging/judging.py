@@ -11,6 +11,7 @@ from abistore.limits import limits_for
 from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
+from abistore.model.unrecorded import common_ground
 from abistore.report.model import Report, verdict_of
 from abistore.report.outline import outline
 from abistore.service.database import Database
@@ -94,8 +95,9 @@ def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> tuple[Compari
     from abistore.compare.comparison import compare as compare_snapshots
     from abistore.compare.differing import differing
 
-    names = differing(old, new)
-    return compare_snapshots(old, new, by, names), churn(old, new, names)
+    sides = common_ground(old, new)
+    names = differing(*sides)
+    return compare_snapshots(old, new, by, names), churn(*sides, names)
 
 
 def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapshot]) -> Report:

@@ -12,7 +12,8 @@ from abistore.model.digest import sort_variants
 from abistore.model.history import LineKey, LogEvent, Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
-from abistore.model.snapshot import Variants
+from abistore.model.snapshot import Variants, evidence_of
+from abistore.model.unrecorded import cut, unrecorded_by
 from abistore.store.database import seals, tables
 from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged
@@ -114,16 +115,26 @@ def _events(
     spans: Sequence[_Span],
 ) -> Iterator[LogEvent]:
     before: Variants = ()
+    lacking: frozenset[str] = frozenset()
     for position, release in enumerate(ordered):
         sequence = release.sequence
         after = sort_variants(span.shape for span in spans if span.first <= sequence <= span.last)
         full = cards.evidence_state(release.evidence, facet) == "full"
-        if not cards.speaks(counts[sequence].get(facet), full) or (not after and not full):
+        lacks = unrecorded_by(evidence_of(release.evidence, facet))
+        hidden = not full or any(type(span.shape).__name__ in lacks for span in spans)
+        if not cards.speaks(counts[sequence].get(facet), full) or (not after and hidden):
             yield LogEvent(release, name, facet, "not-observed", before, (), not position)
-        elif after != before:
+        elif not _alike(before, after, lacking | lacks if lacking != lacks else frozenset()):
             action: Action = "changed" if before and after else "appeared" if after else "vanished"
             yield LogEvent(release, name, facet, action, before, after, not position)
-            before = after
+            before, lacking = after, lacks
+        elif lacks <= lacking:
+            before, lacking = after, lacks
+
+
+def _alike(before: Variants, after: Variants, lacking: frozenset[str]) -> bool:
+    """Whether nothing is seen to differ, given the facts that one of two releases does not record."""
+    return after == before or bool(lacking and cut(lacking).variants(before) == cut(lacking).variants(after))
 
 
 def _lived(
