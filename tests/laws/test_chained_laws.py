@@ -28,9 +28,9 @@ LEADING = [case.label for path in sorted(RULES.glob("*.md")) for case in cases(p
 GROUPS = [LEADING[start : start + 20] for start in range(0, len(LEADING), 20)]
 
 
-def led_by(label: str, *, mixed: bool = False) -> list[Snapshot]:
+def led_by(label: str, *, mixed: bool = False, company: int = 0) -> list[Snapshot]:
     leading: Part = next(part for part in parts(silent=False) if part.label == label)
-    return history(leading, LEADING.index(label), RELEASES, mixed=mixed)
+    return history(leading, LEADING.index(label) + company * len(LEADING), RELEASES, mixed=mixed)
 
 
 def both(labels: list[str]) -> Iterator[list[Snapshot]]:
@@ -60,11 +60,13 @@ def test_every_kind_of_change_is_found_between_neighbours_as_by_itself(labels: l
 
 
 def test_these_histories_show_every_kind_of_change() -> None:
-    shown = set()
-    for releases in map(led_by, LEADING):
-        for new in releases[1:]:
-            shown |= kinds(compare(releases[0], new))
-    assert set(load()) - shown == set()
+    missing = set(load())
+    for company in range(5):  # what stands beside a case may hide its change, as an export that takes any type does
+        for label in LEADING:
+            if company == 0 or label.rpartition("-")[0] in missing:
+                releases = led_by(label, company=company)
+                missing -= {kind for new in releases[1:] for kind in kinds(compare(releases[0], new))}
+    assert missing == set()
 
 
 @relaxed

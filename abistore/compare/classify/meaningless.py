@@ -13,6 +13,7 @@ from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
+from abistore.compare.types.written_values import is_same_value
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING
@@ -219,17 +220,29 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         declared,
         traits=tuple(each for each in declared.traits if each not in ("dummy", "standard_layout")),
         parameters=_arguments(declared.parameters, other.parameters),
-        value=None if not_recorded(declared.value, other.value) else declared.value,
+        value=_value(declared.value, other.value),
         body=None if not_recorded(declared.body, other.body) else declared.body,
-        template=_parameters(declared),
+        template=_parameters(declared, other),
         requires=" && ".join(sorted(conjuncts(declared))) or None,
         expressions=(),
     )
 
 
-def _parameters(template: Declared) -> tuple[Argument, ...]:
+def _value(own: str | None, other: str | None) -> str | None:
+    """A value that only one side shows was not changed, nor was one that is written in another way."""
+    return None if own is None or other is None or is_same_value(own, other) else own
+
+
+def _default(own: str | None, other: str | None) -> str | None:
+    """A default argument; one that is written in another way counts as the same text."""
+    return "" if own is not None and other is not None and is_same_value(own, other) else own
+
+
+def _parameters(template: Declared, other: Declared) -> tuple[Argument, ...]:
     """Template parameters are known by their positions."""
-    return tuple(Argument(each.introduced, each.default) for each in template_parameters(template))
+    defaults = [each.default for each in template_parameters(other)]
+    pairs = zip_longest(template_parameters(template), defaults[: len(template.template)])
+    return tuple(Argument(each.introduced, _default(each.default, default)) for each, default in pairs)
 
 
 def _arguments(own: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -237,7 +250,9 @@ def _arguments(own: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[
     if own and other and len(own) != len(other):
         return own
     pairs = zip_longest(own, other, fillvalue=Argument())
-    return tuple(first if first.name and second.name else Argument("", first.default) for first, second in pairs)
+    return tuple(
+        Argument(first.name if second.name else "", _default(first.default, second.default)) for first, second in pairs
+    )
 
 
 def _foreign(foreign: Foreign, other: Foreign) -> AnyShape:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.release_constants import tells_release
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.written_values import is_same_value
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Declared
@@ -15,7 +16,7 @@ from abistore.model.shapes import Declared
 def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
     old, new = declared.old.value, declared.new.value
     using = "using" in declared.old.traits or "using" in declared.new.traits
-    return None if old is None or new is None or old == new or using else (old, new)
+    return None if old is None or new is None or using or is_same_value(old, new) else (old, new)
 
 
 @rule(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.written_values import is_same_value
 from abistore.model.cpp_names.spelling import argument
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -85,7 +86,7 @@ def param_default_value_changed(parameter: Changed[Argument]) -> Iterator[Note]:
     Fix: nothing, as long as the function treats both values as it did.
     """
     old, new = parameter.old.default, parameter.new.default
-    if None not in (old, new) and old != new:
+    if old is not None and new is not None and not is_same_value(old, new):
         yield Note("the default argument differs", argument(parameter.old), argument(parameter.new))
 
 

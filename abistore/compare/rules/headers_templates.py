@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.written_values import is_same_value
 from abistore.model.cpp_names.spelling import template_head
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -94,6 +95,10 @@ def template_parameter_changed(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("a template parameter is of another kind", *_heads(declared))
 
 
+def _differs(old: str | None, new: str | None) -> bool:
+    return old is not None and new is not None and not is_same_value(old, new)
+
+
 @rule(Impact.RISK, evidence="source", element="types", action="changed")
 def default_template_arg_changed(declared: Changed[Declared]) -> Iterator[Note]:
     """The default argument of a template parameter changed.
@@ -105,9 +110,7 @@ def default_template_arg_changed(declared: Changed[Declared]) -> Iterator[Note]:
     Fix: keep the default, and add a template with a new name.
     """
     pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
-    if _stays(declared) and any(
-        None not in (old.default, new.default) and old.default != new.default for old, new in pairs
-    ):
+    if _stays(declared) and any(_differs(old.default, new.default) for old, new in pairs):
         yield Note("the default argument of a template differs", *_heads(declared))
 
 
