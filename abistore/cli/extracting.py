@@ -19,12 +19,21 @@ if TYPE_CHECKING:
     from abistore.service.snapshots import ExtractOptions, HeaderOptions
 
 
+class PackageOptions(msgspec.Struct, frozen=True):
+    """What to take of packages and folders, and the packages beside them."""
+
+    only: tuple[str, ...] = ()
+    debug_packages: tuple[Path, ...] = ()
+    devel_packages: tuple[Path, ...] = ()
+
+
 class ExtractingOptions(msgspec.Struct, frozen=True):
     """How to read files, as the options say."""
 
     debug_dirs: tuple[Path, ...]
     debuginfod: bool
     symbols_only: bool
+    packages: PackageOptions
     given: GivenHeaderOptions
 
     def options(
@@ -59,6 +68,9 @@ class ExtractingOptions(msgspec.Struct, frozen=True):
             debuginfod=self.debuginfod,
             layout=not self.symbols_only,
             headers=headers,
+            only=self.packages.only,
+            debug_packages=self.packages.debug_packages,
+            devel_packages=self.packages.devel_packages,
             progress=progress,
         )
 
@@ -72,11 +84,33 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
             named.pop("debug_dir"),
             named.pop("debuginfod"),
             named.pop("symbols_only"),
+            PackageOptions(named.pop("only"), named.pop("debug_package"), named.pop("devel_package")),
             GivenHeaderOptions.taken(named),
         )
         return command(*positional, **named, extracting=extracting)
 
     for option in (
+        click.option(
+            "--devel-package",
+            multiple=True,
+            type=FILE,
+            metavar="PACKAGE",
+            help="Read the headers in the include folders of this package or folder. May be repeated.",
+        ),
+        click.option(
+            "--debug-package",
+            multiple=True,
+            type=FILE,
+            metavar="PACKAGE",
+            help="Search this package or folder for the debug files of the libraries in a package. May be repeated.",
+        ),
+        click.option(
+            "--only",
+            multiple=True,
+            metavar="PATTERN",
+            help="Of a package or folder, read the libraries that this fits: a name, file name or path, such as "
+            "libfoo or 'libfoo*'. May be repeated.",
+        ),
         click.option("--symbols-only", is_flag=True, help="Read the symbol tables only, no debug information."),
         click.option("--debuginfod", is_flag=True, help="Ask the servers of DEBUGINFOD_URLS for debug information."),
         click.option(

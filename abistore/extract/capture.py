@@ -11,9 +11,9 @@ from abistore.errors import InputError, UsageError
 from abistore.extract.dwarf.names.foreign import is_runtime
 from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.options import NO_EDITS, HeaderEdits, HeaderOptions
-from abistore.extract.input_file import InputFile
+from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.json.reader import accepts as accepts_json
-from abistore.extract.reader import ExtractOptions, reader_for
+from abistore.extract.reader import ExtractOptions, reader_of
 from abistore.limits import limits_for
 from abistore.model.mangling.symbols import is_mangled, is_of_standard_library
 from abistore.model.names import Name
@@ -22,7 +22,7 @@ from abistore.model.snapshot import Snapshot
 
 def read(path: Path, options: ExtractOptions) -> Snapshot:
     """The snapshot of the one library at ``path``. Raises :class:`InputError` and its kinds."""
-    with InputFile(path) as file:
+    with open_input(path) as file:
         return only(read_all(file, options), path)
 
 
@@ -31,7 +31,7 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
 
     Time and memory are bounded by the size of what is read. Raises :class:`InputError` and its kinds.
     """
-    reader = reader_for(file.head, file.path)
+    reader = reader_of(file, options)
     if options.headers is not None and not options.headers.configured and accepts_json(file.head):
         raise UsageError(
             f"{file.path}: is a JSON snapshot, to which no headers can be added",
@@ -46,6 +46,8 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
 def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
     if options.headers is None or options.headers.library not in (None, binary.library):
         return binary
+    if binary.evidence_of("source").state != "missing":
+        return binary  # a development package has them
     return with_headers(binary, headers_of(binary, options.headers, progress=options.progress))
 
 
@@ -65,13 +67,13 @@ def headers_of(
         headers,
         binary.target,
         progress,
-        cpp_exports=any(map(_is_cpp, binary.entries.get("symbol", ()))),
+        cpp_exports=any(map(is_cpp, binary.entries.get("symbol", ()))),
         runtime=is_runtime(binary.facts.name if binary.facts else None),
         edits=edits,
     )
 
 
-def _is_cpp(name: Name) -> bool:
+def is_cpp(name: Name) -> bool:
     """Whether an export is a C++ symbol of the library itself, and not one of the standard library in it."""
     symbol = name.spelling
     return name.kind in ("function", "variable") and is_mangled(symbol) and not is_of_standard_library(symbol)
@@ -91,9 +93,7 @@ def only(snapshots: Sequence[Snapshot], path: Path, target: str | None = None) -
     if not choices:
         raise InputError(f"{path}: holds no library", "name a shared library or a JSON snapshot")
     listed = ", ".join(sorted(f"{each.library} ({each.target})" for each in choices))
-    raise InputError(
-        f"{path}: holds {len(choices)} libraries: {listed}", "choose one with --target, or extract it to a file"
-    )
+    raise InputError(f"{path}: holds {len(choices)} libraries: {listed}", "choose one with --only or --target")
 
 
 def _printable(snapshot: Snapshot) -> Snapshot:

@@ -120,6 +120,25 @@ class InputFile:
             )
 
 
+class InputFolder(InputFile):
+    """A folder that stands where a file may: what is in it is opened file by file."""
+
+    def __init__(self, path: Path, descriptor: int | None = None) -> None:
+        self.path = path
+        self.descriptor = _open(path) if descriptor is None else descriptor
+        self.close = weakref.finalize(self, os.close, self.descriptor)
+        self.size = 0
+
+    head = b""  # of no format
+
+
+def open_input(path: Path, descriptor: int | None = None) -> InputFile:
+    """The file or folder at ``path``. Raises :class:`InputError`."""
+    descriptor = _open(path) if descriptor is None else descriptor
+    is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+    return (InputFolder if is_folder else InputFile)(path, descriptor)
+
+
 def _open(path: Path) -> int:
     try:
         return open_file(path)

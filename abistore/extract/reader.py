@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.errors import UnknownFormat
 from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.input_file import InputFile
+from abistore.extract.input_file import InputFile, InputFolder
 from abistore.model.snapshot import Snapshot
 
 
@@ -21,6 +21,8 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``; ``debuginfod`` allows asking the
     servers of ``DEBUGINFOD_URLS``; ``layout=False`` reads the binary's tables only. ``max_bytes`` bounds every file
     read and every section after decompression. ``headers`` are the public ones, ``None`` where none are given.
+    Of packages and folders, ``only`` are patterns of the libraries to read. ``debug_packages`` have their debug
+    information, which is in ``debug_files`` once it is unpacked, and ``devel_packages`` their headers.
     ``progress`` is called with what is being read and how far that is, from 0 to 1.
     """
 
@@ -31,6 +33,10 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     layout: bool = True
     max_bytes: int = 4 << 30
     headers: HeaderOptions | None = None
+    only: tuple[str, ...] = ()
+    debug_packages: tuple[Path, ...] = ()
+    debug_files: tuple[InputFile, ...] = ()
+    devel_packages: tuple[Path, ...] = ()
     progress: Callable[[str, float], None] | None = None
 
 
@@ -49,8 +55,22 @@ class Reader(Protocol):
         """
 
 
-READERS: tuple[str, ...] = ("abistore.extract.json.reader", "abistore.extract.elf.reader")
+PACKAGES = "abistore.extract.packages.reader"
+
+READERS: tuple[str, ...] = ("abistore.extract.json.reader", "abistore.extract.elf.reader", PACKAGES)
 """The modules of all readers, asked in this order. A new format is a module here and nothing else."""
+
+
+def reader_of(file: InputFile, options: ExtractOptions) -> Reader:
+    """The reader of a file or a folder. Raises :class:`UnknownFormat`.
+
+    That of packages reads a library that has packages beside it, too.
+    """
+    beside = options.debug_packages or options.devel_packages
+    if isinstance(file, InputFolder) or (beside and not file.head.lstrip().startswith(b"{")):
+        packages: Reader = import_module(PACKAGES)
+        return packages
+    return reader_for(file.head, file.path)
 
 
 def reader_for(head: bytes, path: Path) -> Reader:
@@ -59,4 +79,6 @@ def reader_for(head: bytes, path: Path) -> Reader:
         reader: Reader = import_module(module)
         if reader.accepts(head):
             return reader
-    raise UnknownFormat(f"{path}: not a library of a known format", "abistore reads ELF shared libraries")
+    raise UnknownFormat(
+        f"{path}: not a library of a known format", "abistore reads ELF shared libraries, and packages of them"
+    )

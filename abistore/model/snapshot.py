@@ -110,10 +110,24 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     reader: str = ""
 
 
+class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The package or folder that a library was found in: ``file`` is its base name, ``member`` the path in it.
+
+    ``name`` and ``version`` are what it says of itself. ``left_out`` are binaries in it that are no libraries, each
+    with a word: ``usr/bin/foo (program)``.
+    """
+
+    file: str
+    name: str = ""
+    version: str = ""
+    member: str = ""
+    left_out: tuple[str, ...] = ()
+
+
 class Provenance(msgspec.Struct, frozen=True):
     """What identifies the input and the tools. Never part of a digest; file names are base names.
 
-    ``headers`` is unset where none were read.
+    ``headers`` is unset where none were read, ``package`` where the library was a file of its own.
     """
 
     file: str = ""
@@ -126,6 +140,7 @@ class Provenance(msgspec.Struct, frozen=True):
     languages: tuple[str, ...] = ()
     debug_files: tuple[str, ...] = ()
     headers: HeadersRead | msgspec.UnsetType = msgspec.UNSET
+    package: PackageRead | msgspec.UnsetType = msgspec.UNSET
 
 
 class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -14,7 +14,16 @@ from abistore.confinement import exists
 from abistore.errors import InputError, SnapshotNotFound, UsageError
 from abistore.model.snapshot import Snapshot
 from abistore.service.database import Database, line_target, using
-from abistore.service.snapshots import PLAIN, ExtractOptions, HeaderOptions, InputFile, captured, is_json, one_of
+from abistore.service.snapshots import (
+    PLAIN,
+    ExtractOptions,
+    HeaderOptions,
+    InputFile,
+    captured,
+    is_json,
+    one_of,
+    open_input,
+)
 
 if TYPE_CHECKING:
     from abistore.model.history import Release
@@ -145,7 +154,7 @@ class Operands:
         """The snapshot of a file, a ``part`` of all to read; ``beside`` is the reference on the other side."""
         if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
-        with InputFile(Path(text)) as file:
+        with open_input(Path(text)) as file:
             return captured(file, options=one_of(self._options(file, side), *part), target=self._selection.target)
 
     def _options(self, file: InputFile, side: CompareSide) -> ExtractOptions:

@@ -9,7 +9,7 @@ import msgspec
 from abistore.errors import Incomparable
 from abistore.extract.capture import only
 from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.input_file import InputFile
+from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions
 from abistore.extract.worker.bounded import read_bounded
@@ -28,6 +28,7 @@ __all__ = [
     "dump",
     "is_json",
     "one_of",
+    "open_input",
 ]
 
 
@@ -58,7 +59,7 @@ def capture(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | 
     ``options.library`` and ``options.version`` win over what the file says. Time and memory are limited by the file's
     size. ``target`` chooses one library of a file that holds several. Raises :class:`InputError`.
     """
-    with InputFile(Path(path)) as file:
+    with open_input(Path(path)) as file:
         return captured(file, options=options, target=target)
 
 

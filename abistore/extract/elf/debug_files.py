@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,11 +11,12 @@ import msgspec
 from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract.elf.container import ElfFile
+from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 
 SYSTEM_DIRS = (Path("/usr/lib/debug"),)
 
-Source = Literal["", "file", "build-id", "debuglink", "debug-dir", "debuginfod"]
+Source = Literal["", "debug-package", "file", "build-id", "debuglink", "debug-dir", "debuginfod"]
 
 _HINT = (
     "build it with -g; for a packaged library install its debug package (-dbgsym on Debian, -debuginfo on Fedora), "
@@ -45,6 +46,7 @@ class _Candidate(msgspec.Struct, frozen=True):
     path: Path
     source: Source
     crc: int | None = None
+    file: InputFile | None = None
 
 
 def find_debug(elf: ElfFile, options: ExtractOptions) -> DebugSearch:
@@ -102,11 +104,24 @@ def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> DebugSearch:
 
 def _candidates(elf: ElfFile, options: ExtractOptions) -> Iterator[_Candidate]:
     own = tuple(options.debug_dirs)
+    yield from _of_packages(elf, options.debug_files)
     seen: set[Path] = {elf.path.absolute()}
     for candidate in (*_by_build_id(elf, own), *_by_link(elf, own)):
         if candidate.path not in seen and is_file(candidate.path):
             seen.add(candidate.path)
             yield candidate
+
+
+def _of_packages(elf: ElfFile, files: Sequence[InputFile]) -> Iterator[_Candidate]:
+    """The files of debug packages whose paths are those of the library's debug file."""
+    link = elf.debuglink and Path(elf.debuglink[0]).name
+    wanted = build_id_path(Path(), elf.build_id).parts[-2:] if elf.build_id and len(elf.build_id) > 2 else ()
+    for file in files:
+        by_id = file.path.parts[-2:] == wanted
+        if by_id or file.path.name in (link, f"{elf.path.name}.debug"):
+            yield _Candidate(
+                file.path, "debug-package", elf.debuglink[1] if elf.debuglink and not by_id else None, file
+            )
 
 
 def _by_build_id(elf: ElfFile, own: tuple[Path, ...]) -> Iterator[_Candidate]:
@@ -137,7 +152,7 @@ def _examine(elf: ElfFile, candidate: _Candidate) -> DebugSearch:
     """The candidate, if it is of the same build and complete; else why it is refused."""
     name, source = candidate.path.name, candidate.source
     try:
-        debug = ElfFile(candidate.path, elf.max_bytes)
+        debug = ElfFile(candidate.file or candidate.path, elf.max_bytes)
         mismatch = _mismatch(elf, debug, candidate.crc)
     except LimitExceeded:
         raise
@@ -177,6 +192,9 @@ def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
     if debug.alternate_link is None:
         return None
     name, build_id = debug.alternate_link
+    for file in options.debug_files:
+        if file.path.name == Path(name).name and (kept := _alternate_at(file, build_id, debug.max_bytes)):
+            return kept
     for path in _alternates(debug, name, build_id, options):
         found = _alternate_at(path, build_id, debug.max_bytes)
         if found is not None:
@@ -219,8 +237,8 @@ def _alternates(debug: ElfFile, name: str, build_id: str, options: ExtractOption
         yield folder / recorded.name
 
 
-def _alternate_at(path: Path, identity: str, max_bytes: int) -> ElfFile | None:
-    if not is_file(path):
+def _alternate_at(path: Path | InputFile, identity: str, max_bytes: int) -> ElfFile | None:
+    if isinstance(path, Path) and not is_file(path):
         return None
     try:
         found = ElfFile(path, max_bytes)

@@ -39,13 +39,16 @@ from abistore.model.shapes import AnyShape, ElfLibrary, Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
 
 ARCHIVES = (b"!<arch>\n", b"!<thin>\n")
+DEBIAN_PACKAGE = b"!<arch>\ndebian-binary"
+"""An archive of this kind is no library: another reader looks into it."""
+
 ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
 PT_INTERP = 3
 
 
 def accepts(head: bytes) -> bool:
     """Whether ``head`` begins an ELF file, or an archive or linker script that stands where one is expected."""
-    return head.startswith((MAGIC, *ARCHIVES)) or is_linker_script(head)
+    return (head.startswith((MAGIC, *ARCHIVES)) and not head.startswith(DEBIAN_PACKAGE)) or is_linker_script(head)
 
 
 def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:

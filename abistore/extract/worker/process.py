@@ -14,7 +14,7 @@ from abistore.child import resident
 from abistore.confinement import confined
 from abistore.errors import AbistoreError
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import InputFile
+from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.worker.messages import (
     Answer,
     ReadFailure,
@@ -47,7 +47,7 @@ def _answer(request: ReadRequest, descriptor: int, say: Callable[[Answer], None]
     if request.tells_progress:
         options = replace(options, progress=lambda what, done: say(ReadProgress(what, done)))
     try:
-        with confined(request.roots), InputFile(request.path, descriptor) as file, _limits(request, file):
+        with confined(request.roots), open_input(request.path, descriptor) as file, _limits(request, file):
             snapshots = tuple(map(_written, read_all(file, options)))
     except AbistoreError as error:
         return ReadFailure(type(error).__name__, error.message, error.hint, resident())

@@ -1,0 +1,52 @@
+"""What a package says of itself: its name and its version."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+LONGEST = 200
+
+
+class PackageIdentity(NamedTuple):
+    """Name and version; empty where the package does not tell."""
+
+    name: str = ""
+    version: str = ""
+
+
+class _Index(msgspec.Struct):
+    name: str = ""
+    version: str = ""
+
+
+IN_FILE_NAME = re.compile(r"(.+?)[-_]v?(\d[\w.+~]*?)(?:[-_].*)?(?:\.tar)?\.(?:t?[a-z]z2?|bz2|zst|tar|zip)")
+
+
+def from_fields(data: bytes, name: str) -> PackageIdentity:
+    """Of lines ``Field: value``, up to the first empty one: Debian's control file, a wheel's METADATA."""
+    said = dict[str, str]()
+    for line in data.decode("utf-8", "replace").splitlines():
+        if not line.strip():
+            break
+        field, colon, value = line.partition(":")
+        if colon and not line[0].isspace():
+            said.setdefault(field.strip(), value.strip()[:LONGEST])
+    return PackageIdentity(said.get(name, ""), said.get("Version", ""))
+
+
+def from_index(data: bytes) -> PackageIdentity:
+    """Of conda's ``info/index.json``."""
+    try:
+        said = msgspec.json.decode(data, type=_Index)
+    except msgspec.DecodeError:
+        return PackageIdentity()
+    return PackageIdentity(said.name[:LONGEST], said.version[:LONGEST])
+
+
+def from_file_name(name: str) -> PackageIdentity:
+    """Of an archive's name: ``libfoo-1.2.0.tar.gz``."""
+    found = IN_FILE_NAME.fullmatch(name)
+    return PackageIdentity(found[1], found[2]) if found else PackageIdentity()

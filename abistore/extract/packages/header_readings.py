@@ -1,0 +1,45 @@
+"""What the headers of development packages declare, read once for all libraries that they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from abistore.extract.facets import FacetReading, with_headers
+from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.packages.development import DevelopmentFiles, headers_for
+from abistore.extract.reader import ExtractOptions
+from abistore.model.names import Name
+from abistore.model.snapshot import Snapshot, Target
+
+
+class HeaderReadings:
+    """Adds headers to the snapshots of one package."""
+
+    def __init__(self, packages: Sequence[DevelopmentFiles], options: ExtractOptions) -> None:
+        self._packages, self._options = packages, options
+        self._read: dict[tuple[HeaderOptions, Target, bool], FacetReading] = {}
+
+    def added(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with the headers that are for its library; one that exports nothing of them is as it was."""
+        headers = headers_for(snapshot.library, self._packages)
+        if headers is None:
+            return snapshot
+        reading = self._reading(snapshot, headers)
+        return with_headers(snapshot, reading) if _declares(reading, snapshot) else snapshot
+
+    def _reading(self, snapshot: Snapshot, headers: HeaderOptions) -> FacetReading:
+        from abistore.extract.capture import headers_of, is_cpp  # reads packages through the registry
+
+        key = (headers, snapshot.target, any(map(is_cpp, snapshot.entries.get("symbol", ()))))
+        if key not in self._read:
+            self._read[key] = headers_of(snapshot, headers, progress=self._options.progress)
+        return self._read[key]
+
+
+def _declares(reading: FacetReading, snapshot: Snapshot) -> bool:
+    exports = snapshot.entries.get("symbol", {})
+    return any(_is_export(name) and name in reading.entries for name in exports)
+
+
+def _is_export(name: Name) -> bool:
+    return name.kind in ("function", "variable")

@@ -1,0 +1,118 @@
+"""The shared libraries in a package: those that programs link to. Programs and plugins are left out, with a word."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from abistore.errors import InputError, LimitExceeded
+from abistore.extract.elf.container import MAGIC, ElfFile
+from abistore.extract.elf.dynamic import DT_SONAME, DynamicSection
+from abistore.extract.input_file import InputFile
+from abistore.extract.packages.entries import Entry
+from abistore.model.labels.sonames import library_name
+
+MOST_LIBRARIES = 400
+"""Each is an open file, of which a process may have some 1,000."""
+
+NAMED_LIKE_ONE = re.compile(r"lib[^/]*\.so(\.\d[^/]*)?|[^/]+\.dll|[^/]+\.dylib", re.IGNORECASE)
+LIBRARY_FOR_LINKING = re.compile(r"(lib[^/]+)\.(?:so|a|dylib|dll\.a|la)(?:\.\d[^/]*)?")
+"""What a development package has for each library that programs link to: a link, a linker script, an archive."""
+
+_MACHO = tuple(bytes.fromhex(magic) for magic in ("feedface", "cefaedfe", "feedfacf", "cffaedfe"))
+_UNIVERSAL = bytes.fromhex("cafebabe")
+_ET_REL, _ET_EXEC, _PT_INTERP = 1, 2, 3
+
+
+class FoundLibrary(msgspec.Struct, frozen=True):
+    """A library of a package, and the entry that it is."""
+
+    path: str
+    file: InputFile
+
+
+class PackagedLibraries(msgspec.Struct):
+    """The libraries of a package; ``left_out`` tells of the binaries that are none, each with a word."""
+
+    libraries: list[FoundLibrary] = []
+    left_out: list[str] = []
+
+
+def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) -> PackagedLibraries:
+    """Each library once, whatever links lead to it; with ``only``, the binaries that one of these patterns fits.
+
+    Raises :class:`InputError`, :class:`LimitExceeded`.
+    """
+    found = PackagedLibraries()
+    for entry in entries:
+        if entry.keep is None or not is_binary(entry.head):
+            continue
+        if only and not _fits(entry.path, only):
+            continue
+        file = entry.keep()
+        word = "" if only else _other_than_library(entry.path, file)
+        if word:
+            file.close()
+            found.left_out += [f"{entry.path} ({word})"] if word != "object" else []
+            continue
+        found.libraries.append(FoundLibrary(entry.path, file))
+        if len(found.libraries) > MOST_LIBRARIES:
+            raise LimitExceeded(f"{package}: holds more than {MOST_LIBRARIES} libraries", "pick some with --only")
+    found.libraries = list(_once(sorted(found.libraries, key=lambda each: (each.path.count("/"), each.path))))
+    found.left_out.sort()
+    return found
+
+
+def _once(libraries: Sequence[FoundLibrary]) -> Iterator[FoundLibrary]:
+    """Each content once: wheels have copies where others have links, ``libfoo.so`` and ``libfoo.so.1``."""
+    sizes, seen = Counter(each.file.size for each in libraries), set[str]()
+    for each in libraries:
+        content = each.file.sha256() if sizes[each.file.size] > 1 else each.path
+        if content in seen:
+            each.file.close()
+        else:
+            seen.add(content)
+            yield each
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether a file begins like a library or program of any system."""
+    universal = head[:4] == _UNIVERSAL and len(head) > 8 and int.from_bytes(head[4:8], "big") < 20  # else Java's
+    return head.startswith((MAGIC, b"MZ", *_MACHO)) or universal
+
+
+def is_debug_file(path: str) -> bool:
+    """Whether a path is one that separate debug information has."""
+    return path.endswith((".debug", ".dwp")) or "usr/lib/debug/" in f"{path}/" or "/.dwz/" in f"/{path}"
+
+
+def _fits(path: str, only: Sequence[str]) -> bool:
+    name = path.rpartition("/")[2]
+    return any(fnmatchcase(each, pattern) for pattern in only for each in (path, name, library_name(name)))
+
+
+def _other_than_library(path: str, file: InputFile) -> str:
+    """What a binary is if not a library that programs link to; else empty."""
+    if is_debug_file(path):
+        return "debug information"
+    if NAMED_LIKE_ONE.fullmatch(path.rpartition("/")[2]):
+        return ""
+    if not file.head.startswith(MAGIC):
+        return "no library by its name"
+    try:
+        elf = ElfFile(file)
+        dynamic = DynamicSection.of(elf)
+        if dynamic is not None and dynamic.text(DT_SONAME):
+            return ""
+    except LimitExceeded:
+        raise
+    except InputError:
+        return "damaged, and no library by its name"
+    if elf.type == _ET_REL:
+        return "object"
+    is_program = elf.type == _ET_EXEC or any(segment.type == _PT_INTERP for segment in elf.segments)
+    return "program" if is_program else "plugin"

@@ -1,0 +1,139 @@
+"""Reads packages and folders: each shared library in them, with its debug information and its headers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+
+from abistore.errors import InputError, UnknownFormat, UsageError
+from abistore.extract.input_file import InputFile, InputFolder, open_input
+from abistore.extract.packages.debug import debug_files
+from abistore.extract.packages.development import DevelopmentFiles, header_folder, lay_out
+from abistore.extract.packages.entries import Entry, entries, format_of
+from abistore.extract.packages.formats.bounds import UnpackBounds
+from abistore.extract.packages.formats.identity import PackageIdentity
+from abistore.extract.packages.formats.streams import damage_told
+from abistore.extract.packages.header_readings import HeaderReadings
+from abistore.extract.packages.libraries import FoundLibrary, PackagedLibraries, is_binary, libraries_in
+from abistore.extract.reader import ExtractOptions, reader_for
+from abistore.limits import allow_more
+from abistore.model.snapshot import PackageRead, Snapshot
+
+MOST_LEFT_OUT = 20
+"""How many binaries that were left out a snapshot tells of."""
+
+
+def accepts(head: bytes) -> bool:
+    """Whether ``head`` begins a package, or what may be a compressed one."""
+    return format_of(head) is not None
+
+
+def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
+    """The snapshots of the libraries in a package or a folder, each library once.
+
+    Raises :class:`abistore.errors.InputError`, of the kind that tells what is wrong.
+    """
+    with ExitStack() as stack:
+        identity, found = _searched(file, options)
+        for each in found.libraries:
+            stack.callback(each.file.close)
+        _check_count(file, found, options)
+        allow_more(sum(each.file.size for each in found.libraries))
+        options = msgspec.structs.replace(
+            options,
+            version=options.version or identity.version or None,
+            debug_files=tuple(_debug_files(found.libraries, options, stack)),
+        )
+        headers = HeaderReadings(_development(options, stack), options)
+        left_out = tuple(found.left_out[:MOST_LEFT_OUT])
+        told = None if _is_alone(file) else PackageRead(file.path.name, *identity, left_out=left_out)
+        seen = set[tuple[str, str]]()
+        for library in found.libraries:
+            for snapshot in _snapshots(library, options):
+                if (snapshot.library, str(snapshot.target)) in seen:
+                    continue
+                seen.add((snapshot.library, str(snapshot.target)))
+                yield headers.added(_from(snapshot, told, library.path))
+
+
+def _searched(file: InputFile, options: ExtractOptions) -> tuple[PackageIdentity, PackagedLibraries]:
+    package = file.path.name
+    if _is_alone(file):
+        return PackageIdentity(), libraries_in(_alone(file), options.only, package)
+    with damage_told(str(file.path)):
+        format = None if isinstance(file, InputFolder) else format_of(file.head)
+        identity = format.identity(file, _bounds(file, options)) if format else PackageIdentity()
+        return identity, libraries_in(entries(file, _bounds(file, options)), options.only, package)
+
+
+def _is_alone(file: InputFile) -> bool:
+    """Whether a file is a library itself, beside which packages are given."""
+    return is_binary(file.head)
+
+
+def _alone(file: InputFile) -> Iterable[Entry]:
+    return [Entry(file.path.name, file.head, lambda: InputFile(file.path, os.dup(file.descriptor)))]
+
+
+def _bounds(file: InputFile, options: ExtractOptions) -> UnpackBounds:
+    return UnpackBounds(str(file.path), file.size, options.max_bytes)
+
+
+def _check_count(file: InputFile, found: PackagedLibraries, options: ExtractOptions) -> None:
+    if not found.libraries:
+        others = f"; left out: {', '.join(found.left_out[:5])}" if found.left_out else ""
+        hint = "name the package that holds the library"
+        if options.only:
+            others, hint = f" that fits {', '.join(options.only)}", "see its libraries without --only"
+        elif found.left_out:
+            hint = "take one of them all the same with --only PATTERN"
+        raise InputError(f"{file.path}: holds no shared library{others}", hint)
+    if options.library and len(found.libraries) > 1:
+        raise UsageError(
+            f"{file.path}: holds {len(found.libraries)} libraries, and --library gives them one name",
+            "pick one with --only, or leave --library out",
+        )
+
+
+def _debug_files(libraries: Sequence[FoundLibrary], options: ExtractOptions, stack: ExitStack) -> Iterator[InputFile]:
+    for path in options.debug_packages:
+        with open_input(path) as package, damage_told(str(path)):
+            allow_more(package.size)
+            for each in debug_files(entries(package, _bounds(package, options)), [one.file for one in libraries]):
+                stack.callback(each.close)
+                yield each
+
+
+def _development(options: ExtractOptions, stack: ExitStack) -> list[DevelopmentFiles]:
+    if not options.devel_packages:
+        return []
+    folder = stack.enter_context(header_folder())
+    return [_laid_out(path, folder / str(number), options) for number, path in enumerate(options.devel_packages)]
+
+
+def _laid_out(path: Path, folder: Path, options: ExtractOptions) -> DevelopmentFiles:
+    with open_input(path) as package, damage_told(str(path)):
+        allow_more(package.size)
+        return lay_out(entries(package, _bounds(package, options)), folder, str(path))
+
+
+def _snapshots(library: FoundLibrary, options: ExtractOptions) -> Iterator[Snapshot]:
+    try:
+        reader = reader_for(library.file.head, library.file.path)
+    except UnknownFormat:
+        raise UnknownFormat(
+            f"{library.file.path}: a library of a format that abistore does not read", "leave it out with --only"
+        ) from None
+    yield from reader.read(library.file, options)
+
+
+def _from(snapshot: Snapshot, told: PackageRead | None, member: str) -> Snapshot:
+    if told is None:
+        return snapshot
+    package = msgspec.structs.replace(told, member=member)
+    provenance = msgspec.structs.replace(snapshot.provenance, package=package)
+    return msgspec.structs.replace(snapshot, provenance=provenance)
