@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from abistore.patterns import pattern
+
 EXAMPLE = "e.g. postgresql://user@host/database, or a path"
 """How to name a database."""
 
 HIDDEN = "***"
 """What stands for a secret."""
 
-_WEB = re.compile(r"(?=\b(?:https?|ftps?|wss?)://)", re.IGNORECASE)
+_WEB = pattern(r"(?=\b(?:https?|ftps?|wss?)://)", re.IGNORECASE)
 """Where a web URL begins: its user may be a token, and its path may contain ``@``."""
 
-_AUTHORITY = re.compile(r"([^/]*//)([^/?#]*)")
-_PORT = re.compile(r"[^:]*:?\d*\Z")
-_SINGLE_COLON = re.compile(r"(?<!:):(?!:)")
-_PARAMETER = re.compile(
+_AUTHORITY = pattern(r"([^/]*//)([^/?#]*)")
+_PORT = pattern(r"[^:]*:?\d*\Z")
+_SINGLE_COLON = pattern(r"(?<!:):(?!:)")
+_PARAMETER = pattern(
     r"((?:pass(?!file)|pwd|secret|token|cred|(?:api|access|private|account|client|server)[_-]?key|(?<=[?&])key|auth|signature|\bsig|session|jwt|bearer)"
     r"[\w.%-]{0,40}?\s?(?:=|%3D)\s?)"  # the parameter's name up to its value
     r"(?:'(?:[^'\\]|\\.){0,500}'|[^\s&]+?(?=[:,;.)]{0,2}(?:[\s&]|\Z)))",

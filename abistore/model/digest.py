@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
+from abistore.model.blake2 import blake2b
 from abistore.model.names import FACETS, Name, by_name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot, Variants
-
-if TYPE_CHECKING:
-    from hashlib import blake2b
 
 FORMAT = b"abistore-1"
 """Mixed into every digest, of names and of the audit's rows too."""
@@ -83,6 +81,4 @@ def begun(data: bytes) -> blake2b:
 
 @cache
 def _state() -> blake2b:
-    from hashlib import blake2b  # loads OpenSSL, which writing a snapshot does not need
-
     return blake2b(digest_size=SIZE, person=FORMAT)

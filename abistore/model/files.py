@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from abistore.patterns import pattern
 
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
 """Suffixes of files that nobody includes."""
 
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tcc")
 
-SYSTEM = re.compile(r"/usr/|<")
+SYSTEM = pattern(r"/usr/|<")
 """Where files begin that are no part of the library."""
 
 PUBLIC = "include"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from operator import is_
-from typing import Any, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -38,6 +39,10 @@ from abistore.model.shapes import (
     TypeRef,
     Variable,
 )
+from abistore.patterns import pattern
+
+WORD: Final = pattern(r"\w+")
+"""A name in an annotation."""
 
 Part = TypeVar("Part", bound=msgspec.Struct)
 
@@ -116,10 +121,25 @@ def _mentions(held: Any) -> bool:
 
 @cache
 def held(struct: type[msgspec.Struct]) -> Mapping[str, tuple[Any, ...]]:
-    """The classes that each field may hold: those of a union, those of the items of a tuple."""
-    names = {**vars(sys.modules[struct.__module__]), "Facet": str, **vars(shapes)}
-    hints = typing.get_type_hints(struct, names)
-    return {field: tuple(_plain(hints[field])) for field in struct.__struct_fields__}
+    """The classes that each field may hold: those of a union, those of the items of a tuple.
+
+    Annotations are read word by word: ``typing.get_type_hints`` takes ten times as long, in every comparison.
+    """
+    names = {**vars(builtins), **vars(sys.modules[struct.__module__]), "Facet": str, **vars(shapes)}
+    written = {field: words for base in reversed(struct.__mro__) for field, words in _annotations(base).items()}
+    return {field: tuple(_classes(written[field], names)) for field in struct.__struct_fields__}
+
+
+def _classes(annotation: str, names: Mapping[str, Any]) -> Iterator[Any]:
+    if "[" in annotation and not annotation.startswith("tuple["):
+        return  # a mapping: what it holds is of no declaration
+    for word in WORD.findall(annotation):
+        yield from _plain(names.get(word))
+
+
+def _annotations(base: type) -> Mapping[str, str]:
+    found: Mapping[str, str] = vars(base).get("__annotations__", {})
+    return found
 
 
 def is_struct(held: Any) -> bool:
@@ -131,5 +151,5 @@ def _plain(hint: Any) -> Iterator[Any]:
     if typing.get_origin(hint) in (typing.Union, types.UnionType, tuple):
         for each in typing.get_args(hint):
             yield from _plain(each)
-    else:
+    elif hint is not None and hint is not tuple:
         yield hint

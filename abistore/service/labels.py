@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from abistore.errors import UsageError
+from abistore.patterns import pattern
 
-RESERVED = re.compile(r"latest|prev|baseline(?::.*)?")
+RESERVED = pattern(r"latest|prev|baseline(?::.*)?")
 
 NEEDED = {
     "library": "give a name such as libfoo, or leave --library out",

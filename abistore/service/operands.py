@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import msgspec
 from abistore.confinement import exists
 from abistore.errors import InputError, SnapshotNotFound, UsageError
 from abistore.model.snapshot import Snapshot
+from abistore.patterns import pattern
 from abistore.service.database import Database, line_target, using
 from abistore.service.snapshots import (
     PLAIN,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CompareSide: TypeAlias = Literal["old", "new", "both"]
 """A side of a comparison; ``both`` for what is no comparison."""
 
-DIGEST_PREFIX = re.compile(r"[0-9a-fA-F]{6,32}")
+DIGEST_PREFIX = pattern(r"[0-9a-fA-F]{6,32}")
 
 
 class Operand(msgspec.Struct, frozen=True):

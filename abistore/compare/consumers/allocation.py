@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -12,8 +11,9 @@ from abistore.compare.reuse.carrying import Summaries
 from abistore.compare.types.mentions import NONE, Names, TypeUse
 from abistore.model.files import is_own_header, is_source
 from abistore.model.names import Name
+from abistore.patterns import pattern
 
-INTERNAL = re.compile(r"internal|private|(^|[-_.])(int|priv|p|local|impl)$|priv$")
+INTERNAL = pattern(r"internal|private|(^|[-_.])(int|priv|p|local|impl)$|priv$")
 """How the names of headers end, or what they contain, that a library does not install."""
 
 NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})

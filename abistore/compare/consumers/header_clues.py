@@ -147,8 +147,13 @@ def _is_foreign(name: Name) -> bool:
 
 def _private_node(symbols: Variants) -> str:
     """The private version node of an export that stands in no other; empty for any other export."""
-    versions = [shape.version for shape in symbols if isinstance(shape, Symbol)]
-    return versions[0] or "" if versions and all(map(is_private_node, versions)) else ""
+    node = ""
+    for shape in symbols:
+        if isinstance(shape, Symbol):
+            if not shape.version or not is_private_node(shape.version):
+                return ""
+            node = node or shape.version
+    return node
 
 
 def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:

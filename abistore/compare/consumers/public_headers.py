@@ -121,6 +121,8 @@ class PublicHeaders:
         All are known by their definition only. ``int compare(struct node, struct node)`` is declared beside ``node``,
         and not in the header of ``parser *parser_new(void)``. A header in a folder without sources may be installed.
         """
+        if not self._place:
+            return {}
         public, needing, sources = 0, dict[Name, str](), set[str]()
         for name in self._clues.names:
             file = self.file(name)

@@ -9,6 +9,7 @@ from typing import Final
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, outermost
 from abistore.model.mangling.symbols import is_mangled
+from abistore.patterns import pattern
 
 STANDARD: Final = ("std", "__gnu_cxx", "__cxxabiv1", "__gnu_debug", "__gnu_parallel", "abi")
 """Top-level namespaces of the language runtime."""
@@ -24,7 +25,7 @@ SUPPORT: Final = (
 )
 """Functions that compilers call, of libgcc, libsupc++ and libunwind: ``__cxa_throw``, ``__divti3``."""
 
-_START: Final = re.compile(r"(?<![\w:$])[A-Za-z_]\w*")
+_START: Final = pattern(r"(?<![\w:$])[A-Za-z_]\w*")
 """The first name of each qualified name."""
 
 _WORDS: Final = frozenset(
@@ -39,7 +40,7 @@ _WORDS: Final = frozenset(
 )
 """What stands beside names in what is demangled, and types of the C library."""
 
-_RESERVED: Final = re.compile(r"__|_[A-Z]")
+_RESERVED: Final = pattern(r"__|_[A-Z]")
 
 
 @lru_cache(1 << 12)

@@ -26,6 +26,7 @@ from abistore.model.mangling.symbols import c_name, is_mangled, without_qualifie
 from abistore.model.names import Name
 from abistore.model.reach import references
 from abistore.model.shapes import Function
+from abistore.patterns import pattern
 
 FEWEST = 3
 """So many exports must change in the same way to be one change."""
@@ -33,9 +34,7 @@ FEWEST = 3
 SHARE = 0.3
 """And so large a part of the removed exports: a few coincidences in a large release are no pattern."""
 
-VERSION_SPACE = re.compile(
-    r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\w*|\w*_?\d+_\d+\w*|\w+_\d+|\w+\d{3,}"
-)
+VERSION_SPACE = pattern(r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\w*|\w*_?\d+_\d+\w*|\w+_\d+|\w+\d{3,}")
 """How inline namespaces that carry a version are called."""
 
 SIMILAR = 0.6
@@ -86,7 +85,7 @@ def _batches(groups: Groups, what: str, shape: type[Batch], least: int = FEWEST)
 
 # --- ABI tags -----------------------------------------------------------------------------------------------------
 
-TAG = re.compile(r"\[abi:[^\]]*\]")
+TAG = pattern(r"\[abi:[^\]]*\]")
 OLD_STRING = "std::basic_string<char, std::char_traits<char>, std::allocator<char>>"
 
 
@@ -115,7 +114,7 @@ def _cxx11(symbol: str) -> str:
 
 # --- inline namespaces --------------------------------------------------------------------------------------------
 
-COMPONENT = re.compile(r"\b(\w+)::")
+COMPONENT = pattern(r"\b(\w+)::")
 
 
 def _version_spaces(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:

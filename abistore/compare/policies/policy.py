@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from hashlib import blake2b
 
 from msgspec.structs import replace
 
 from abistore.compare.policies.conditions import Condition, OfKind
 from abistore.compare.policies.facts import FindingFacts
+from abistore.model.blake2 import blake2b
 from abistore.model.findings import Finding, Impact, RulingFile
 
 SDK_VENDOR = (

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from hashlib import blake2b
 
 import msgspec
 
 from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
 from abistore.compare.policies.facts import FindingFacts
 from abistore.compare.policies.ranges import VersionRange
+from abistore.model.blake2 import blake2b
 from abistore.model.findings import Finding, RulingFile
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import SELF, Name

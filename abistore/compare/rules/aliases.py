@@ -14,8 +14,9 @@ from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Alias, Pointer
+from abistore.patterns import pattern
 
-VERSIONED = re.compile(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
+VERSIONED = pattern(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
 """Names of aliases that carry the release number: ``png_libpng_version_1_6_40``."""
 
 

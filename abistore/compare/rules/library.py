@@ -14,6 +14,7 @@ from abistore.model.findings import Impact
 from abistore.model.labels.sonames import library_name
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import Library
+from abistore.patterns import pattern
 
 MOST_GROWTH = 2
 """An export table that grows or shrinks by more than this factor ..."""
@@ -91,7 +92,7 @@ def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> 
 
 
 _PARTS = r"c|m|dl|rt|pthread|util|resolv|anl|gcc_s|stdc\+\+|c\+\+|c\+\+abi|unwind|atomic"
-RUNTIME = re.compile(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+")
+RUNTIME = pattern(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+")
 """What comes with the compiler and the C library, and is there wherever either is."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
@@ -15,6 +14,7 @@ from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, Symbol, TypeRef
+from abistore.patterns import pattern
 
 
 def special_member(function: Function) -> Name | None:
@@ -136,7 +136,7 @@ def type_passing_changed(record: Changed[Record], context: Context) -> Iterator[
         yield Note("objects would be passed differently", *passing)
 
 
-COPY = re.compile(r"(\w+)\(const (?:.*::)?\1(?:<.*>)?&\)")
+COPY = pattern(r"(\w+)\(const (?:.*::)?\1(?:<.*>)?&\)")
 """A copy constructor, as members that are ``= delete`` are spelled."""
 
 

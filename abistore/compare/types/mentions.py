@@ -34,8 +34,9 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Variants
 from abistore.model.structure import inner
+from abistore.patterns import pattern
 
-DISPOSES = re.compile(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
+DISPOSES = pattern(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
 """How functions are called that take back what the library allocated."""
 
 COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("short", "int", "long", "long long"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from abistore.model.shapes import VOID, Array, Field, Named, Pointer, Primitive, Procedure, Qualified, Record, TypeRef
+from abistore.patterns import pattern
 
 SURE = frozenset({"reserved", "rsvd", "resv", "unused", "padding", "filler", "spare", "placeholder"})
 """Words that tell it in a name that begins with an underscore, or as the last word of an array's or address's name."""
@@ -18,10 +19,10 @@ ORDINARY = frozenset({"fill", "internal", "placeholder"})
 REST = frozenset({"for", "by", "future", "use", "expansion", "extension", "space", "bits", "area", "flags", "slots"})
 """Words that may follow: ``reserved_for_future_use``. A count of ``reserved_bytes`` is no reserve."""
 
-FORBIDDEN = re.compile(r"do_?not_?(use|touch|access)|dont_?(use|touch|access)|internal_use", re.IGNORECASE)
+FORBIDDEN = pattern(r"do_?not_?(use|touch|access)|dont_?(use|touch|access)|internal_use", re.IGNORECASE)
 """What tells it of a field of any type: ``internal_donotuse``."""
 
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def is_reserved(field: Field) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 
 from abistore.extract.elf.container import PT_LOAD, ElfFile
@@ -19,6 +18,7 @@ from abistore.model.words.protections import (
     TEXT_RELOCATIONS,
     WRITABLE_CODE,
 )
+from abistore.patterns import pattern
 
 PT_GNU_STACK, PT_GNU_RELRO = 0x6474E551, 0x6474E552
 PF_X, PF_W = 1, 2
@@ -35,7 +35,7 @@ _X86_LEVELS = ("x86-64-baseline", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 _NO_EXECUTABLE_STACK_BY_DEFAULT = frozenset({EM_AARCH64, EM_LOONGARCH, EM_PPC64, EM_RISCV})
 
 _CANARY = frozenset({"__stack_chk_fail", "__stack_chk_fail_local", "__stack_chk_guard", "__stack_smash_handler"})
-_FORTIFIED = re.compile(r"__(?!stack_)\w+_chk")
+_FORTIFIED = pattern(r"__(?!stack_)\w+_chk")
 
 
 def protections(dynamic: DynamicSection, imports: Collection[str]) -> Iterator[str]:

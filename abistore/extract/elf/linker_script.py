@@ -8,11 +8,12 @@ from pathlib import Path
 
 from abistore.confinement import is_file
 from abistore.errors import ExtractError
+from abistore.patterns import pattern
 
 MOST_BYTES = 1 << 20
-_COMMENT = re.compile(r"/\*.*?(\*/|\Z)", re.DOTALL)
-_TOKEN = re.compile(r'"[^"]*"|[(),;]|[^\s(),;"]+')
-_START = re.compile(r"\s*(OUTPUT_FORMAT|OUTPUT_ARCH|INPUT|GROUP|SEARCH_DIR|TARGET|EXTERN|ENTRY)\s*\(")
+_COMMENT = pattern(r"/\*.*?(\*/|\Z)", re.DOTALL)
+_TOKEN = pattern(r'"[^"]*"|[(),;]|[^\s(),;"]+')
+_START = pattern(r"\s*(OUTPUT_FORMAT|OUTPUT_ARCH|INPUT|GROUP|SEARCH_DIR|TARGET|EXTERN|ENTRY)\s*\(")
 
 
 def is_linker_script(head: bytes) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from abistore.patterns import pattern
 
 _PLACES = """
 _PROCEDURE_LINKAGE_TABLE_ __TMC_END__ __GNU_EH_FRAME_HDR __executable_start __ehdr_start _stack __RLD_MAP
@@ -20,7 +20,7 @@ OBJECTS = frozenset({"_DYNAMIC", "_GLOBAL_OFFSET_TABLE_", "__dso_handle", "_IO_s
 ENTRIES = frozenset({"_init", "_fini", "_start", "__start"})
 """Start-file functions. Noise where they lie at DT_INIT, DT_FINI or the entry point."""
 
-_MAPPING = re.compile(r"\$[adtx]([0-9a-z_]*)?(\..*)?")
+_MAPPING = pattern(r"\$[adtx]([0-9a-z_]*)?(\..*)?")
 """Mapping symbols of ARM, AArch64 and RISC-V ("ELF for the Arm Architecture"; RISC-V ELF psABI)."""
 
 

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.mangling.symbols import ENCODED, is_mangled
+from abistore.patterns import pattern
 
 MAX_LENGTH = 1 << 14
 MAX_OUTPUT = 1 << 16
@@ -20,7 +21,7 @@ Of others a small file could hold hundreds, and spelling each in normal form tak
 
 SPECIAL_PREFIXES = {"TV": "vtable for ", "TI": "typeinfo for ", "TS": "typeinfo name for ", "TT": "VTT for "}
 
-_SPECIAL = re.compile(r"construction vtable for (?P<table>.+)-in-(?P<whole>.+)|(?P<thunk>non-virtual thunk to )")
+_SPECIAL = pattern(r"construction vtable for (?P<table>.+)-in-(?P<whole>.+)|(?P<thunk>non-virtual thunk to )")
 
 RUNTIMES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib")
 

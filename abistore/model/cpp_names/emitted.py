@@ -19,8 +19,9 @@ from abistore.model.mangling.symbols import (
     is_mangled,
 )
 from abistore.model.names import Name
+from abistore.patterns import pattern
 
-_CODE: Final = re.compile(r"C[1-3](?=[EIB])|CI[1-3](?=[\dNS])|D[0-2](?=[EB])")
+_CODE: Final = pattern(r"C[1-3](?=[EIB])|CI[1-3](?=[\dNS])|D[0-2](?=[EB])")
 """What may stand for the name of a constructor or destructor (Itanium C++ ABI, section 5.1.4.3)."""
 
 _CODES: Final = tuple(tuple(codes.split()) for codes in ("C1 C2 C3", "CI1 CI2 CI3", "D1 D2 D0"))

@@ -12,24 +12,25 @@ from typing import Final
 from abistore.model.cpp_names.grammar import NotAName, Parser, ValueOf
 from abistore.model.cpp_names.tokens import tokens
 from abistore.model.shapes import VOID, Array, Primitive, Qualified, TypeRef
+from abistore.patterns import pattern
 
 MAX_LENGTH: Final = 1 << 16
 """Longer names are kept as they are: no compiler writes them, and parsing stays bounded."""
 
 _WORD = r"[A-Za-z_]\w*+"
-_PLAIN: Final = re.compile(rf"{_WORD}(?:::~?{_WORD})*", re.ASCII)
-_PLAIN_TEMPLATE: Final = re.compile(
+_PLAIN: Final = pattern(rf"{_WORD}(?:::~?{_WORD})*", re.ASCII)
+_PLAIN_TEMPLATE: Final = pattern(
     rf"{_WORD}(?:::{_WORD})*<(?:{_WORD}|(?<=\w)::(?=\w)|(?<=>)::(?=\w)|(?<=\w)<|(?<=[\w>])>| >|(?<=[\w>]), "
     r"|(?<=[<\s])-?(?:0|[1-9]\d*+)(?=[,>\s]))*+(?<=>)",
     re.ASCII,
 )
-_SPECIAL_WORD: Final = re.compile(
+_SPECIAL_WORD: Final = pattern(
     r"\b(?:_GLOBAL__N_\w*|operator|nullptr|auto|unsigned|signed|_Bool|_Complex|__complex__|complex|_Atomic|const|volatile"
     r"|restrict|__restrict|__restrict__|__const|__volatile__|class|enum|struct|typename|union|void|lambda|unnamed|anonymous"
     r"|decltype|int|_BitInt)\b"
 )
 
-_RISKY: Final = re.compile(
+_RISKY: Final = pattern(
     r"(?:^|[^\w>)}\]])::|::\s|_Complex|complex|nullptr|_Atomic|\*::"
     r"|(?:class|enum|struct|typename|union)\s*::"
 )

@@ -10,25 +10,25 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-_TOKEN: Final = re.compile(
+from abistore.patterns import pattern
+
+_TOKEN: Final = pattern(
     r"(?<!\w)operator *(?:\(\)|\[\]|<=>|->\*?|<<=?|>>=?|<=?|>=?)"  # no bracket among these
     r"|->|\(anonymous namespace\)|::|[<(\[{]|[>)\]}]| "
 )
 _CLOSES: Final = {">": "<", ")": "(", "]": "[", "}": "{"}
 
-_SPECIAL: Final = re.compile(
+_SPECIAL: Final = pattern(
     r"^(?:vtable for |VTT for |typeinfo (?:name )?for |guard variable for |construction vtable for "
     r"|(?:non- ?virtual|virtual|covariant return) thunk to |TLS (?:init|wrapper) function for )+"
 )
 """What demanglers write before the name that a compiler's own symbol is about."""
 
-_PLAIN_ENTITY: Final = re.compile(
-    r"(?!.*operator)(?:[\w:~]++ )*+([\w:~]++)(?:\Z|\((?!anonymous namespace\)))", re.DOTALL
-)
+_PLAIN_ENTITY: Final = pattern(r"(?!.*operator)(?:[\w:~]++ )*+([\w:~]++)(?:\Z|\((?!anonymous namespace\)))", re.DOTALL)
 """What stands before the parameters of most symbols."""
 
-_BRACKET: Final = re.compile(r"[<(\[{>)\]}]")
-_OPERATOR: Final = re.compile(r"(?<!\w)operator(?!\w)")
+_BRACKET: Final = pattern(r"[<(\[{>)\]}]")
+_OPERATOR: Final = pattern(r"(?<!\w)operator(?!\w)")
 
 
 def outside(text: str) -> Iterator[tuple[str, int, int]]:
@@ -162,8 +162,8 @@ def number_closure(text: str, ordinal: int) -> str:
     return text if "#" in text[start:end] else f"{text[:end]}#{ordinal}{text[end:]}"
 
 
-_MARKS: Final = re.compile(r"[<>,(){}]")
-_UNUSUAL: Final = re.compile(r"operator(?!\(\))|->|['\"]|(?<!\w)<", re.ASCII)
+_MARKS: Final = pattern(r"[<>,(){}]")
+_UNUSUAL: Final = pattern(r"operator(?!\(\))|->|['\"]|(?<!\w)<", re.ASCII)
 """Where ``<``, ``>`` and ``,`` may be something else than those of argument lists, even outside parentheses."""
 
 

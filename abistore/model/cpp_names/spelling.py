@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
@@ -45,6 +44,7 @@ from abistore.model.snapshot import Snapshot
 from abistore.model.virtuals import inherited, override_key, traits
 from abistore.model.words.counting import counted
 from abistore.model.words.elf_symbols import binding, symbol_type, visibility
+from abistore.patterns import pattern
 
 INDENT = "    "
 COMMENT_COLUMN = 48
@@ -53,7 +53,7 @@ QUALIFIER_WORDS = {"atomic": "_Atomic"}
 NAMELESS = "\0"
 """Stands for the name of a function type without one, so that its parameters are told from a grouped declarator."""
 
-QUALIFIER = re.compile(r"(?:_Atomic|const|restrict|volatile)\b")
+QUALIFIER = pattern(r"(?:_Atomic|const|restrict|volatile)\b")
 
 
 def spell(type: TypeRef) -> str:

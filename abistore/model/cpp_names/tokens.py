@@ -8,6 +8,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from abistore.patterns import pattern
+
 TokenKind: TypeAlias = Literal["word", "number", "character", "string", "operator", "unnamed", "tag", "mark"]
 
 
@@ -47,9 +49,9 @@ _OPERATOR: Final = r"""
               | "" \s* (?P<literal> [\w$]+ ) )"""
 
 
-_UNUSUAL: Final = re.compile(r"""['"`{\[$]|operator|_GLOBAL__N_|anonymous|unnamed|lambda""")
+_UNUSUAL: Final = pattern(r"""['"`{\[$]|operator|_GLOBAL__N_|anonymous|unnamed|lambda""")
 """What stands in every text with other tokens than words, numbers and marks."""
-_PLAIN: Final = re.compile(r"[^\W\d]\w*+|\d[\w.]*+|::|&&|\.\.\.|\S")
+_PLAIN: Final = pattern(r"[^\W\d]\w*+|\d[\w.]*+|::|&&|\.\.\.|\S")
 
 
 def tokens(text: str) -> list[Token]:

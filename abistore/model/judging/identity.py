@@ -7,20 +7,20 @@ identities.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 
+from abistore.model.blake2 import blake2b
 from abistore.model.digest import encode
 from abistore.model.findings import Finding
 from abistore.model.kinds import first_name
+from abistore.patterns import pattern
 
 PLACE_SIZE = 6
 IDENTITY_SIZE = 10
 """In bytes; text has two digits for each."""
 
-_BEGINNING = re.compile(r"([0-9a-f]+(-[0-9]*)?)?")
-_WHOLE = re.compile(rf"[0-9a-f]{{{2 * IDENTITY_SIZE}}}(-[0-9]+)?")
+_BEGINNING = pattern(r"([0-9a-f]+(-[0-9]*)?)?")
+_WHOLE = pattern(rf"[0-9a-f]{{{2 * IDENTITY_SIZE}}}(-[0-9]+)?")
 
 
 def place(finding: Finding) -> bytes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-BUNDLED = re.compile(r"^([^.]+)-[0-9a-f]{8}(?=\.)")
+from abistore.patterns import pattern
+
+BUNDLED = pattern(r"^([^.]+)-[0-9a-f]{8}(?=\.)")
 """The mark of a copy in a Python wheel: eight digits of a hash before the first dot, ``libz-00ec42fe.so.1``."""
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from abistore.errors import UsageError
 from abistore.model.labels.conventions import NOTHING, convention, described, number
+from abistore.patterns import pattern
 
 SortKey: TypeAlias = tuple[Any, ...]
 """The place of a label in its scheme. Keys of two schemes cannot be compared."""
@@ -26,15 +27,15 @@ AUTO = "auto"
 SCHEMES: tuple[str, ...] = ("pep440", "semver", "debian", "plain")
 """The schemes that can be declared instead of ``auto``."""
 
-_SEMVER = re.compile(
+_SEMVER = pattern(
     r"v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
     r"(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*))?"
     r"(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?",
     re.ASCII,
 )
-_DEBIAN = re.compile(r"(?:(\d+):)?(\d[A-Za-z0-9.+~-]*?)(?:-([A-Za-z0-9+.~]+))?", re.ASCII)
-_DEBIAN_PART = re.compile(r"([^0-9]*)([0-9]*)")
-_RUNS = re.compile(r"([0-9]+)")
+_DEBIAN = pattern(r"(?:(\d+):)?(\d[A-Za-z0-9.+~-]*?)(?:-([A-Za-z0-9+.~]+))?", re.ASCII)
+_DEBIAN_PART = pattern(r"([^0-9]*)([0-9]*)")
+_RUNS = pattern(r"([0-9]+)")
 
 
 class LabelOrder(IntEnum):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from abistore.patterns import pattern
+
 MANGLED: Final = "_Z"
 
 VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION_VTABLE = "_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC"
@@ -29,25 +31,25 @@ ALLOCATION_OPERATORS: Final = frozenset(
 )
 """``operator new`` and ``operator delete`` that replace the runtime's, with 32 and 64-bit sizes."""
 
-ENCODED: Final = re.compile(r"_Z(?P<special>T[VIST])?(?P<nested>N[rVK]*[RO]?)?")
+ENCODED: Final = pattern(r"_Z(?P<special>T[VIST])?(?P<nested>N[rVK]*[RO]?)?")
 """What stands before the first name of a function, a variable, or a class's data."""
 
-HEAD: Final = re.compile(
+HEAD: Final = pattern(
     r"_Z(?:T[VISTWH]|GV|GR|TC|Th[n\d]+_|Tv[n\d]+_[n\d]+_|Tc(?:h[n\d]+_|v[n\d]+_[n\d]+_){2})?Z*(?P<nested>N[rVKRO]*)?"
 )
 """What stands before the first name of any symbol: a vtable, a thunk, a local or a nested name."""
 
-_COMPILER_MADE: Final = re.compile(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
-_SCOPED: Final = re.compile(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})", re.ASCII)
-_THIS: Final = re.compile(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
-_REQUALIFIED: Final = re.compile(r"_ZN[rVKRO]+(?=\d|St|S)")
-_FREE: Final = re.compile(r"_Z(\d{1,9})", re.ASCII)
+_COMPILER_MADE: Final = pattern(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
+_SCOPED: Final = pattern(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})", re.ASCII)
+_THIS: Final = pattern(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
+_REQUALIFIED: Final = pattern(r"_ZN[rVKRO]+(?=\d|St|S)")
+_FREE: Final = pattern(r"_Z(\d{1,9})", re.ASCII)
 _OWN: Final = "_ZL"
-_SIZE: Final = re.compile(r"\d{1,9}", re.ASCII)
-_LOCAL: Final = re.compile("_Z(Z+)")
-_STANDARD: Final = re.compile(r"_Z(?:GV|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
+_SIZE: Final = pattern(r"\d{1,9}", re.ASCII)
+_LOCAL: Final = pattern("_Z(Z+)")
+_STANDARD: Final = pattern(r"_Z(?:GV|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
 
-MADE_FOR: Final = re.compile(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
+MADE_FOR: Final = pattern(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
 """What stands before what a symbol is made for: clones for transactions, guards, temporaries, thread-local wrappers."""
 
 LOCAL: Final = "_ZZ"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from zlib import crc32
+
+from abistore.patterns import pattern
 
 LONGEST = 20_000
 """The most characters in a line for people. A hostile file may hold names of millions."""
@@ -21,11 +22,11 @@ UNSEEN = (
 )
 """Invisible characters, for a regular expression's set: they move the cursor, turn a line around, or leave no trace."""
 
-_UNSEEN = re.compile(f"[{UNSEEN}]")
+_UNSEEN = pattern(f"[{UNSEEN}]")
 _PLAIN = bytes(code for code in range(0x7F) if code >= 0x20 or code in b"\n\t")
-_BREAKS = re.compile(r"[\n\t]")
-_ANYWHERE = re.compile(r"##(?=\w*\[)")
-_AT_START = re.compile(r"(\A|\n)([^\S\n]*):(?=:)")
+_BREAKS = pattern(r"[\n\t]")
+_ANYWHERE = pattern(r"##(?=\w*\[)")
+_AT_START = pattern(r"(\A|\n)([^\S\n]*):(?=:)")
 """Commands in the logs of CI: ``##[…]`` and ``##vso[…]`` anywhere, ``::…`` at the start of a line."""
 
 _OWN = f"\x1b{os.urandom(8).hex()}"

@@ -12,12 +12,13 @@ from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, UNKNOWN, Abbr
 from abistore.extract.dwarf.bytes.classes import is_usable
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import Specification, UnitFormat
+from abistore.patterns import pattern
 
 _LEB = rb"[\x80-\xff]*+[\x00-\x7f]"
 _SPECIFICATION = _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb")"
-SPECIFICATION = re.compile(_SPECIFICATION)
+SPECIFICATION = pattern(_SPECIFICATION)
 """An attribute and its form. DW_FORM_implicit_const (0x21) is followed by its value."""
-DECLARATION = re.compile(_LEB + rb"." + rb"(?:(?!\0\0)" + _SPECIFICATION + rb")*+\0\0", re.DOTALL)
+DECLARATION = pattern(_LEB + rb"." + rb"(?:(?!\0\0)" + _SPECIFICATION + rb")*+\0\0", re.DOTALL)
 """An abbreviation after its code: tag, whether it has children, specifications up to one of zeros."""
 END = b"\0\0"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
@@ -12,6 +11,7 @@ from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.peek import symbol_at
 from abistore.extract.dwarf.entries.units import Unit
 from abistore.extract.dwarf.entries.walk import tagged
+from abistore.patterns import pattern
 
 Entry: TypeAlias = tuple[Unit, Abbreviation, int, Attributes]
 
@@ -23,9 +23,9 @@ MOST_COPIES = 4
 DEEPEST = 20
 """Bound on classes inside one another."""
 
-VARIANT = re.compile("(?<=[CD])[0-5]")
+VARIANT = pattern("(?<=[CD])[0-5]")
 """What tells the variants of a constructor or destructor apart (Itanium C++ ABI, 5.1.4.3)."""
-NUMBER = re.compile(r"(?=([1-9][0-9]{0,3}))")
+NUMBER = pattern(r"(?=([1-9][0-9]{0,3}))")
 """Every place where the length of an identifier may begin: an identifier itself may end in digits (``_V2``)."""
 
 

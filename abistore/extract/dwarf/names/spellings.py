@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.names.templates import TemplateNames
+from abistore.patterns import pattern
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.info import DebugInfo
     from abistore.extract.dwarf.entries.scopes import Scope
 
-SOURCE_NAME: Final = re.compile(r"[1-9][0-9]{0,3}")
+SOURCE_NAME: Final = pattern(r"[1-9][0-9]{0,3}")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
 CPP: Final = frozenset({0x04, 0x19, 0x1A, 0x21, 0x2A, 0x2B, 0x3A})
 """DW_LANG_C_plus_plus, and its standards of 2003, 2011, 2014, 2017, 2020 and 2023."""

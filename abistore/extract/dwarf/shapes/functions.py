@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +12,7 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Access, Function, Method, Variable
+from abistore.patterns import pattern
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.scopes import Scope
@@ -33,12 +33,12 @@ PER_VARIANT: Final = frozenset(
 )  # fmt: skip
 """The attributes of an instance that say nothing about how it is called."""
 
-LEAST: Final = re.compile(r" -g(?:gdb|dwarf)?1(?= (?!.*-g(?:gdb|dwarf)?[23]?(?: |$))|$)")
+LEAST: Final = pattern(r" -g(?:gdb|dwarf)?1(?= (?!.*-g(?:gdb|dwarf)?[23]?(?: |$))|$)")
 """GCC's own word for the least debug information, unless a later one asks for more."""
 
 PLACED: Final = frozenset({dw.AT_EXTERNAL, dw.AT_DECL_FILE})
 
-VARIANT: Final = re.compile("[CD](?=[0-5])")
+VARIANT: Final = pattern("[CD](?=[0-5])")
 """Before the digit that tells the variants of a constructor or destructor apart (Itanium C++ ABI, 5.1.4.3)."""
 
 CONVENTIONS: Final = {

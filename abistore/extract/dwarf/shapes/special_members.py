@@ -6,7 +6,6 @@ be copied nor moved (Itanium C++ ABI, 3.1.1); else as its members do.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -20,13 +19,14 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import embedded
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Record
+from abistore.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from abistore.extract.dwarf.shapes.destructors import Entries
 
-PRODUCER: Final = re.compile(r"GNU C\+\+\S* (\d+)\.")
+PRODUCER: Final = pattern(r"GNU C\+\+\S* (\d+)\.")
 OLDEST: Final = 8
 """The first GCC that tells which members are defaulted in their class, and so may be trivial."""
 

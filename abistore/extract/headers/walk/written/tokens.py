@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from ctypes import byref, c_size_t, string_at
-from hashlib import blake2b
 from typing import Final
 
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, SourceRange
+from abistore.model.blake2 import blake2b
 
 TOKEN: Final = re.compile(
     rb"""(?P<skipped>\s+|\\\r?\n|//(?:[^\n\\]|\\(?:\r?\n|.))*|/\*.*?\*/)"""
