@@ -47,3 +47,23 @@ def test_a_header_in_an_include_folder_comes_before_others() -> None:
 def test_without_an_include_folder_nothing_is_looked_for() -> None:
     caller = CALLER.replace("include/lib.h", "src/lib.h")
     assert place({"src/lib.h": PUBLIC}, "helper", caller=caller) == "other.c"
+
+
+IMPL = {"src/impl.h": "int grow(int n) { return n + 1; }\n"}
+INCLUDES = CALLER.replace("int take", '#include "src/impl.h"\nint take')
+
+
+def test_a_function_that_a_header_defines_stands_in_the_source_file_that_includes_it() -> None:
+    assert place(IMPL, "grow", caller=INCLUDES) == "case.c"
+
+
+def test_a_function_that_a_header_defines_stands_in_the_header_that_other_units_see() -> None:
+    more = {"include/lib.h": PUBLIC + "int grow(int);\n", "more.c": f'#include "include/lib.h"\n{MORE}'}
+    more["more.c"] = more["more.c"].replace("helper", "grow")
+    assert place({**IMPL, **more}, "grow", caller=INCLUDES, sources=("more.c",)) == "include/lib.h"
+
+
+def test_an_inline_function_stands_in_the_header_that_defines_it() -> None:
+    impl = {"src/impl.h": "inline int grow(int n) { return n + 1; }\nextern inline int grow(int n);\n"}
+    caller = INCLUDES.replace("helper(p.x)", "grow(helper(p.x))")
+    assert place(impl, "grow", caller=caller) == "src/impl.h"

@@ -81,6 +81,11 @@ class LineTableFiles:
         return path if isinstance(path, str) else self._strings[path]
 
 
+def source_file(unit: Unit) -> str:
+    """The file that the compiler was called with, as :class:`LineTableFiles` writes paths; empty where not recorded."""
+    return _below(unit.comp_dir, "", unit.name) if unit.name else ""
+
+
 def file_names(unit: Unit, offset: int) -> LineTableFiles:
     """The files of the line program at ``offset``, by ``DW_AT_decl_file``; below the compilation folder: relative."""
     data = unit.sections.read("line")

@@ -6,9 +6,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.entries.lines import source_file
 from abistore.extract.dwarf.shapes.records import ACCESS, PURE, vtable_slot
 from abistore.extract.dwarf.shapes.signatures import NOTHING, Signature, read_signature
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.files import is_source, may_be_private
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Access, Function, Method, Variable
@@ -35,6 +37,9 @@ PER_VARIANT: Final = frozenset(
 
 LEAST: Final = pattern(r" -g(?:gdb|dwarf)?1(?= (?!.*-g(?:gdb|dwarf)?[23]?(?: |$))|$)")
 """GCC's own word for the least debug information, unless a later one asks for more."""
+
+WRITTEN_INLINE: Final = frozenset({2, 3})
+"""DW_INL_declared_not_inlined and DW_INL_declared_inlined."""
 
 PLACED: Final = frozenset({dw.AT_EXTERNAL, dw.AT_DECL_FILE})
 
@@ -137,12 +142,22 @@ class DeclaringEntries:
         return owner[0], ACCESS.get(self.attributes.get(dw.AT_ACCESSIBILITY, 0), owner[1])
 
     def location(self) -> tuple[str, int]:
-        """Where it is first declared."""
+        """Where it is first declared.
+
+        A C function that a header defines is part of the source file that includes it (``#include "main_impl.h"``):
+        were there two such files, the linker would refuse them. Who declares it is as open as elsewhere.
+        """
         for die in reversed(self.dies):
-            location = self.types.locate(die[0], die[3])
-            if location[0]:
-                return location
+            file, line = self.types.locate(die[0], die[3])
+            if file:
+                source = source_file(die[0]) if self._is_body(die) and may_be_private(file) else ""
+                return (source, 0) if is_source(source) and not is_source(file) else (file, line)
         return "", 0
+
+    def _is_body(self, die: Die) -> bool:
+        """Whether ``die`` defines a C function that was not written to be inline."""
+        inline = die[3].get(dw.AT_INLINE, 0) in WRITTEN_INLINE
+        return self.is_function and dw.AT_DECLARATION not in die[3] and not inline and not is_mangled(self.symbol)
 
 
 class DeclarationShapes:
