@@ -92,6 +92,11 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   needs a type of a header beside its source file is internal, and so is that header (`symbols_private_removed`).
 - A record that some units know by a dummy of another size (`struct state { int dummy; };`), and that the library
   allocates, is a handle: programs see the dummy (`type_private_changed`).
+- A header that only defines a C function, for the one source file that includes it, declares nothing for others: the
+  function is public as far as is known (`symbols_private_removed`).
+- Where all headers of a C library lie in one folder, one that is known to declare exports is public, and so is what it
+  has to include. A record to which it gives an alias, and which a header defines that it does not need, is a handle
+  (`type_private_changed`).
 - Variants of one function by instruction set (`blend_sse41`, `blend_avx2`) are one finding. Where the function itself
   stays, programs call that (`symbols_dispatched_removed`); else the variants are what they called
   (`symbols_instruction_set_removed`).

@@ -44,9 +44,12 @@ def test_a_header_in_an_include_folder_comes_before_others() -> None:
     assert place(more, "helper", caller=caller, sources=("more.c",)) == "include/lib.h"
 
 
-def test_without_an_include_folder_nothing_is_looked_for() -> None:
+@pytest.mark.parametrize(
+    ("language", "symbol", "file"), [("c", "helper", "src/helper.h"), ("c++", "_Z6helperi", "other.cc")]
+)
+def test_without_an_include_folder_headers_are_looked_for_in_c(language: str, symbol: str, file: str) -> None:
     caller = CALLER.replace("include/lib.h", "src/lib.h")
-    assert place({"src/lib.h": PUBLIC}, "helper", caller=caller) == "other.c"
+    assert place({"src/lib.h": PUBLIC}, symbol, language=language, caller=caller) == file
 
 
 IMPL = {"src/impl.h": "int grow(int n) { return n + 1; }\n"}

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Protocol
 
+from abistore.compare.consumers.handle_headers import HandleHeaders
 from abistore.compare.reuse.carrying import Summaries
 from abistore.compare.types.mentions import NONE, Names, TypeUse
 from abistore.model.files import is_own_header, is_source
@@ -87,8 +88,8 @@ class Allocation:
         So it is where the library allocates it and a file defines it that consumers cannot include; and where it is met
         only inside such types, or in fields whose name forbids to use them (``internal_donotuse``). Such a file is a
         source file; a header that is not public (:mod:`abistore.compare.consumers.public_headers`); in C, a header
-        that calls itself internal. A file that defines anything which consumers allocate is none of these, whatever it
-        is called.
+        that calls itself internal, or that defines handles (:mod:`abistore.compare.consumers.handle_headers`). A file
+        that defines anything which consumers allocate is none of these, whatever it is called.
         A record that other units of the library know by a dummy only (``struct state { int dummy; };``) is private too.
         Nothing is private to its file in a library whose headers define no type: it may have no headers, or be one file
         made of all.
@@ -227,9 +228,17 @@ class Allocation:
             name
             for name, file in files.items()
             if name.kind == "record" and file not in shared and self.library_allocates(name)
-            if is_source(file)
-            or (self._plain and is_own_header(file) and file not in named_in and _says_internal(file))
+            if is_source(file) or (self._plain and self._is_left_out(name, file not in named_in))
         } | {name for name in self._internals.concealed if name.kind in ("record", "enum", "alias") and name in files}
+
+    def _is_left_out(self, name: Name, unnamed: bool) -> bool:
+        """Whether the header that defines ``name`` says that it is internal, or defines handles for others."""
+        file = self._files[name]
+        return (unnamed and is_own_header(file) and _says_internal(file)) or self._handles.hide(name)
+
+    @cached_property
+    def _handles(self) -> HandleHeaders:
+        return HandleHeaders(self._uses, self._files, self._exports, self._consumers_allocate)
 
     def _unseen(self, hidden: set[Name]) -> set[Name]:
         """What the exports reach only through ``hidden`` types."""

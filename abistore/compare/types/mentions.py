@@ -191,10 +191,9 @@ class TypeUses:
         return self._side.pointee(outer, 2)
 
     def _results(self, function: Function) -> Iterator[Name]:
+        """What a function returns a pointer to; through ``T **`` those of a list."""
         result, _ = self._side.bare(function.result)
-        name = self._side.pointee(result, 1)
-        if name is not None:
-            yield name
+        yield from (name for levels in (1, 2) if (name := self._side.pointee(result, levels)) is not None)
         if isinstance(result, Named) and last_component(result.name.spelling) in HANDLES:
             for shape in self._shapes.get(result.name, ()):
                 if isinstance(shape, Foreign):

@@ -9,6 +9,7 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED
 from abistore.extract.dwarf.entries.peek import symbol_at
 from abistore.model.files import include_root, is_own_header, is_source
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.snapshot import Location
 
 if TYPE_CHECKING:
@@ -19,15 +20,20 @@ if TYPE_CHECKING:
 def locate_declarations(types: TypeReferences) -> None:
     """Moves the places of functions that a source file defines to a header that declares them, where one is known.
 
-    Of several headers it is one in an ``include`` folder, else the first by path. Headers tell something only where the
-    library has such a folder: nothing is looked for in any other, nor in the C++ runtime, all of which is public.
+    Of several headers it is one in an ``include`` folder, else the first by path. Where the library has no such folder,
+    headers tell something of C functions only. Nothing is looked for in the C++ runtime, all of which is public.
     """
     places = types.locations
-    if types.runtime or all(include_root(place.file) is None for place in places.values()):
+    if types.runtime:
         return
+    plain = all(include_root(place.file) is None for place in places.values())
     wanted = {
-        name.spelling: name for name, place in places.items() if name.kind == "function" and is_source(place.file)
+        name.spelling: name
+        for name, place in places.items()
+        if name.kind == "function" and is_source(place.file) and not (plain and is_mangled(name.spelling))
     }
+    if not wanted:
+        return
     found: dict[str, set[tuple[str, int]]] = {}
     for symbol, location in _declared(types, [unit for unit in types.info.units if unit.is_scanned], wanted):
         found.setdefault(symbol, set()).add(location)
