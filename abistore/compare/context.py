@@ -105,6 +105,12 @@ class Context:
         """Whether both releases export ``name``: only then can a consumer use it before and after."""
         return bool(self.old.variants("symbol", name) and self.new.variants("symbol", name))
 
+    def has_own_copy(self, name: Name) -> bool:
+        """Whether built programs have a function compiled in, or none: they do not call the old release's for it."""
+        if not self.old.variants("symbol", name):
+            return True
+        return self.old.consumers.owner(name, self.new.exporting, gone=True) in ("inline", "foreign")
+
     def affected(self, name: Name) -> tuple[Name, ...]:
         """The exports of both releases through which programs built against the old one meet ``name``, sorted.
 

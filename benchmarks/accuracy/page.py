@@ -82,6 +82,13 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - A private member function or private static data member is out of programs' reach, and what happens to it is a risk
   (`symbols_inaccessible_removed`). It breaks where the library exports a copy of an inline function that has access to
   it, which programs have compiled in too, and where it is virtual: derived classes have it in their vtables.
+- An inline function that is declared deleted stays in the programs that have it compiled in: sources break
+  (`declaration_inline_removed`). Where it was private, no source could call it (`declaration_inaccessible_changed`).
+- A class in which each virtual function is pure or inline has no key function: programs emit its vtable and type
+  information themselves (Itanium C++ ABI, 5.2.3), and do not miss those of the library (`type_symbols_removed`).
+  Headers tell; without them, a class with other members in the library is taken for one with a key function.
+- Exports that differ in a tag, a namespace or an affix are one change only where programs ask for one of them: copies
+  of inline functions they have themselves (`glibcxx_dual_abi_flip_detected`).
 - Only private members take a type: programs do not allocate it (`type_handle_size_changed`).
 - An export that stands in no version node but a private one, by the node's name, is for the other libraries of the
   project (`symbol_private_version_changed`). Namespaces tell nothing: installed headers declare `detail` and

@@ -392,3 +392,56 @@ def test_no_program_has_tables_of_a_class_that_headers_do_not_define() -> None:
 
     impact = worst(held(32), held(40))
     assert impact is None or impact < Impact.API_BREAK
+
+
+# --- what every program emits for itself ----------------------------------------------------------------------------
+
+STREAM, WRITE, DESTROY = record("Stream"), function("_ZN6Stream5writeEv"), function("_ZN6StreamD1Ev")
+VTABLE = Name("variable", "_ZTV6Stream")
+WEAK = Symbol("data", weak=True, size=40)
+
+
+def stream(*virtuals: VirtualMethod, destructor: Declared = PUBLIC) -> Held:
+    """A class with a virtual destructor and ``virtuals``, whose other members the library defines."""
+    table = (VirtualMethod("~Stream", "", 0, VOID), *virtuals)
+    return {
+        STREAM: (PUBLIC, Record("class", 8, virtuals=table, has_vptr=True)),
+        DESTROY: (destructor, Function("Stream::~Stream", VOID, method=Method(STREAM, virtual="virtual", slot=0))),
+        WRITE: (PUBLIC, Function("Stream::write", VOID, method=Method(STREAM, virtual="virtual", slot=2))),
+    }
+
+
+@pytest.mark.parametrize(
+    ("virtuals", "destructor", "owner"),
+    [
+        ((), Declared(("inline",)), "inline"),
+        ((VirtualMethod("write", WRITE.spelling, 2, VOID, pure=True),), Declared(("inline",)), "inline"),
+        ((VirtualMethod("write", WRITE.spelling, 2, VOID),), Declared(("inline",)), "own"),
+        ((VirtualMethod("write", "", 2, VOID),), Declared(("inline",)), "own"),
+        ((), PUBLIC, "own"),
+    ],
+    ids=["inline alone", "pure beside inline", "a key function", "a key function without a symbol", "its destructor"],
+)
+def test_programs_have_the_vtable_of_a_class_without_a_key_function(
+    virtuals: tuple[VirtualMethod, ...], destructor: Declared, owner: str
+) -> None:
+    snapshot = library(stream(*virtuals, destructor=destructor), exports=("_ZN6Stream4openEv",))
+    snapshot.entries["symbol"][VTABLE] = (WEAK,)
+    side = SideFacts(snapshot)
+    assert side.consumers.owner(VTABLE, side.exporting, gone=True) == owner
+
+
+@pytest.mark.parametrize(
+    ("symbol", "kinds"),
+    [
+        ("_ZZN3AnyIiE4heldEvE4held", ["symbol_undeclared_removed"]),
+        ("_ZZN3BoxIiE4heldEvE4held", ["template_instantiation_removed"]),
+        ("_ZZ4nextvE1n", ["symbols_inline_removed"]),
+    ],
+    ids=["of a template that no header declares", "of a public template", "of an inline function"],
+)
+def test_what_is_local_to_a_function_is_as_public_as_that(symbol: str, kinds: list[str]) -> None:
+    source: Held = {record("Box"): (Declared(("template",)), struct(INT))}
+    old = library(source)
+    old.entries["symbol"][Name("variable", symbol)] = (WEAK,)
+    assert [each.kind for each in compare(old, library(source)).findings] == kinds

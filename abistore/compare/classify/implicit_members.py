@@ -1,4 +1,4 @@
-"""Special members that a class loses with a part: ``Holder(const Holder&)`` with ``Part(const Part&)``."""
+"""Special members that a class loses, with a part (``Holder(const Holder&)`` with ``Part(const Part&)``) or alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.cpp_names.spelling import spell
 from abistore.model.names import Name
 from abistore.model.reach import embedded
 from abistore.model.shapes import Record
@@ -24,6 +25,17 @@ def parts_without(member: str, name: Name, side: SideFacts) -> Iterator[Name]:
         within = side.shape(part)
         if isinstance(within, Record) and wanted in {_of_any_class(other, part) for other in within.deleted}:
             yield part
+
+
+def is_private(member: str, name: Name, side: SideFacts) -> bool:
+    """Whether the class ``name`` declares ``member`` for itself and its friends: sources cannot use it anyway."""
+    for each in side.tables.methods(name):
+        method = each.method
+        if method is not None and method.access == "private" and method.virtual == "no":
+            parameters = ", ".join(map(spell, each.parameters))
+            if f"{last_component(each.display)}({parameters})" == member:
+                return True
+    return False
 
 
 def _of_any_class(member: str, name: Name) -> str:

@@ -14,7 +14,7 @@ from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, outside, scope
 from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, MADE_FOR, MANGLED, OF_CLASS, is_mangled, primary
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable
+from abistore.model.shapes import Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable, VirtualMethod
 from abistore.model.snapshot import Snapshot, Variants
 
 Standing: TypeAlias = Literal["public", "private", "undeclared", "unknown"]
@@ -163,11 +163,11 @@ class PublicApi:
         made_for = MADE_FOR.match(symbol)
         if made_for is not None:
             return self.standing(Name("function", f"{MANGLED}{symbol[made_for.end() :].removesuffix('_')}"))
-        if symbol.startswith(LOCAL):  # exported for the copies of an inline function to share
-            return "public"
         subject = entity(demangle(symbol))
         if self._is_instance(subject) or subject in self._unexported:
             return "public"
+        if symbol.startswith(LOCAL):  # exported for the copies of an inline function to share
+            return self._absent if "<" in subject else "public"
         owner = Name("record", scope(subject))
         if self.declares(owner) and self.definition(owner) == "public":
             return "public" if _may_be_implicit(subject, owner.spelling) else "undeclared"
@@ -190,6 +190,31 @@ class PublicApi:
                 return "hidden" if "dummy" in text.traits else "public"
             return "public" if self._is_instance(type.spelling) else "included"
         return "hidden" if any(isinstance(shape, Opaque) for shape in shapes) else "unmentioned"
+
+    def is_keyless(self, type: Name) -> bool:
+        """Whether every unit that needs the vtable of ``type`` emits it (Itanium C++ ABI, section 5.2.3).
+
+        So it is where a public header defines a class in which each virtual function is pure or inline: the class has
+        no key function, which one unit alone defines. Instances of templates may be left to one unit in other ways.
+        """
+        shape = next((shape for shape in self._source.get(type, ()) if isinstance(shape, Record)), None)
+        if shape is None or self.definition(type) != "public" or "<" in type.spelling:
+            return False
+        return not any(self._is_key(type, method) for method in shape.virtuals)
+
+    def _is_key(self, type: Name, method: VirtualMethod) -> bool:
+        """Whether some source file defines a virtual function that is not pure."""
+        if method.pure:
+            return False
+        if f"{type.spelling}::{method.display}" in self._compiled_elsewhere:
+            return True
+        text = self._spelled.get(("function", method.symbol)) if method.symbol else None
+        return text is not None and not self.texts[text].copied
+
+    @cached_property
+    def _compiled_elsewhere(self) -> frozenset[str]:
+        """The names of public functions that headers declare and leave to a source file."""
+        return frozenset(text.display for text in self.texts.values() if text.display)
 
     def declares(self, type: Name) -> bool:
         """Whether a given header declares ``type``."""

@@ -11,11 +11,14 @@ from abistore.compare.consumers.allocation import Allocation
 from abistore.compare.consumers.consumers import Concealment, Consumers, Owner, ReleaseExports
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_owner import Ownership
+from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.consumers.public_api import PublicApi
 from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.mentions import TypeUse, TypeUses
+from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.files import is_source
+from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING, Mentions, references
 from abistore.model.shapes import VOID, AnyShape, Declared, Field, Foreign, Pointer, Record, Symbol
@@ -73,6 +76,10 @@ class ToldConsumers(Consumers):
         """Whose ``export`` is. What headers declare without a body, no program has a copy of."""
         if self._api.is_compiled_here(export):
             return "own"
+        if export.spelling.startswith(CLASS_DATA) and self._api.is_keyless(
+            Name("record", class_behind(export.spelling))
+        ):
+            return "inline" if is_weak(self._own.snapshot.variants("symbol", export)) else "own"
         found = Ownership(self._own, other).of(export, gone=gone)
         if found == "foreign" and self._api.declaration(export) is not None:
             return "inline"

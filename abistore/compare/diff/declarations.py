@@ -29,7 +29,7 @@ from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.layout.agreement import disagreement
 from abistore.model.names import Facet, Name, is_unnamed_enum
-from abistore.model.shapes import AnyShape, Declared, Enum, Opaque, Record
+from abistore.model.shapes import AnyShape, Declared, Enum, Function, Opaque, Record
 from abistore.model.snapshot import Variants
 
 
@@ -92,6 +92,8 @@ class FacetDeclarations:
 
         What its spelling does not show has findings of its own where debug information shows it.
         """
+        if _closes_private_copy(old, new):
+            return True
         if name.kind in TYPES or differs_in_access(_main(old), _main(new)):
             return False
         if self._facet == "layout" and _spelled_alike(name, old, new):
@@ -267,6 +269,20 @@ def _unused(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """The delta of a private member; no program meets what else the text of its declaration says."""
     if not _spelled_alike(name, old, new):
         yield unused(name, _main(old), _main(new))
+
+
+def _closes_private_copy(old: Variants, new: Variants) -> bool:
+    """Whether a private inline function is declared deleted: what programs have compiled in stays with them."""
+    text, before, after = _text(old), _main(old), _main(new)
+    return (
+        text is not None
+        and text.body is not None
+        and isinstance(before, Function)
+        and isinstance(after, Function)
+        and not is_accessible(before)
+        and after.method is not None
+        and after.method.deleted
+    )
 
 
 def _spelled_alike(name: Name, old: Variants, new: Variants) -> bool:

@@ -196,6 +196,8 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
         gone -= set(variants)
     own = [each for each in sorted(gone) if tables.lost(each) != "foreign"]  # copies of the runtime tell of no renaming
     for part, batch in patterns.find(own, sorted(come)):
+        if all(tables.lost(old) == "inline" for old, _ in batch.pairs):
+            continue  # programs have their own copies, and ask for none of these names
         yield Changed(Subject(SELF, part), batch, batch)
         gone -= {old for old, _ in batch.pairs}
         come -= {new for _, new in batch.pairs}

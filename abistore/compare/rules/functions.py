@@ -269,16 +269,36 @@ def _sort(function: Function) -> str:
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("func_deleted",))
-def func_deleted_dwarf(function: Changed[Function]) -> Iterator[Note]:
+def func_deleted_dwarf(function: Changed[Function], context: Context) -> Iterator[Note]:
     """A function is now deleted (``= delete``).
 
     Programs still call it. Its symbol may be gone, or belong to another overload.
 
     Fix: keep the function for built consumers and deprecate it first.
     """
+    if _is_deleted(function) and not context.has_own_copy(function.subject.name):
+        yield _deletion(function)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def declaration_inline_removed(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """An inline function, or one that the library never exported, is now deleted (``= delete``).
+
+    Built programs have their own copy of an inline function and go on using it. Sources that call it stop compiling.
+
+    Fix: deprecate it first.
+    """
+    if _is_deleted(function) and context.has_own_copy(function.subject.name):
+        yield _deletion(function)
+
+
+def _is_deleted(function: Changed[Function]) -> bool:
     old, new = function.old.method, function.new.method
-    if new is not None and new.deleted and not (old is not None and old.deleted):
-        yield Note("the function is deleted", signature(function.old), f"{signature(function.new)} = delete")
+    return new is not None and new.deleted and not (old is not None and old.deleted)
+
+
+def _deletion(function: Changed[Function]) -> Note:
+    return Note("the function is deleted", signature(function.old), f"{signature(function.new)} = delete")
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")

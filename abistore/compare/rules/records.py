@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.implicit_members import parts_without
+from abistore.compare.classify.implicit_members import is_private, parts_without
 from abistore.compare.classify.meaningless import is_deleted_already
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.context import Context
@@ -156,7 +156,7 @@ def special_member_deletion_added(record: Changed[Record], context: Context) -> 
     Fix: deprecate it first.
     """
     for member in sorted(set(record.new.deleted) - set(record.old.deleted)):
-        if is_deleted_already(member, record.old):
+        if is_deleted_already(member, record.old) or is_private(member, record.subject.name, context.old):
             continue
         if parts := ", ".join(each.spelling for each in parts_without(member, record.subject.name, context.new)):
             yield Note(f"the compiler no longer makes the member, as it has none of {parts}", member, None)
