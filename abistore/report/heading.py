@@ -1,11 +1,11 @@
-"""The head of a report: the verdict and what it does not cover, the ruling, and advice."""
+"""The head of a report: the verdict, what it does not cover and how sure it is, the ruling, and advice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from abistore.model.findings import RulingFile, evidence_rank, unequal_evidence
-from abistore.model.names import Facet
+from abistore.model.findings import Comparison, Impact, RulingFile, Verdict, evidence_rank, unequal_evidence
+from abistore.model.names import SELF, Facet
 from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedFinding
@@ -65,6 +65,21 @@ def _lack(evidence: Evidence) -> str:
     if evidence.reason in {"", "not-requested"}:
         return UNASKED[evidence.facet] if evidence.state == "missing" else "shows less of it"
     return LACKS.get(evidence.reason, f"shows less of it ({evidence.reason})")
+
+
+def guessed(comparison: Comparison) -> str:
+    """What a verdict of ``BREAKING`` rests on where no header tells what programs can name; else empty.
+
+    What the library says of itself, such as its SONAME, needs no header.
+    """
+    seen = comparison.old.evidence
+    if comparison.verdict is not Verdict.BREAKING or evidence_of(seen, "source").state != "missing":
+        return ""
+    breaking = (each for each in comparison.findings if each.impact is Impact.BREAKING)
+    if not any(each.name != SELF or each.affected for each in breaking):
+        return ""
+    source = "the export table" if evidence_of(seen, "layout").state == "missing" else "debug information"
+    return f"without --header, whether programs can name what breaks is guessed from {source}"
 
 
 def extent(evidence: Evidence) -> str:

@@ -140,8 +140,9 @@ class Report(msgspec.Struct, frozen=True):
     findings; both are sorted. ``advice`` says what to do about all findings together; it is not counted and has no part
     in the verdict. ``policy_file`` and ``suppression_files`` are the files that the ruling was read from, and the
     digests identify what they say; these are empty for a profile, and without suppressions. ``unequal_evidence`` names
-    the facets of which one side saw less: the verdict holds for the rest, and ``evidence_gap`` says so in words. If
-    required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why.
+    the facets of which one side saw less: the verdict holds for the rest, and ``evidence_gap`` says so in words.
+    ``guessed`` says what a verdict of ``BREAKING`` rests on where no header tells what is public; else it is empty.
+    If required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why.
     """
 
     status: Literal["ok", "error"]
@@ -169,6 +170,7 @@ class Report(msgspec.Struct, frozen=True):
     policy_file: RulingFile | None = None
     suppression_files: tuple[RulingFile, ...] = ()
     evidence_gap: str = ""
+    guessed: str = ""
     code: str = ""
     error: str = ""
     hint: str = ""

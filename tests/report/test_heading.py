@@ -7,7 +7,8 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from abistore.model.findings import Comparison, Impact, Verdict
+from abistore.model.findings import Comparison, Impact, Side, Verdict
+from abistore.model.names import SELF
 from abistore.model.snapshot import Evidence
 from abistore.report import render
 from abistore.report.heading import evidence_gap, tone
@@ -136,3 +137,37 @@ def test_advice_is_no_finding_and_counts_nowhere() -> None:
         assert "Compatible (1)" in render(advised, format, Style()) or "Compatible <span>1</span>" in render(
             advised, format, Style()
         )
+
+
+# --- how sure a break is ----------------------------------------------------------------------------------------------
+
+READ = Evidence("source", "full", source="headers")
+
+
+@pytest.mark.parametrize(("format", "mode"), LONG)
+def test_a_break_without_headers_says_once_what_it_rests_on(format: str, mode: Mode) -> None:
+    text = unescaped(render(judged_break(OLD), format, Style(mode=mode, width=200)))
+    said = "without --header, whether programs can name what breaks is guessed from debug information"
+    assert text.count(said) == (2 if format == "sarif" else 1)
+    assert said not in unescaped(render(judged_break(replace(OLD, evidence=(*FULL, READ))), format, Style(mode=mode)))
+
+
+def judged_break(old: Side) -> Report:
+    finding = replace(ADDED, kind="func_removed", impact=Impact.BREAKING)
+    return outline(Comparison(old, NEW, Verdict.BREAKING, (finding,), engine="e1"))
+
+
+def test_only_a_break_of_what_programs_may_not_be_able_to_name_rests_on_a_guess() -> None:
+    breaking = replace(ADDED, impact=Impact.BREAKING)
+    own = replace(breaking, name=SELF, affected=())
+    batch = replace(own, affected=(MOVED.name, ADDED.name))
+    stripped = replace(OLD, evidence=(TABLES,))
+    told = {
+        (OLD, Verdict.COMPATIBLE, (ADDED,)): "",
+        (OLD, Verdict.BREAKING, (own,)): "",
+        (OLD, Verdict.BREAKING, (batch,)): "guessed from debug information",
+        (stripped, Verdict.BREAKING, (breaking,)): "guessed from the export table",
+    }
+    for (old, verdict, findings), said in told.items():
+        guess = outline(Comparison(old, NEW, verdict, findings)).guessed
+        assert (said in guess) if said else guess == ""

@@ -73,7 +73,7 @@ def test_annotations_point_at_lines_and_escape_what_ends_a_command() -> None:
     assert "100%25 sure" in "\n".join(lines)
     odd = replace(MOVED, part="a,b:c\r\nd%", description="one\n::error::two")
     text = render(outline(comparison(odd, not_checked=False)), "github", Style())
-    assert text.count("\n") == 1
+    assert text.count("\n") == 2
     assert "a%2Cb%3Ac\\x0d%0Ad%25" in text
 
 

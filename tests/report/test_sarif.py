@@ -103,11 +103,12 @@ def test_suppressed_findings_are_there_and_say_so(run: dict[str, Any]) -> None:
 
 
 def test_what_was_not_checked_is_a_notification(run: dict[str, Any]) -> None:
-    gap, advice, note, remark = run["invocations"][0]["toolExecutionNotifications"]
+    gap, guess, advice, note, remark = run["invocations"][0]["toolExecutionNotifications"]
     assert (gap["descriptor"]["id"], advice["descriptor"]["id"]) == (
         "unequal-evidence",
         "advice/soname_bump_recommended",
     )
+    assert guess["descriptor"]["id"] == "guessed"
     assert remark["message"]["text"].startswith("Note: the policy is read")
     assert "1 of 4 exports is not described" in note["message"]["text"]
     assert note["descriptor"]["id"] == "not-checked/partial-debug-info"

@@ -19,6 +19,7 @@ from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, ma
 
 GOLDEN = """\
     libgeo 1.2.0 -> libgeo 1.3.0: BREAKING
+      without --header, whether programs can name what breaks is guessed from debug information
       elf-x86_64-64-little, SONAME libgeo.so.1, 3 -> 4 exports
       policy strict_abi, no suppressions
 

@@ -30,6 +30,8 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
         yield _command("error", report.error, title=REQUIRED)
     if report.evidence_gap:
         yield _command("warning", report.evidence_gap, title=verdict(report))
+    if report.guessed:
+        yield _command("notice", report.guessed, title=verdict(report))
     yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))
     for impact, kinds in groups(report).items():
         findings = [finding for same in kinds.values() for finding in same]

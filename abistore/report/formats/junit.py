@@ -61,6 +61,7 @@ def _suite(root: Element, name: str, cases: list[Element]) -> None:
 def _properties(suite: Element, report: Report) -> None:
     properties = Element("properties")
     told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
+    told += [("guessed", text) for text in (report.guessed,) if text]
     told += [("judged by", ruled_by(report)), *(("note", remark) for remark in report.notes)]
     for name, value in told:
         SubElement(properties, "property", name=name, value=spelled(value))

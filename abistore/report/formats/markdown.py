@@ -83,6 +83,8 @@ def _head(report: Report) -> Iterator[str]:
         yield from (f"🔴 **{REQUIRED}:** {plain(report.error)}.", "")
     if report.evidence_gap:
         yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
+    if report.guessed:
+        yield from (f"🟡 **How sure this is:** {plain(report.guessed)}.", "")
     said = counts(report)
     yield f"{plain(said[0].upper() + said[1:])}."
     yield from ("", "| | version | SONAME | exports | digest |", "|---|---|---|--:|---|")

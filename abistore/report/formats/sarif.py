@@ -82,6 +82,7 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
             "verdict": report.verdict,
             "unequalEvidence": list(report.unequal_evidence),
             "evidenceGap": report.evidence_gap,
+            "guessed": report.guessed,
             "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
             "policy": report.policy,
             "policyFile": msgspec.to_builtins(report.policy_file),
@@ -112,6 +113,8 @@ def _headlines(report: Report) -> Iterator[dict[str, Any]]:
         yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
     if report.evidence_gap:
         yield _notification("warning", f"{told_verdict(report)}.", "unequal-evidence")
+    if report.guessed:
+        yield _notification("note", f"{report.guessed}.", "guessed")
     for each, text in advice(report):
         yield _notification("warning", f"Advice: {text}.", f"advice/{each.kind}")
 

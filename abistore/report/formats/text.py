@@ -84,6 +84,8 @@ def _head(report: Report, style: Style) -> Iterator[str]:
     else:
         yield line.removesuffix(f" {gap}")
         yield from wrapped(gap, "  ", style)
+    if report.guessed:
+        yield from wrapped(report.guessed, "  ", style)
     old, new = report.old, report.new
     soname = old.soname if old.soname == new.soname else f"{old.soname or 'none'} -> {new.soname or 'none'}"
     before = f"{old.exports} -> " if old.exports != new.exports else ""
