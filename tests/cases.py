@@ -123,8 +123,9 @@ def snapshot_of(case: Case, side: str) -> Snapshot:
     return implementing(files, language, standard) if binary is None else beside(binary, files, language, standard)
 
 
-def _built(own: Sequence[Fence], main: Fence) -> Snapshot:
-    path = build_library(
+def library_of(own: Sequence[Fence], main: Fence) -> Path:
+    """The library that a side's source makes."""
+    return build_library(
         main.body,
         language="c" if main.language == "c" else "c++",
         compiler=main.options.get("compiler"),
@@ -132,6 +133,10 @@ def _built(own: Sequence[Fence], main: Fence) -> Snapshot:
         soname=main.options.get("soname"),
         files={name: fence.body for fence in own if (name := _file(fence))},
     )
+
+
+def _built(own: Sequence[Fence], main: Fence) -> Snapshot:
+    path = library_of(own, main)
     options = ExtractOptions(library="libcase", layout=main.options.get("layout", "yes") == "yes")
     return read_file(path, options)
 

@@ -57,7 +57,13 @@ class Reader(Protocol):
 
 PACKAGES = "abistore.extract.packages.reader"
 
-READERS: tuple[str, ...] = ("abistore.extract.json.reader", "abistore.extract.elf.reader", PACKAGES)
+READERS: tuple[str, ...] = (
+    "abistore.extract.json.reader",
+    "abistore.extract.elf.reader",
+    "abistore.extract.foreign.abicc.reader",
+    "abistore.extract.foreign.abixml.reader",
+    PACKAGES,
+)
 """The modules of all readers, asked in this order. A new format is a module here and nothing else."""
 
 

@@ -1,12 +1,13 @@
 """Facts that an input does not record, and what two snapshots can both say.
 
-A fact is a field of a shape (``Record.passing``), or a class of shapes (``Import``). Evidence names the facts that its
-input never records: ABIXML has no ``noreturn``, a Debian symbols file has no sizes.
+A fact is a field of a shape (``Record.passing``), a class of shapes (``Import``), or one of :data:`PARTICULAR`.
+Evidence names the facts that its input never records: ABIXML has no ``noreturn``, a Debian symbols file has no sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
+from copy import copy
 from functools import cache
 from operator import is_
 from typing import Any, Final
@@ -17,19 +18,42 @@ from msgspec.structs import force_setattr
 from abistore.model import shapes
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, Facet, Name
-from abistore.model.shapes import AnyShape, Node
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Array,
+    Enum,
+    Enumerator,
+    Field,
+    Function,
+    Library,
+    MemberPointer,
+    Named,
+    Node,
+    Primitive,
+    Qualified,
+    Record,
+    Symbol,
+    TypeRef,
+    Variable,
+)
 from abistore.model.snapshot import Evidence, Snapshot, Variants
-from abistore.model.structure import held, is_struct
+from abistore.model.structure import held, inner, is_struct, mentioned
 
 WORDS: Final[Mapping[str, str]] = {
+    "Array.vector": "vector types",
+    "Array[Array]": "outer dimensions of arrays",
     "Base.access": "access of base classes",
     "Base.offset": "offsets of base classes",
+    "Enum.signed": "signs of enumerators",
     "Enum.scoped": "scoped enumerations",
     "Enum.underlying": "underlying types of enumerations",
     "Field.access": "access of members",
     "Field.bit_size": "widths of bit-fields",
     "Field.mutable": "mutable members",
     "Field.offset": "offsets of members",
+    "TypeRef[unsaid]": "what is made of atomic types, pointers to members or nullptr_t",
+    "Field[bit_size]": "bit-fields",
     "Foreign": "types of the standard library",
     "Foreign.alignment": "alignments of the standard library's types",
     "Foreign.arguments": "template arguments of the standard library's types",
@@ -38,8 +62,13 @@ WORDS: Final[Mapping[str, str]] = {
     "Function.noreturn": "noreturn",
     "Function.prototyped": "prototypes",
     "Import": "imports",
+    "Import.library": "libraries that imports are bound to",
+    "Import.version": "versions of imports",
+    "Import.weak": "weak imports",
     "Library.features": "loader requirements",
+    "Library.name": "SONAME",
     "Library.needed": "dependencies",
+    "Library.needed[order]": "the order of dependencies",
     "Library.protections": "hardening",
     "Library.search_paths": "search paths",
     "Library.weaknesses": "weaknesses of the file",
@@ -48,17 +77,23 @@ WORDS: Final[Mapping[str, str]] = {
     "Method.explicit": "explicit",
     "Method.reference": "ref-qualifiers",
     "Method.slot": "vtable slots of exported methods",
+    "Qualified[atomic]": "atomic types",
     "Record.alignment": "alignas",
     "Record.arguments": "template arguments of records",
     "Record.deleted": "deleted members of records",
     "Record.passing": "how records are passed by value",
+    "Record.has_vptr": "vtable pointers",
     "Record.virtuals": "virtual methods",
+    "Shape[variants]": "names with several definitions",
     "Symbol.default": "default symbol versions",
     "Symbol.elf": "IFUNC, unique and protected symbols",
     "Symbol.size": "sizes of data symbols",
     "Symbol.table": "contents of vtables",
     "Symbol.type": "types of symbols",
     "Symbol.weak": "weak symbols",
+    "Variable.access": "access of static data members",
+    "Symbol[unique]": "unique symbols",
+    "VirtualMethod.pure": "pure virtual methods",
     "ElfLibrary.rpath": "RPATH",
     "ElfLibrary.version_definitions": "version definitions",
     "ElfLibrary.version_requirements": "version requirements",
@@ -73,6 +108,19 @@ _NEUTRAL: Final[Mapping[tuple[str, str], Any]] = {
     ("Symbol", "type"): "unknown",
 }
 """What stands for a fact that nobody knows, in fields without a default."""
+
+
+BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS = (
+    "Field[bit_size]",
+    "TypeRef[unsaid]",
+    "Array[Array]",
+    "Enum.signed",
+)
+ORDER, ATOMIC, VARIANTS = "Library.needed[order]", "Qualified[atomic]", "Shape[variants]"
+UNIQUE: Final = "Symbol[unique]"
+EXPORTS: Final = ("function", "variable")
+PARTICULAR: Final = frozenset({BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VARIANTS, UNIQUE})
+"""Facts that are a part of a field, or of some fields, arrays or enumerators only."""
 
 
 def unrecorded_by(evidence: Evidence) -> frozenset[str]:
@@ -96,7 +144,13 @@ def common_ground(old: Snapshot, new: Snapshot) -> tuple[Snapshot, Snapshot]:
     if not unlike(old.evidence, new.evidence):
         return old, new
     cuts = {facet: cut(_facts(old, facet) | _facts(new, facet)) for facet in FACETS}
-    return _without(old, cuts), _without(new, cuts)
+    old, new = (_without(each, cuts) for each in (old, new))
+    if VARIANTS in _facts(old, "layout") | _facts(new, "layout"):
+        unsure = _with_variants(old) | _with_variants(new)
+        old, new = (_without_names(each, unsure) for each in (old, new))
+    if "Symbol.type" in _facts(new, "symbol"):
+        return old, _of_kinds(new, old)
+    return (_of_kinds(old, new), new) if "Symbol.type" in _facts(old, "symbol") else (old, new)
 
 
 def _facts(snapshot: Snapshot, facet: Facet) -> frozenset[str]:
@@ -106,6 +160,25 @@ def _facts(snapshot: Snapshot, facet: Facet) -> frozenset[str]:
 def _without(snapshot: Snapshot, cuts: Mapping[Facet, Cut]) -> Snapshot:
     entries = {facet: cuts[facet].table(held) for facet, held in snapshot.entries.items()}
     return msgspec.structs.replace(snapshot, entries=entries)
+
+
+def _with_variants(snapshot: Snapshot) -> set[Name]:
+    return {name for name, shapes in snapshot.entries.get("layout", {}).items() if len(shapes) > 1}
+
+
+def _without_names(snapshot: Snapshot, names: Container[Name]) -> Snapshot:
+    layout = {name: shapes for name, shapes in snapshot.entries.get("layout", {}).items() if name not in names}
+    return msgspec.structs.replace(snapshot, entries={**snapshot.entries, "layout": layout})
+
+
+def _of_kinds(snapshot: Snapshot, other: Snapshot) -> Snapshot:
+    """``snapshot``, whose input does not tell functions from data, with the kinds that ``other`` has of exports."""
+    kinds = {name.spelling: name for name in other.entries.get("symbol", ()) if name.kind in EXPORTS}
+    entries = {
+        name if name.kind not in EXPORTS else kinds.get(name.spelling, name): shapes
+        for name, shapes in snapshot.entries.get("symbol", {}).items()
+    }
+    return msgspec.structs.replace(snapshot, entries={**snapshot.entries, "symbol": entries})
 
 
 @cache
@@ -118,9 +191,12 @@ class Cut:
     """Takes facts out of shapes: what is left says nothing about them."""
 
     def __init__(self, facts: Collection[str]) -> None:
-        self._classes = frozenset(fact for fact in facts if "." not in fact)
+        self._particular = PARTICULAR.intersection(facts)
+        plain = [fact for fact in facts if fact not in PARTICULAR]
+        self._classes = frozenset(fact for fact in plain if "." not in fact)
         self._fields: dict[str, list[str]] = {}
-        for fact in facts:
+        self._unsaid: frozenset[Name] = frozenset()
+        for fact in plain:
             owner, _, field = fact.partition(".")
             if field and field in getattr(getattr(shapes, owner, None), "__struct_fields__", ()):
                 self._fields.setdefault(owner, []).append(field)
@@ -128,17 +204,29 @@ class Cut:
 
     def table(self, entries: Mapping[Name, Variants]) -> Mapping[Name, Variants]:
         """The entries of a facet; names of which nothing is left are taken out."""
-        if not self._classes and not self._fields:
+        if not self._classes and not self._fields and not self._particular:
             return entries
-        found = ((name, self.variants(held)) for name, held in entries.items())
+        cut = self
+        if UNSAID in self._particular and (unsaid := _unsaid_aliases(entries)):
+            cut = copy(self)
+            cut._unsaid, cut._known = unsaid, {}
+        found = ((name, cut.variants(held)) for name, held in entries.items() if name not in cut._unsaid)
         return {name: left for name, left in found if left}
 
     def variants(self, variants: Variants) -> Variants:
         """What is left of the shapes of one name."""
-        left: list[AnyShape] = [self._struct(shape) for shape in variants if type(shape).__name__ not in self._classes]
+        left: list[AnyShape] = [self._struct(shape) for shape in variants if not self._unknown(shape)]
         if len(left) == len(variants) and all(map(is_, left, variants)):
             return variants
         return sort_variants(left)
+
+    def _unknown(self, shape: AnyShape) -> bool:
+        if type(shape).__name__ in self._classes:
+            return True
+        if UNIQUE in self._particular and isinstance(shape, Symbol) and shape.elf and shape.elf.unique:
+            return True
+        told = UNSAID in self._particular and isinstance(shape, Function | Variable)
+        return told and any(is_unsaid(each, self._unsaid) for each in mentioned(shape))
 
     def _struct(self, struct: Any) -> Any:
         if isinstance(struct, Node):
@@ -154,16 +242,72 @@ class Cut:
         for field in _parts(kind):
             if field not in changed:
                 changed[field] = self._value(getattr(struct, field))
-        if all(value is getattr(struct, field) for field, value in changed.items()):
-            return struct
-        found = msgspec.structs.replace(struct, **changed)
-        return _emptied(found)
+        if any(value is not getattr(struct, field) for field, value in changed.items()):
+            struct = _emptied(msgspec.structs.replace(struct, **changed))
+        return self._without_particular(struct) if self._particular else struct
+
+    def _without_particular(self, struct: Any) -> Any:
+        match struct:
+            case Array() if DIMENSIONS in self._particular and isinstance(struct.element, Array):
+                return struct.element
+            case Enum() if SIGNS in self._particular:
+                return msgspec.structs.replace(struct, enumerators=_signed(struct))
+            case Qualified() if ATOMIC in self._particular and "atomic" in struct.qualifiers:
+                left = tuple(each for each in struct.qualifiers if each != "atomic")
+                return msgspec.structs.replace(struct, qualifiers=left) if left else struct.target
+            case Library() if ORDER in self._particular:
+                return msgspec.structs.replace(struct, needed=tuple(sorted(struct.needed)))
+            case Record():
+                fields = tuple(field for field in struct.fields if not self._leaves_out(field))
+                return struct if len(fields) == len(struct.fields) else msgspec.structs.replace(struct, fields=fields)
+        return struct
+
+    def _leaves_out(self, field: Field) -> bool:
+        if field.bit_size is not None and BIT_FIELDS in self._particular:
+            return True
+        return UNSAID in self._particular and is_unsaid(field.type, self._unsaid)
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, tuple):
             found = tuple(self._struct(each) if isinstance(each, msgspec.Struct) else each for each in value)
             return value if all(map(is_, found, value)) else found
         return self._struct(value) if isinstance(value, msgspec.Struct) else value
+
+
+def is_unsaid(type: TypeRef, aliases: Container[Name]) -> bool:
+    """Whether a type is made of what some tools leave out with all that uses it; ``aliases`` stand for such types."""
+    pending = [type]
+    while pending:
+        found = pending.pop()
+        match found:
+            case MemberPointer():
+                return True
+            case Qualified() if "atomic" in found.qualifiers:
+                return True
+            case Primitive() if found.spelling == "std::nullptr_t":
+                return True
+            case Named() if found.name in aliases:
+                return True
+        pending += inner(found)
+    return False
+
+
+def _unsaid_aliases(entries: Mapping[Name, Variants]) -> frozenset[Name]:
+    """The aliases of what is left out, through other aliases too."""
+    aliases = {name: shape.target for name, shapes in entries.items() for shape in shapes if isinstance(shape, Alias)}
+    found: set[Name] = set()
+    while more := {name for name, type in aliases.items() if name not in found and is_unsaid(type, found)}:
+        found |= more
+    return frozenset(found)
+
+
+def _signed(enum: Enum) -> tuple[Enumerator, ...]:
+    """The enumerators, each as a signed number of the enumeration's width."""
+    limit = 1 << max(8 * enum.size - 1, 7)
+    return tuple(
+        msgspec.structs.replace(each, value=each.value - 2 * limit) if each.value >= limit else each
+        for each in enum.enumerators
+    )
 
 
 def _emptied(struct: Any) -> Any:

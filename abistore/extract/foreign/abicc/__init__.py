@@ -1,0 +1,1 @@
+"""ABICC's dumps: the output of Perl's Data::Dumper, tokenised and never evaluated."""

@@ -1,0 +1,143 @@
+"""What Perl's Data::Dumper writes, read token by token: hashes, lists and scalars. Nothing of it is ever evaluated."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeAlias, Union
+
+from abistore.errors import ExtractError, LimitExceeded
+
+Value: TypeAlias = Union[str, "Hash", list["Value"], None]
+Hash: TypeAlias = dict[str, "Value"]
+
+MAX_DEPTH: Final = 64
+
+TOKEN: Final = re.compile(
+    r"""\s*+(?:
+        '(?P<single>[^'\\]*+(?:\\.[^'\\]*+)*+)'
+      | "(?P<double>[^"\\]*+(?:\\.[^"\\]*+)*+)"
+      | (?P<mark>=>|[{}\[\],;])
+      | (?P<number>-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?)
+      | (?P<undef>undef)\b
+      | (?P<variable>\$VAR1\s*+=)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+ESCAPED: Final = re.compile(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
+LETTERS: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "e": "\x1b", "f": "\f", "b": "\b"}
+CLOSING: Final = {"{": "}", "[": "]"}
+
+
+def read_value(text: str, label: str) -> Value:
+    """The one value that is assigned to ``$VAR1``. Raises :class:`ExtractError`, :class:`LimitExceeded`."""
+    return _Reading(text, label).whole()
+
+
+class _Reading:
+    def __init__(self, text: str, label: str) -> None:
+        self._text = text
+        self._label = label
+        self._position = 0
+
+    def whole(self) -> Value:
+        if self._next() != ("variable", "="):
+            raise self._malformed()
+        found = self._value(*self._next())
+        kind, mark = self._next()
+        if (kind, mark) != ("mark", ";") or self._text[self._position :].strip():
+            raise self._malformed()
+        return found
+
+    def _next(self) -> tuple[str, str]:
+        match = TOKEN.match(self._text, self._position)
+        if match is None:
+            raise self._malformed()
+        self._position = match.end()
+        kind = match.lastgroup or ""
+        if kind == "single":
+            found = match["single"]
+            return "scalar", found if "\\" not in found else found.replace("\\'", "'").replace("\\\\", "\\")
+        if kind == "double":
+            return "scalar", ESCAPED.sub(_character, match["double"])
+        if kind == "number":
+            return "scalar", match["number"]
+        return kind, "=" if kind == "variable" else match[kind]
+
+    def _value(self, kind: str, token: str) -> Value:
+        """A scalar, or all of a hash or list: those that are open are kept here, and not on Python's stack."""
+        if kind != "mark":
+            return self._scalar(kind, token)
+        whole = self._opened(token)
+        stack: list[Hash | list[Value]] = [whole]
+        while stack:
+            kind, token = self._next()
+            if (kind, token) == ("mark", ","):
+                continue
+            if kind == "mark" and token == ("}" if isinstance(stack[-1], dict) else "]"):
+                stack.pop()
+                continue
+            key = ""
+            if isinstance(stack[-1], dict):
+                if kind != "scalar" or self._next() != ("mark", "=>"):
+                    raise self._malformed()
+                key = token
+                kind, token = self._next()
+            found = self._opened(token) if kind == "mark" else self._scalar(kind, token)
+            if isinstance(stack[-1], dict):
+                stack[-1][key] = found
+            else:
+                stack[-1].append(found)
+            if isinstance(found, dict | list):
+                stack.append(found)
+                if len(stack) > MAX_DEPTH:
+                    raise LimitExceeded(f"{self._label}: data are nested more than {MAX_DEPTH} levels deep")
+        return whole
+
+    def _opened(self, token: str) -> Hash | list[Value]:
+        if token not in CLOSING:
+            raise self._malformed()
+        return {} if token == "{" else []
+
+    def _scalar(self, kind: str, token: str) -> Value:
+        if kind == "undef":
+            return None
+        if kind != "scalar":
+            raise self._malformed()
+        return token
+
+    def _malformed(self) -> ExtractError:
+        line = self._text.count("\n", 0, self._position) + 1
+        return ExtractError(
+            f"{self._label}: line {line} is not what Perl's Data::Dumper writes",
+            "the file is cut off, or was edited: make it anew with abi-dumper",
+        )
+
+
+def _character(match: re.Match[str]) -> str:
+    if match[1]:
+        code = int(match[1], 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+    return LETTERS.get(match[2], match[2])
+
+
+def hash_of(value: Value) -> Hash:
+    """A value as a hash; empty where it is something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(value: Value) -> str:
+    """A value as text; empty where it is something else."""
+    return value if isinstance(value, str) else ""
+
+
+def number_of(value: Value) -> int | None:
+    """A value as a whole number of at most 20 digits; ``None`` where it is something else."""
+    text = text_of(value)
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 20 else None
+
+
+def in_order(value: Value) -> list[Hash]:
+    """The hashes in one that is keyed by numbers, in the order of these."""
+    found = [(number_of(key), each) for key, each in hash_of(value).items() if isinstance(each, dict)]
+    return [each for _, each in sorted(found, key=lambda item: (item[0] is None, item[0] or 0))]

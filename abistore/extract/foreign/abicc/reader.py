@@ -1,0 +1,177 @@
+"""The reader of ABICC's dumps, as abi-dumper writes them: plain, compressed, or in a compressed archive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+import abistore
+from abistore.errors import ExtractError
+from abistore.extract.facets import FacetReading, join
+from abistore.extract.foreign.contents import beginning, contents
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions
+from abistore.model.labels.sonames import library_name
+from abistore.model.names import by_name
+from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+
+if TYPE_CHECKING:
+    from abistore.extract.foreign.abicc.offsets import Reading
+    from abistore.extract.foreign.abicc.perl import Hash
+    from abistore.extract.foreign.gathering import Tables
+
+START: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*\$VAR1\s*=")
+
+UNRECORDED_SYMBOLS: Final = (
+    "ElfLibrary.rpath",
+    "ElfLibrary.version_definitions",
+    "ElfLibrary.version_requirements",
+    "Import.library",
+    "Import.weak",
+    "Library.features",
+    "Library.name",
+    "Library.needed[order]",
+    "Library.protections",
+    "Library.search_paths",
+    "Library.weaknesses",
+    "Symbol.elf",
+    "Symbol.type",
+    "Symbol.weak",
+    "Symbol[unique]",
+)
+UNRECORDED_LAYOUT: Final = (
+    "Array.vector",
+    "Array[Array]",
+    "Base.offset",
+    "Enum.scoped",
+    "Enum.underlying",
+    "Field.mutable",
+    "Field[bit_size]",
+    "Foreign.alignment",
+    "Foreign.arguments",
+    "Function.calling_convention",
+    "Function.noreturn",
+    "Function.prototyped",
+    "Method.defaulted",
+    "Method.deleted",
+    "Method.explicit",
+    "Method.reference",
+    "Method.slot",
+    "Qualified[atomic]",
+    "Record.alignment",
+    "Record.arguments",
+    "Record.deleted",
+    "Record.passing",
+    "Record.virtuals",
+    "Shape[variants]",
+    "Variable.access",
+)
+"""What a dump has no word for, or what abi-dumper writes wrongly or leaves out."""
+
+UNRELIABLE: Final = "layout-unreliable"
+
+
+def accepts(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is the output of Data::Dumper, or has it compressed."""
+    return START.match(beginning(head)) is not None
+
+
+def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
+    """The snapshot of the library that was dumped. Raises :class:`ExtractError`."""
+    from abistore.extract.foreign.abicc.perl import hash_of, read_value, text_of
+    from abistore.extract.foreign.abicc.symbols import read_tables
+
+    text = contents(file, options.max_bytes).decode("utf-8-sig", "replace")
+    dump = hash_of(read_value(text, str(file.path)))
+    if "ABI_DUMP_VERSION" not in dump or not ({"TypeInfo", "SymbolInfo", "Symbols"} & dump.keys()):
+        raise ExtractError(f"{file.path}: is no ABI dump", "make it with abi-dumper")
+    target = _target(file, dump)
+    needed = tuple(sorted(each for each in hash_of(dump.get("Needed")) if each))
+    tables = read_tables(dump, needed, target.bits // 8)
+    name = PurePosixPath(text_of(dump.get("LibraryName")) or file.path.name).name
+    binary = Snapshot(
+        library=options.library or library_name(name),
+        version=options.version or text_of(dump.get("LibraryVersion")) or None,
+        target=target,
+        entries={},
+        provenance=Provenance(
+            file=file.path.name,
+            sha256=file.sha256(),
+            size=file.size,
+            reader=f"ABICC dump {text_of(dump.get('ABI_DUMP_VERSION'))}".strip(),
+            abistore=abistore.__version__,
+            compilers=_compilers(dump),
+        ),
+    )
+    readings = [_symbols(dump, tables)]
+    if options.layout:
+        readings.append(_layout(dump, tables, target.bits // 8))
+    yield join(binary, readings)
+
+
+def _compilers(dump: Hash) -> tuple[str, ...]:
+    """The compiler, as far as a dump tells it: without its options."""
+    from abistore.extract.foreign.abicc.perl import text_of
+
+    known = (("GNU", text_of(dump.get("GccVersion"))), ("clang version", text_of(dump.get("ClangVersion"))))
+    return tuple(f"{compiler} {version}" for compiler, version in known if version)
+
+
+def _target(file: InputFile, dump: Hash) -> Target:
+    from abistore.extract.foreign.abicc.perl import text_of
+    from abistore.extract.foreign.targets import target_called
+
+    if text_of(dump.get("Target")) in ("windows", "macos"):
+        raise ExtractError(f"{file.path}: is for {text_of(dump.get('Target'))}", "ingest the library itself")
+    machine, width = text_of(dump.get("Arch")), text_of(dump.get("WordSize"))
+    target = target_called("x32" if machine == "x86_64" and width == "4" else machine)
+    if target is None or (width and str(target.bits // 8) != width):
+        raise ExtractError(
+            f"{file.path}: is for {machine or 'no machine'} with words of {width or '?'} bytes, which is not known here"
+        )
+    return target
+
+
+def _symbols(dump: Hash, tables: Tables) -> FacetReading:
+    from abistore.extract.foreign.abicc.symbols import lacks_sizes
+
+    count = len(tables.kinds)
+    unrecorded = UNRECORDED_SYMBOLS + (("Symbol.size",) if lacks_sizes(dump) else ())
+    evidence = Evidence(
+        "symbol", "full", source="file", described=count, expected=count, unrecorded=tuple(sorted(unrecorded))
+    )
+    return FacetReading(evidence, dict(sorted(tables.entries.items(), key=by_name)))
+
+
+def _layout(dump: Hash, tables: Tables, width: int) -> FacetReading:
+    from abistore.extract.foreign.abicc.offsets import reading_of
+    from abistore.extract.foreign.abicc.perl import hash_of, text_of
+    from abistore.extract.foreign.abicc.symbols import read_declarations
+    from abistore.extract.foreign.abicc.types import AbiccTypes
+    from abistore.extract.foreign.gathering import Gathered
+
+    found = {key: each for key, each in hash_of(dump.get("TypeInfo")).items() if isinstance(each, dict)}
+    reading = reading_of(found)
+    gathered = Gathered(text_of(dump.get("LibraryName")))
+    types = AbiccTypes(found, gathered, reading, width=width)
+    read_declarations(types, dump, tables.kinds)
+    types.read_members()
+    language = text_of(dump.get("Language"))
+    return gathered.reading(tables.kinds, _evidence(reading), (language,) if language else ())
+
+
+def _evidence(reading: Reading) -> Evidence:
+    if reading != "unreliable":
+        detail = "" if reading == "plain" else "offsets had been taken for hexadecimal ones, and are put right"
+        return Evidence("layout", "full", detail=detail, source="file", unrecorded=UNRECORDED_LAYOUT)
+    return Evidence(
+        "layout",
+        "full",
+        UNRELIABLE,
+        "the offsets of members contradict each other, and are not used",
+        "make the dump anew with an abi-dumper that reads this elfutils, or ingest the library itself",
+        "file",
+        unrecorded=tuple(sorted((*UNRECORDED_LAYOUT, "Field.offset"))),
+    )

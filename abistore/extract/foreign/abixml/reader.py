@@ -1,0 +1,141 @@
+"""The ABIXML reader: one snapshot for each corpus of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+import abistore
+from abistore.errors import ExtractError
+from abistore.extract.facets import FacetReading, join
+from abistore.extract.foreign.contents import beginning, contents
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions
+from abistore.model.labels.sonames import library_name
+from abistore.model.names import by_name
+from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+
+if TYPE_CHECKING:
+    from abistore.extract.foreign.abixml.document import Element
+    from abistore.extract.foreign.abixml.symbols import ReadSymbols
+
+START: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:abi-corpus|!DOCTYPE\s+abi-corpus)", re.DOTALL
+)
+
+UNRECORDED_SYMBOLS: Final = (
+    "ElfLibrary.rpath",
+    "ElfLibrary.version_definitions",
+    "ElfLibrary.version_requirements",
+    "Import.library",
+    "Library.features",
+    "Library.protections",
+    "Library.search_paths",
+    "Library.weaknesses",
+    "Symbol.table",
+)
+UNRECORDED_LAYOUT: Final = (
+    "Array.vector",
+    "Enum.signed",
+    "Enum.scoped",
+    "Enum.underlying",
+    "Field.bit_size",
+    "Field.mutable",
+    "TypeRef[unsaid]",
+    "Foreign.alignment",
+    "Foreign.arguments",
+    "Function.calling_convention",
+    "Function.noreturn",
+    "Function.prototyped",
+    "Method.defaulted",
+    "Method.deleted",
+    "Method.explicit",
+    "Method.reference",
+    "Record.alignment",
+    "Record.arguments",
+    "Record.deleted",
+    "Record.passing",
+    "VirtualMethod.pure",
+)
+"""What ABIXML has no word for, or what abidw never writes."""
+
+LANGUAGES: Final = {
+    **{"LANG_C": "C", "LANG_C89": "C89", "LANG_C99": "C99", "LANG_C11": "C11", "LANG_C17": "C17"},
+    **{"LANG_C_plus_plus": "C++", "LANG_C_plus_plus_03": "C++03", "LANG_C_plus_plus_11": "C++11"},
+    **{"LANG_C_plus_plus_14": "C++14", "LANG_C_plus_plus_17": "C++17", "LANG_C_plus_plus_20": "C++20"},
+    **{"LANG_Mips_Assembler": "assembly", "LANG_Rust": "Rust", "LANG_Go": "Go", "LANG_Fortran90": "Fortran 90"},
+}
+
+
+def accepts(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is an ABIXML corpus, or a group of them, or one compressed."""
+    return START.match(beginning(head)) is not None
+
+
+def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
+    """The snapshot of each corpus in the file. Raises :class:`ExtractError`."""
+    from abistore.extract.foreign.abixml.document import read_document
+
+    root = read_document(contents(file, options.max_bytes), str(file.path))
+    corpora = [root] if root.tag == "abi-corpus" else list(root.children("abi-corpus"))
+    if not corpora:
+        raise ExtractError(f"{file.path}: holds no ABI corpus", "make it anew with abidw")
+    group = root if root.tag == "abi-corpus-group" else None
+    digest = file.sha256()
+    for corpus in corpora:
+        yield _snapshot(file, digest, corpus, group or corpus, options)
+
+
+def _snapshot(file: InputFile, digest: str, corpus: Element, whole: Element, options: ExtractOptions) -> Snapshot:
+    from abistore.extract.foreign.abixml.symbols import read_symbols
+    from abistore.extract.foreign.targets import target_called
+
+    architecture = corpus.get("architecture") or whole.get("architecture")
+    target = target_called(architecture)
+    if target is None:
+        raise ExtractError(f"{file.path}: is for {architecture or 'no architecture'}, which is not known here")
+    symbols = read_symbols(corpus)
+    tables = symbols.tables
+    name = PurePosixPath(tables.soname or corpus.get("path") or file.path.name).name
+    binary = Snapshot(
+        library=options.library or library_name(name),
+        version=options.version,
+        target=target,
+        entries={},
+        provenance=Provenance(
+            file=file.path.name,
+            sha256=digest,
+            size=file.size,
+            reader=f"ABIXML {corpus.get('version') or whole.get('version')}".strip(),
+            abistore=abistore.__version__,
+        ),
+    )
+    told = "Import.version" if symbols.tells_imports else "Import"
+    evidence = Evidence(
+        "symbol",
+        "full",
+        source="file",
+        described=len(tables.kinds),
+        expected=len(tables.kinds),
+        unrecorded=tuple(sorted((*UNRECORDED_SYMBOLS, told))),
+    )
+    readings = [FacetReading(evidence, dict(sorted(tables.entries.items(), key=by_name)))]
+    if options.layout:
+        readings.append(_layout(corpus, whole, symbols, target))
+    return join(binary, readings)
+
+
+def _layout(corpus: Element, whole: Element, symbols: ReadSymbols, target: Target) -> FacetReading:
+    from abistore.extract.foreign.abixml.functions import read_declarations
+    from abistore.extract.foreign.abixml.types import AbixmlTypes
+    from abistore.extract.foreign.gathering import Gathered
+
+    gathered = Gathered(symbols.tables.soname, vptr_bytes=target.bits // 8)
+    types = AbixmlTypes(whole, gathered)
+    read_declarations(types, corpus, symbols.tables.kinds, symbols.aliases)
+    types.read_members()
+    languages = (unit.get("language") for unit in corpus.children("abi-instr"))
+    evidence = Evidence("layout", "full", source="file", unrecorded=UNRECORDED_LAYOUT)
+    return gathered.reading(symbols.tables.kinds, evidence, (LANGUAGES.get(each, each) for each in languages if each))
