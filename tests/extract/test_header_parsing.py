@@ -186,6 +186,33 @@ def test_a_missing_include_is_named_with_the_option_that_mends_it(tmp_path: Path
     assert said(parsed(tmp_path / "lib", include_dirs=(tmp_path / "third",))) == []
 
 
+def test_headers_that_lack_files_are_not_parsed_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = {f"{name}.h": f"#include <gone/{name}.h>\nint {name}(void);" for name in "abcdef"}
+    units: list[int] = []
+    parse = clang.parsed
+
+    def parse_and_note(file: str, text: str, *rest: Any, **how: Any) -> clang.TranslationUnit | None:
+        units.append(text.count(str(tmp_path)))
+        return parse(file, text, *rest, **how)
+
+    monkeypatch.setattr(clang, "parsed", parse_and_note)
+    result = parsed(written(tmp_path, {**lacking, "fine.h": "int f(void);"}))
+    assert sorted(result.set_aside) == sorted(lacking)
+    assert [faults[0].said for faults in result.set_aside.values()] == [
+        f"{name}.h:1: 'gone/{name}.h' file not found" for name in "abcdef"
+    ]
+    assert [header.name for header in result.units[0].headers] == ["fine.h"]
+    assert units == [7, 6, 1]  # all, those that lack files, the others
+
+
+def test_headers_that_lack_files_for_a_macro_of_another_header_are_read_by_themselves(tmp_path: Path) -> None:
+    optional = "#ifdef HAVE_GONE\n#include <gone.h>\n#endif\nint {0}(void);"
+    files = {"a_config.h": "#define HAVE_GONE 1", "b.h": optional.format("b"), "c.h": optional.format("c")}
+    result = parsed(written(tmp_path, files))
+    assert (result.set_aside, said(result)) == ({}, [])
+    assert sorted(header.name for unit in result.units for header in unit.headers) == sorted(files)
+
+
 def test_errors_elsewhere_are_told_and_leave_the_header_in(tmp_path: Path) -> None:
     written(tmp_path, {"lib/a.h": '#include "../other/b.h"\nint f(void);', "other/b.h": "int (((;\n"})
     result = parsed(tmp_path / "lib" / "a.h", include_dirs=(tmp_path / "other",))

@@ -50,6 +50,11 @@ class HeaderUnit(msgspec.Struct):
         """The headers with errors in their own text."""
         return frozenset(fault.header for fault in self.faults if fault.own)
 
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Those of them that include a file that is not found."""
+        return frozenset(fault.header for fault in self.faults if fault.own and fault.is_missing_file)
+
 
 class ParsedHeaders(msgspec.Struct):
     """What was parsed: the umbrella, and headers that parse by themselves only. ``set_aside`` do not parse at all."""
@@ -103,10 +108,13 @@ class HeaderParser:
         return best
 
     def _parsed(self, reading: Reading) -> ParsedHeaders:
-        """All headers in one way. Those with errors are tried after all others, then by themselves."""
+        """All headers in one way. Those with errors are tried after all others, then by themselves.
+
+        No order finds a file that is missing.
+        """
         unit = self._unit(reading, self.given.headers)
         remaining = len(self.given.headers) + 1
-        while unit.faulty and len(unit.faulty) < remaining:
+        while len(unit.lacking) < len(unit.faulty) < remaining:
             remaining = len(unit.faulty)
             unit = self._unit(reading, sorted(unit.headers, key=lambda each: each.name in unit.faulty), expected=True)
         if not unit.faulty:
@@ -115,19 +123,34 @@ class HeaderParser:
 
     def _apart(self, reading: Reading, whole: HeaderUnit) -> ParsedHeaders:
         """Headers of which some have errors: those parse by themselves, or are set aside if no other includes them."""
-        alone = [self._unit(reading, [each], expected=True) for each in whole.headers if each.name in whole.faulty]
+        broken = self._lacking_files(reading, whole)
+        left = [each for each in whole.headers if each.name in whole.faulty and each.name not in broken]
+        alone = [self._unit(reading, [each], expected=True) for each in left]
         fine = [unit for unit in alone if not unit.faulty]
-        broken = {unit.headers[0].name: unit.faults for unit in alone if unit.faulty}
+        broken.update({unit.headers[0].name: unit.faults for unit in alone if unit.faulty})
         rest = [each for each in whole.headers if each.name not in whole.faulty]
         units = [self._unit(reading, rest, expected=True), *fine] if rest else fine
         included = {name for unit in units for file in unit.files if (name := self.public(file))}
         aside = {name: faults for name, faults in broken.items() if name not in included}
         return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
 
-    def _unit(self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False) -> HeaderUnit:
+    def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
+        """The headers that include files which are not found, each with its errors, from one unit of them all.
+
+        A header of the others may define a macro because of which they include these files: they are left out of it.
+        """
+        lacking = [each for each in whole.headers if each.name in whole.lacking]
+        if len(lacking) < 2:
+            return {}
+        unit = self._unit(reading, lacking, expected=True, bodies=False)
+        return {name: [fault for fault in unit.faults if fault.header == name] for name in sorted(unit.lacking)}
+
+    def _unit(
+        self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False, bodies: bool = True
+    ) -> HeaderUnit:
         text, arguments = umbrella(headers, expected=expected), self.invocation.arguments(reading)
         replaced = {**self.invocation.toolchain.replaced, **self.invocation.edited}
-        unit = clang.parsed(UMBRELLA[reading.language], text, arguments, replaced)
+        unit = clang.parsed(UMBRELLA[reading.language], text, arguments, replaced, bodies=bodies)
         if unit is None:
             raise HeaderError(
                 "the headers cannot be parsed: libclang gave up",
