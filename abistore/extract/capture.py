@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import InputError, UsageError
-from abistore.extract.dwarf.names.foreign import is_runtime
 from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.options import NO_EDITS, HeaderEdits, HeaderOptions
 from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, reader_of
+from abistore.extract.types.foreign import is_runtime
 from abistore.limits import limits_for
 from abistore.model.mangling.symbols import is_mangled, is_of_standard_library
 from abistore.model.names import Name

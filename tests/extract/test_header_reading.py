@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -22,7 +22,7 @@ from abistore.extract.headers.reader import read_headers
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Record
-from abistore.model.snapshot import Snapshot, Target
+from abistore.model.snapshot import HeadersRead, Snapshot, Target
 from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.service.snapshots import capture
 from tests.build import build_library
@@ -52,6 +52,13 @@ def library(headers: Path, *, flags: tuple[str, ...] = ("-g",), **options: Any) 
 # --- the facet -------------------------------------------------------------------------------------------------------
 
 
+def headers_of(snapshot: Snapshot) -> HeadersRead:
+    """What the snapshot says of its headers."""
+    told = snapshot.provenance.headers
+    assert isinstance(told, HeadersRead)
+    return told
+
+
 def test_headers_join_the_snapshot_of_a_library(tmp_path: Path) -> None:
     snapshot = library(written(tmp_path, {"api.h": HEADER}), defines=("A=1",))
     norm, point = Name("function", "norm"), Name("record", "point")
@@ -61,9 +68,9 @@ def test_headers_join_the_snapshot_of_a_library(tmp_path: Path) -> None:
     assert (seen.size, [field.offset for field in seen.fields]) == (8, [0, 32])
     evidence = snapshot.evidence_of("source")
     assert (evidence.state, evidence.source, evidence.described, evidence.expected) == ("full", "headers", 1, 1)
-    read_ = snapshot.provenance.headers
-    assert (read_.files, read_.language, read_.reader[:8]) == (("api.h",), "c", "libclang")  # type: ignore[union-attr]
-    assert read_.options == ("--define A=1", "--std gnu17")  # type: ignore[union-attr]
+    told = headers_of(snapshot)
+    assert (told.files, told.language, told.reader[:8]) == (("api.h",), "c", "libclang")
+    assert told.options == ("--define A=1", "--std gnu17")
     assert snapshot.locations[point].file == "api.h"
     assert from_json(to_json(snapshot)) == snapshot
 
@@ -89,7 +96,7 @@ def test_headers_that_are_left_out_are_evidence_that_is_partial(tmp_path: Path) 
     )  # fmt: skip
     assert evidence.detail == "1 header does not parse and is left out: bad.h:1: 'nowhere.h' file not found"
     assert evidence.hint == "name the folder that holds nowhere.h with --include-dir"
-    assert snapshot.provenance.headers.set_aside == ("bad.h",)  # type: ignore[union-attr]
+    assert headers_of(snapshot).set_aside == ("bad.h",)
 
 
 def test_errors_that_no_header_can_be_blamed_for_are_evidence_that_is_partial(tmp_path: Path) -> None:
@@ -115,8 +122,9 @@ def test_a_json_snapshot_takes_no_headers(tmp_path: Path) -> None:
 
 def test_headers_are_read_for_the_machine_of_the_binary(tmp_path: Path) -> None:
     header = written(tmp_path, {"a.h": "struct s { long a; void *b; };\nint f(struct s *);"})
-    for machine, bits, size in (("x86_64", 64, 16), ("i386", 32, 8), ("armhf", 32, 8)):
-        entries = read_headers(HeaderOptions((header,)), Target("elf", machine, bits, "little")).entries  # type: ignore[arg-type]
+    machines: tuple[tuple[str, Literal[32, 64], int], ...] = (("x86_64", 64, 16), ("i386", 32, 8), ("armhf", 32, 8))
+    for machine, bits, size in machines:
+        entries = read_headers(HeaderOptions((header,)), Target("elf", machine, bits, "little")).entries
         sizes = [shape.size for shape in entries[Name("record", "s")] if isinstance(shape, Record)]
         assert sizes == [size], machine
 

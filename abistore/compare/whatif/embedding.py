@@ -24,9 +24,10 @@ def with_embedding(before: Snapshot, after: Snapshot, changed: Iterable[Name]) -
         for name in users.get(pending.pop(), ()):
             if name not in settled:
                 settled.add(name)
-                found = _relaid(before, after, name)
-                if found is not after:
-                    after = found
+                entries = _relaid(before, after, name)
+                if entries:
+                    after = replace(after, entries={**after.entries, **entries})
+                if entries or name.kind == "alias":  # an alias has no layout of its own, and changes with its target
                     pending.append(name)
     return after
 
@@ -46,20 +47,16 @@ def _facets(snapshot: Snapshot) -> Iterator[Facet]:
     return (facet for facet in snapshot.entries if facet != "symbol")
 
 
-def _relaid(before: Snapshot, after: Snapshot, name: Name) -> Snapshot:
-    """``after`` with ``name`` laid out anew in each facet; an alias has no layout of its own, and counts as changed."""
-    if name.kind == "alias":
-        return replace(after)
+def _relaid(before: Snapshot, after: Snapshot, name: Name) -> Mapping[Facet, Mapping[Name, Variants]]:
+    """The facets of ``after`` in which ``name`` is laid out anew; none where its layout stays."""
     old, new = Layouts(before), Layouts(after)
-    entries = {facet: after.entries[facet] for facet in _facets(after)}
-    for facet in entries:
-        variants = entries[facet].get(name, ())
+    found: dict[Facet, Mapping[Name, Variants]] = {}
+    for facet in _facets(after):
+        variants = after.entries[facet].get(name, ())
         anew = tuple(_laid_out(shape, old, new) if isinstance(shape, Record) else shape for shape in variants)
         if anew != variants:
-            entries[facet] = {**entries[facet], name: anew}
-    if all(entries[facet] is after.entries[facet] for facet in entries):
-        return after
-    return replace(after, entries={**after.entries, **entries})
+            found[facet] = {**after.entries[facet], name: anew}
+    return found
 
 
 def _laid_out(record: Record, old: Layouts, new: Layouts) -> Record:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED
 from abistore.extract.dwarf.bytes.forms import EMPTY, SIZES, Attributes, fixed_forms
-from abistore.extract.dwarf.names.foreign import is_foreign
 from abistore.extract.dwarf.shapes.records import fit, read_enum
+from abistore.extract.types.foreign import is_foreign
 from abistore.model.cpp_names.builtins import INTEGERS
 from abistore.model.files import is_own_header
 from abistore.model.names import Name, unnamed_enum

@@ -9,16 +9,16 @@ from abistore.extract.dwarf.constants import OwnConstants
 from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.names.alias_templates import resolve_alias_templates
-from abistore.extract.dwarf.names.foreign import is_runtime
 from abistore.extract.dwarf.shapes.declared import locate_declarations
 from abistore.extract.dwarf.shapes.destructors import place_destructors
 from abistore.extract.dwarf.shapes.footprints import Footprints
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY, DeclarationShapes, DeclaringEntries, alias, own
 from abistore.extract.dwarf.shapes.joins import DeclarationJoins
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
-from abistore.extract.dwarf.shapes.special_members import settle_passing
 from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.facets import FacetReading
+from abistore.extract.types.foreign import is_runtime
+from abistore.extract.types.passing import settle_passing
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants

@@ -7,11 +7,11 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from abistore.extract.dwarf.names.foreign import is_foreign, is_runtime
 from abistore.extract.dwarf.shapes.destructors import place_destructors
-from abistore.extract.dwarf.shapes.references import References
 from abistore.extract.facets import FacetReading
 from abistore.extract.foreign.vptrs import place_vptrs
+from abistore.extract.types.foreign import is_foreign, is_runtime
+from abistore.extract.types.references import References
 from abistore.model.budget import HINT, REASON, fitted, told
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.digest import sort_variants

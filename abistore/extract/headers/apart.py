@@ -192,7 +192,7 @@ def _work_and_end(channel: socket.socket, request: HeaderRequest, said: IO[bytes
         os.dup2(said.fileno(), 2)
         send(channel, _answer(request))
         code = 0
-    except BaseException:
+    except BaseException:  # a copy of a process must end here, also by an interrupt, and not go on as its original
         said.write(traceback.format_exc().encode())
         said.flush()
         code = DEFECT

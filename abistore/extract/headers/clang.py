@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ctypes import POINTER, Structure, byref, c_int, c_ulonglong
 from typing import Any, NamedTuple, TypeAlias
 
-from clang import cindex  # type: ignore[import-untyped]
+from clang import cindex  # type: ignore[import-untyped]  # the libclang wheel has no type hints, and no stubs
 
 TranslationUnit: TypeAlias = Any
 """``clang.cindex.TranslationUnit``, which has no types."""

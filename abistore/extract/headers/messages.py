@@ -62,7 +62,7 @@ HeaderAnswer: TypeAlias = HeaderReading | ReadingFailure
 def _written(value: Any) -> str:
     if isinstance(value, Path):
         return str(value)
-    raise NotImplementedError
+    raise NotImplementedError  # what msgspec asks of a hook that does not know a type
 
 
 def _read(kind: type, value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.walk import parts
-from abistore.extract.dwarf.names.foreign import is_foreign
+from abistore.extract.types.foreign import is_foreign
 from abistore.model.names import Name
 from abistore.model.shapes import Foreign, Opaque
 

@@ -7,24 +7,15 @@ be copied nor moved (Itanium C++ ABI, 3.1.1); else as its members do.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
-
-from msgspec.structs import replace
+from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.peek import name_at, type_at
 from abistore.extract.dwarf.entries.walk import Die, children
 from abistore.extract.dwarf.shapes.type_source import TypeSource
+from abistore.extract.types.passing import DEEPEST, Passing
 from abistore.model.cpp_names.qualified import last_component
-from abistore.model.names import Name
-from abistore.model.reach import embedded
-from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Record
 from abistore.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from abistore.extract.dwarf.shapes.destructors import Entries
 
 PRODUCER: Final = pattern(r"GNU C\+\+\S* (\d+)\.")
 OLDEST: Final = 8
@@ -35,11 +26,6 @@ IN_CLASS: Final = 1
 
 REFERENCES: Final = frozenset({dw.TAG_REFERENCE_TYPE, dw.TAG_RVALUE_REFERENCE_TYPE})
 TRANSPARENT: Final = frozenset({dw.TAG_CONST_TYPE, dw.TAG_VOLATILE_TYPE, dw.TAG_TYPEDEF})
-
-DEEPEST: Final = 100
-"""How many records deep parts are looked at."""
-
-Passing: TypeAlias = Literal["value", "reference"]
 
 
 @cache
@@ -116,46 +102,3 @@ class SpecialMembers:
         if not name:
             name = last_component(self._types.spellings.of(handle, info.attributes(handle)) or "")
         return name.partition("<")[0] == self._name
-
-
-def settle_passing(entries: Entries, producers: Iterable[str]) -> None:
-    """Classes whose own members are trivial go as what they embed and derive from does; unknown where that is.
-
-    Only where Clang, which tells it, had no part in the library: records without a convention are C structs then.
-    """
-    if any("clang" in each for each in producers):
-        return
-    settled = _Settled(entries)
-    for shapes in entries.values():
-        for index, shape in enumerate(shapes):
-            if isinstance(shape, Record) and shape.passing == "value":
-                shapes[index] = replace(shape, passing=settled.parts(shape, 0))
-
-
-class _Settled:
-    """How each name goes by value; worked out once."""
-
-    def __init__(self, entries: Entries) -> None:
-        self._entries = entries
-        self._known: dict[Name, Passing | None] = {}
-
-    def parts(self, shape: AnyShape, depth: int) -> Passing | None:
-        """How ``shape`` goes as far as its parts decide."""
-        found = {self._of(each, depth + 1) for each in embedded(shape)}
-        return "reference" if "reference" in found else None if None in found else "value"
-
-    def _of(self, name: Name, depth: int) -> Passing | None:
-        if name not in self._known:
-            self._known[name] = self._told(self._entries.get(name, []), depth) if depth < DEEPEST else None
-        return self._known[name]
-
-    def _told(self, shapes: Sequence[AnyShape], depth: int) -> Passing | None:
-        match shapes:
-            case [Record(passing="reference")]:
-                return "reference"
-            case [(Record() | Alias()) as shape]:
-                return self.parts(shape, depth)
-            case [Enum() | Foreign(sort="enum")]:
-                return "value"
-            case _:
-                return None

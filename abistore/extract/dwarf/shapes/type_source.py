@@ -8,7 +8,7 @@ from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.entries.walk import Die
 from abistore.extract.dwarf.names.spellings import Spellings
-from abistore.extract.dwarf.shapes.references import References
+from abistore.extract.types.references import References
 from abistore.model.shapes import TypeRef
 
 

@@ -11,13 +11,13 @@ from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.walk import Die, parts
 from abistore.extract.dwarf.names.alias_templates import Meanings, meaning_of
 from abistore.extract.dwarf.names.base_types import spelling_of_base
-from abistore.extract.dwarf.names.foreign import is_foreign
 from abistore.extract.dwarf.names.spellings import Completion, Spellings
 from abistore.extract.dwarf.shapes.anonymous import AnonymousNames
 from abistore.extract.dwarf.shapes.copies import DefinitionCopies
 from abistore.extract.dwarf.shapes.records import default_access
-from abistore.extract.dwarf.shapes.references import Declarator, References
 from abistore.extract.dwarf.shapes.signatures import read_signature
+from abistore.extract.types.foreign import is_foreign
+from abistore.extract.types.references import Declarator, References
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Access, AnyShape, Array, Named, Procedure, Qualified, TypeRef
 from abistore.model.snapshot import Location

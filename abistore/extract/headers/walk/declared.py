@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from abistore.extract.dwarf.names.foreign import is_foreign
-from abistore.extract.dwarf.shapes.special_members import settle_passing
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
 from abistore.extract.headers.walk.clang.files import PublicFiles
@@ -20,6 +18,8 @@ from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.macros import macros
 from abistore.extract.headers.walk.written.tokens import SourceText
+from abistore.extract.types.foreign import is_foreign
+from abistore.extract.types.passing import settle_passing
 from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants

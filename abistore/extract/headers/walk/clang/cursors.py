@@ -24,7 +24,7 @@ from ctypes import (
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from clang import cindex  # type: ignore[import-untyped]
+from clang import cindex  # type: ignore[import-untyped]  # the libclang wheel has no type hints, and no stubs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

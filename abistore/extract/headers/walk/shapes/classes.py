@@ -172,9 +172,12 @@ class ClassFacts:
 
     # --- places ---------------------------------------------------------------------------------------------------
 
+    def place_bases(self) -> int:
+        """Note the offsets of the bases, once. Tells where they end, in bytes."""
+        return self._end_of_bases
+
     @cached_property
-    def data_end(self) -> int:
-        """Where the bases end, in bytes; their offsets are noted."""
+    def _end_of_bases(self) -> int:
         end = self.classes.pointer if self.has_vptr else 0
         primary, taken = self.primary, set[tuple[int, int]]()
         if primary is not None and primary.facts is not None:
@@ -208,7 +211,7 @@ class ClassFacts:
     def empties(self) -> list[tuple[int, int]]:
         """The empty classes in it, itself included, by their places in bytes: no two of one type may share one."""
         found = [(self.cursor.d0, 0)] if self.is_empty else []
-        _ = self.data_end
+        self.place_bases()
         for base in self.bases:
             if base.facts is not None and base.offset is not None:
                 found += [(key, base.offset // BITS + at) for key, at in base.facts.empties]
@@ -225,7 +228,7 @@ class ClassFacts:
         """The size in bytes without virtual bases and tail padding: what may follow it begins there."""
         if self.is_plain:
             return self.size
-        end = self.data_end
+        end = self.place_bases()
         lib = self.classes.lib
         for field in self.fields:
             offset = lib.Cursor_getOffsetOfField(field)

@@ -40,14 +40,14 @@ class RecordShapes:
         facts = self._classes.of(cursor)
         if facts is None or facts.size < 0 or self._lib.isInvalidDeclaration(facts.cursor):
             return None
-        _ = facts.data_end
+        facts.place_bases()
         bases = [self._base(facts, base) for base in facts.bases]
         virtuals = self._virtuals(facts)
         if facts.is_doubtful or None in bases or virtuals is None:
             return None  # an instance of which the template does not tell enough
         return Record(
             sort=kinds.RECORDS[facts.cursor.kind],
-            size=self._size(facts),
+            size=facts.size,
             fields=tuple(self._fields(facts)),
             bases=tuple([each for each in bases if each is not None]),
             virtuals=virtuals,
@@ -89,9 +89,6 @@ class RecordShapes:
         return self.enum(cursor) if cursor.kind == kinds.ENUM else self.of(cursor)
 
     # --- members --------------------------------------------------------------------------------------------------
-
-    def _size(self, facts: ClassFacts) -> int:
-        return facts.size
 
     def _fields(self, facts: ClassFacts) -> list[Field]:
         lib = self._lib

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from abistore.errors import LimitExceeded
-from abistore.extract.dwarf.names.foreign import is_foreign
-from abistore.extract.dwarf.shapes.references import References
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 from abistore.extract.headers.walk.shapes.arguments import TemplateArguments
 from abistore.extract.headers.walk.shapes.names import Names
+from abistore.extract.types.foreign import is_foreign
+from abistore.extract.types.references import References
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Array, Enum, Inline, Procedure, Qualified, Record, TypeRef
