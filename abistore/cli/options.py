@@ -128,7 +128,7 @@ def said_options(command: Decorated) -> Decorated:
 
 _profile = click.option("--profile", help="The build profile, if the library has several.")
 _target = click.option(
-    "--target", help="The platform, if the library has several: elf-x86_64-64-little, or just x86_64."
+    "--target", "--arch", help="The platform, if the library has several: elf-x86_64-64-little, or just x86_64."
 )
 
 

@@ -86,7 +86,7 @@ def only(snapshots: Sequence[Snapshot], path: Path, target: str | None = None) -
     """
     if len(snapshots) == 1:
         return snapshots[0]
-    fitting = [each for each in snapshots if target in {str(each.target), each.target.machine}]
+    fitting = [each for each in snapshots if each.target.is_called(target)]
     if len(fitting) == 1:
         return fitting[0]
     choices = fitting or list(snapshots)

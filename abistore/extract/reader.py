@@ -60,6 +60,7 @@ PACKAGES = "abistore.extract.packages.reader"
 READERS: tuple[str, ...] = (
     "abistore.extract.json.reader",
     "abistore.extract.elf.reader",
+    "abistore.extract.macho.reader",
     "abistore.extract.foreign.abicc.reader",
     "abistore.extract.foreign.abixml.reader",
     PACKAGES,
@@ -86,5 +87,5 @@ def reader_for(head: bytes, path: Path) -> Reader:
         if reader.accepts(head):
             return reader
     raise UnknownFormat(
-        f"{path}: not a library of a known format", "abistore reads ELF shared libraries, and packages of them"
+        f"{path}: not a library of a known format", "abistore reads ELF shared libraries and macOS dylibs, and packages of them"
     )

@@ -141,13 +141,23 @@ class ElfSymbol(Encoded, frozen=True):
     protected: bool = False
 
 
+class MachoSymbol(Encoded, frozen=True):
+    """What only Mach-O tells of an export. Its files have no sizes: ``size`` reaches to the next symbol.
+
+    ``padding`` is how many bytes of that may lie between the two.
+    """
+
+    padding: int = 0
+
+
 class Symbol(Shape, frozen=True, tag="S"):
     """One exported symbol, or one version of it; an entry holds one shape per symbol version.
 
     ``type`` is ``unknown`` for what assembler code exports without one. ``size`` is the object's size in bytes, and 0
     for code: a function's length is not ABI. ``version`` is the symbol version it is bound to (``None``: unversioned);
     ``default`` tells ``name@@VER`` from ``name@VER``. ``ordinal`` is the number by which consumers may ask instead of
-    the name. ``forwarded_to`` is the symbol of another library that stands behind it. ``table`` are the words of a
+    the name. ``forwarded_to`` is the symbol of another library that stands behind it: ``OTHER.name`` of a DLL,
+    ``OTHER:name`` of a dylib. ``table`` are the words of a
     vtable or of type information, each as the symbol that it points to: empty where it points to none or none is
     known; no words where they were not read.
     """
@@ -161,6 +171,7 @@ class Symbol(Shape, frozen=True, tag="S"):
     forwarded_to: str | None = None
     elf: ElfSymbol | None = None
     table: tuple[str, ...] = ()
+    macho: MachoSymbol | None = None
 
 
 class Import(Shape, frozen=True, tag="I"):
@@ -183,6 +194,23 @@ class ElfLibrary(Encoded, frozen=True):
     version_requirements: tuple[tuple[str, str], ...] = ()
 
 
+class MachoLibrary(Encoded, frozen=True):
+    """What only Mach-O tells of a file. All but the words are names of libraries, as load commands spell them; sorted.
+
+    ``minimum_os`` is the oldest release of the system that loads the file. ``reexports`` are libraries whose exports
+    count as the file's own. ``linkage`` pairs a needed library with ``weak``, ``upward`` or ``lazy``;
+    ``requirements`` with the compatibility version that it must have at least. ``clients`` are the only ones that may
+    link to the file, where it names any.
+    """
+
+    file_type: Literal["dylib", "bundle", "executable"] = "dylib"
+    minimum_os: str | None = None
+    reexports: tuple[str, ...] = ()
+    linkage: tuple[tuple[str, str], ...] = ()
+    requirements: tuple[tuple[str, str], ...] = ()
+    clients: tuple[str, ...] = ()
+
+
 class Library(Shape, frozen=True, tag="L"):
     """The facts of the whole file. Tuples are sorted, except ``needed`` (load order) and the search paths.
 
@@ -202,11 +230,17 @@ class Library(Shape, frozen=True, tag="L"):
     weaknesses: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     elf: ElfLibrary | None = None
+    macho: MachoLibrary | None = None
 
     @property
     def on_elf(self) -> ElfLibrary:
         """What only ELF tells of the file: nothing, of other files."""
         return self.elf or ElfLibrary()
+
+    @property
+    def on_macho(self) -> MachoLibrary:
+        """What only Mach-O tells of the file: nothing, of other files."""
+        return self.macho or MachoLibrary()
 
 
 # --- layout facet: what the debug information says ----------------------------------------------------------------

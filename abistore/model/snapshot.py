@@ -34,6 +34,15 @@ LINUX = frozenset({"sysv", "gnu", "linux"})
 """The OS ABIs that are one platform."""
 
 
+ORDINARY: Mapping[str, frozenset[str]] = {"elf": LINUX, "pe": frozenset({"windows"}), "macho": frozenset({"macos"})}
+"""The platforms that go without saying, for each format."""
+
+
+def usual_machine(word: str) -> str:
+    """A machine's name here, for what Apple or Microsoft call it."""
+    return {"arm64": "aarch64", "amd64": "x86_64", "x64": "x86_64"}.get(word.lower(), word)
+
+
 class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     """The platform a binary is for. Binaries of two platforms are never compared.
 
@@ -49,8 +58,12 @@ class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     os_abi: str = msgspec.field(default_factory=lambda: "sysv")  # part of every digest: written always
 
     def __str__(self) -> str:
-        system = "" if self.os_abi in LINUX else f"-{self.os_abi}"
+        system = "" if self.os_abi in ORDINARY[self.format] else f"-{self.os_abi}"
         return f"{self.format}-{self.machine}-{self.bits}-{self.endianness}{system}"
+
+    def is_called(self, word: str | None) -> bool:
+        """Whether ``word`` stands for this target: all of it, or its machine by any of its names (``arm64``)."""
+        return word is not None and (word == str(self) or usual_machine(word) == self.machine)
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -127,7 +140,9 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
 class Provenance(msgspec.Struct, frozen=True):
     """What identifies the input and the tools. Never part of a digest; file names are base names.
 
-    ``headers`` is unset where none were read, ``package`` where the library was a file of its own.
+    ``headers`` is unset where none were read, ``package`` where the library was a file of its own,
+    and ``product_version`` where the file has no word of its own about it: the version resource of a DLL, the current
+    version of a dylib.
     """
 
     file: str = ""
@@ -141,6 +156,7 @@ class Provenance(msgspec.Struct, frozen=True):
     debug_files: tuple[str, ...] = ()
     headers: HeadersRead | msgspec.UnsetType = msgspec.UNSET
     package: PackageRead | msgspec.UnsetType = msgspec.UNSET
+    product_version: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from abistore.errors import StoreError, UsageError
+from abistore.model.snapshot import usual_machine
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -89,7 +90,7 @@ def busy_seconds() -> float:
 def line_target(store: Store, target: str | None) -> str | None:
     """The full name of a platform, of which ``target`` may be just the machine (``x86_64``)."""
     known = sorted({key.target for key in store.lines()}) if target else []
-    machine = [name for name in known if target == name.split("-")[1]]
+    machine = [name for name in known if target and usual_machine(target) == name.split("-")[1]]
     if len(machine) > 1:  # Linux, unless FreeBSD is named
         machine = [name for name in machine if name.endswith(("-little", "-big"))]
     return machine[0] if len(machine) == 1 else target

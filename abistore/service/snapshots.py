@@ -72,7 +72,7 @@ def captured(file: InputFile, *, options: ExtractOptions = PLAIN, target: str | 
 
 def check_target(found: Target, path: Path, wanted: str | None) -> None:
     """Raises :class:`Incomparable` if a file is for another platform than ``wanted``: ``x86_64``, or in full."""
-    if wanted and wanted not in {str(found), found.machine}:
+    if wanted and not found.is_called(wanted):
         raise Incomparable(f"{path}: built for {found}, not for {wanted}", "name the binary of that platform")
 
 

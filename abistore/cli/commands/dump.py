@@ -19,6 +19,7 @@ from abistore.model.words.counting import counted
 @click.option("--version", help="The release's version, kept in the snapshot.")
 @click.option(
     "--target",
+    "--arch",
     help="Refuse files for another platform (arm64, or in full); of a file for several platforms take this one.",
 )
 @extract_options

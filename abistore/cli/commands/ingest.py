@@ -62,7 +62,11 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
     "files whose paths give their versions are stored oldest first.",
 )
-@click.option("--target", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
+@click.option(
+    "--target",
+    "--arch",
+    help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64. Of a universal file take this one.",
+)
 @click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
 @replace_options
 @said_options

@@ -10,12 +10,27 @@ BUNDLED = pattern(r"^([^.]+)-[0-9a-f]{8}(?=\.)")
 """The mark of a copy in a Python wheel: eight digits of a hash before the first dot, ``libz-00ec42fe.so.1``."""
 
 
+_DYLIB = re.compile(r"(?P<stem>.+?)(?P<version>(?:\.(?:\d+|[A-Z]))*)\.(?:dylib|tbd)")
+"""A dylib, whose version stands before the suffix: ``libz.1.2.11.dylib``, ``libSystem.B.dylib``."""
+
+
 def library_name(soname: str) -> str:
     """``libz`` of ``libz.so.1``, of ``libz-00ec42fe.so.1.3`` and of ``libz-1.3.so``.
 
     A version before ``.so`` belongs to the name if another version follows: ``libglib-2.0`` of ``libglib-2.0.so.0``.
+    Of a dylib it is what stands before the version, in whatever folder: ``libz`` of ``/usr/lib/libz.1.dylib``,
+    ``libglib-2.0`` of ``libglib-2.0.0.dylib``.
     """
+    if dylib := _DYLIB.fullmatch(soname.rpartition("/")[2]):
+        return _without_version(dylib["stem"], dylib["version"])
     parts = re.fullmatch(r"(.+?)\.so(\..*)?", BUNDLED.sub(r"\1", soname))
     if parts is None:
         return soname
     return parts[1] if parts[2] else re.sub(r"(?<=.)-\d+(\.\d+)+$", "", parts[1])
+
+
+def _without_version(stem: str, version: str) -> str:
+    """A stem like ``libglib-2`` ends in a number of the name, which goes on behind the dot: one more number is left."""
+    if re.search(r"-\d+$", stem) and version.count(".") > 1:
+        return stem + version[: version.rindex(".")]
+    return stem

@@ -15,3 +15,13 @@ BRANCHES: Final = frozenset({"IBT", "SHSTK", "BTI", "PAC", "GCS", "ZICFILP", "ZI
 EXECUTABLE_STACK: Final = "executable stack"
 TEXT_RELOCATIONS: Final = "text relocations"
 WRITABLE_CODE: Final = "a writable executable segment"
+
+CODE_SIGNATURE: Final = "code signature"
+HARDENED_RUNTIME: Final = "hardened runtime"
+LIBRARY_VALIDATION: Final = "library validation"
+NO_HEAP_EXECUTION: Final = "no heap execution"
+POSITION_INDEPENDENT: Final = "position-independent"
+ON_MACOS: Final = frozenset(
+    {CODE_SIGNATURE, HARDENED_RUNTIME, LIBRARY_VALIDATION, NO_HEAP_EXECUTION, POSITION_INDEPENDENT}
+)
+"""What a Mach-O file and its signature ask the system for."""

@@ -294,6 +294,8 @@ def _known(store: Store, file: InputFile, plan: IngestPlan) -> Release | None:
     known = store.known(file.sha256(), version, profile, plan.library)
     if known and not plan.library and known.line.library != library_name(known.soname or path.name):
         return None  # somebody stored it under another library's name
+    if known and plan.target and not known.target.is_called(plan.target):
+        return None  # another architecture of a universal file
     return None if known and _could_say_more(known, plan) else known
 
 

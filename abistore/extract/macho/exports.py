@@ -1,0 +1,152 @@
+"""What a file exports: names, sorts, sizes, and the addresses that join them with debug information."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from abistore.extract.exports import Exports
+from abistore.extract.macho.constants import (
+    LC_DYLD_EXPORTS_TRIE,
+    LC_DYLD_INFO,
+    LC_DYLD_INFO_ONLY,
+    N_ABS,
+    N_ARM_THUMB_DEF,
+    N_EXT,
+    N_INDR,
+    N_PEXT,
+    N_SECT,
+    N_STAB,
+    N_TYPE,
+    N_WEAK_DEF,
+    S_ATTR_PURE_INSTRUCTIONS,
+    S_ATTR_SOME_INSTRUCTIONS,
+    S_THREAD_LOCAL_VARIABLES,
+)
+from abistore.extract.macho.container import MachOFile, Section
+from abistore.extract.macho.dependencies import Dylib, provider
+from abistore.extract.macho.symbol_table import DIRECTIVE, OWN, SymbolRow, plain_name
+from abistore.extract.macho.trie import ABSOLUTE, KIND, REEXPORT, THREAD_LOCAL, WEAK, TrieExport, read_trie
+from abistore.model.mangling.symbols import CLASS_DATA
+from abistore.model.names import Name
+from abistore.model.shapes import MachoSymbol, Symbol
+
+CODE = S_ATTR_PURE_INSTRUCTIONS | S_ATTR_SOME_INSTRUCTIONS
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """An export and its place. ``address`` is ``None`` for what has none here: absolute and re-exported symbols."""
+
+    name: Name
+    symbol: Symbol
+    address: int | None
+
+
+class Places:
+    """Which section holds an address, and how far it is to the next symbol."""
+
+    def __init__(self, macho: MachOFile, rows: Iterable[SymbolRow]) -> None:
+        self._sections = sorted((each for each in macho.sections if each.size), key=lambda each: each.address)
+        self._starts = [each.address for each in self._sections]
+        defined = [row for row in rows if not row.type & N_STAB and row.type & N_TYPE == N_SECT]
+        self._marked = any(not row.type & N_EXT or row.type & N_PEXT for row in defined)
+        self._symbols = sorted({row.value for row in defined})
+
+    def section(self, address: int) -> Section | None:
+        """The section that holds ``address``."""
+        place = bisect_right(self._starts, address) - 1
+        found = self._sections[place] if place >= 0 else None
+        return found if found is not None and address < found.address + found.size else None
+
+    def size(self, address: int, section: Section) -> tuple[int, int]:
+        """The most bytes that an object has, and how many of them may be padding: 0 where nobody can tell.
+
+        The format has no sizes: an object ends before the next symbol. Once ``strip`` took the local symbols out, what
+        lies between two exports may be other objects.
+        """
+        if not self._marked:
+            return 0, 0
+        place = bisect_right(self._symbols, address)
+        end = section.address + section.size
+        after = min(self._symbols[place], end) if place < len(self._symbols) else end
+        return after - address, min((1 << min(section.alignment, 15)) - 1, after - address - 1)
+
+
+def exported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...]) -> Iterator[Exported]:
+    """The exports of a file: as its trie says, or its symbol table where it has none. Raises :class:`Malformed`."""
+    places = Places(macho, rows)
+    for each in _found(macho, rows):
+        name = plain_name(each.name)
+        if name in OWN or DIRECTIVE.match(each.name):
+            continue
+        if each.flags & REEXPORT:
+            owner = provider(each.ordinal, needed) or "?"
+            behind = f"{owner}:{plain_name(each.other_name) or name}"
+            yield Exported(Name(_guess(name), name), Symbol("unknown", forwarded_to=behind), None)
+        else:
+            yield _placed(each, name, macho.base + each.address, places)
+
+
+def _placed(each: TrieExport, name: str, address: int, places: Places) -> Exported:
+    weak, kind = bool(each.flags & WEAK), each.flags & KIND
+    if kind == ABSOLUTE:
+        return Exported(Name("variable", name), Symbol("unknown", weak), None)
+    section = places.section(address)
+    if kind == THREAD_LOCAL or (section and section.type == S_THREAD_LOCAL_VARIABLES):
+        return Exported(Name("variable", name), Symbol("thread_local", weak), address)
+    if section is None:
+        return Exported(Name(_guess(name), name), Symbol("unknown", weak), address)
+    if section.flags & CODE:
+        return Exported(Name("function", name), Symbol("function", weak), address)
+    size, padding = places.size(address, section)
+    symbol = Symbol("data", weak, size, macho=MachoSymbol(padding) if padding else None)
+    return Exported(Name("variable", name), symbol, address)
+
+
+def _guess(name: str) -> Literal["function", "variable"]:
+    """What a name stands for where no section tells: the data of classes have names of their own."""
+    return "variable" if name.startswith((*CLASS_DATA, "OBJC_")) else "function"
+
+
+def _found(macho: MachOFile, rows: list[SymbolRow]) -> Iterable[TrieExport]:
+    trie = macho.first(LC_DYLD_EXPORTS_TRIE)
+    if trie is not None:
+        return read_trie(macho.read_at(*macho.unpacked(trie, "II")))
+    info = macho.first(LC_DYLD_INFO_ONLY, LC_DYLD_INFO)
+    if info is not None:
+        return read_trie(macho.read_at(*macho.unpacked(info, "10I")[8:10]))
+    return _in_table(rows, macho.base)
+
+
+def _in_table(rows: Iterable[SymbolRow], base: int) -> Iterator[TrieExport]:
+    """The exports that the symbol table names, as the trie would tell them."""
+    for row in rows:
+        if row.type & N_STAB or not row.type & N_EXT or row.type & N_PEXT:
+            continue
+        weak = WEAK if row.description & N_WEAK_DEF else 0
+        sort = row.type & N_TYPE
+        if sort == N_SECT:
+            yield TrieExport(row.name, weak, row.value - base)
+        elif sort in (N_ABS, N_INDR):
+            yield TrieExport(row.name, weak | ABSOLUTE)
+
+
+def index_exports(found: Iterable[Exported], rows: Iterable[SymbolRow]) -> Exports:
+    """The address index of what :func:`exported` gave. Thread-local variables lie where their descriptors are."""
+    thumb = {row.value for row in rows if row.description & N_ARM_THUMB_DEF and row.type & N_TYPE == N_SECT}
+    addresses: dict[int, set[str]] = {}
+    offsets: dict[int, set[str]] = {}
+    exports = Exports()
+    for each in found:
+        name = each.name
+        exports.kinds[name.spelling] = "function" if name.kind == "function" else "variable"
+        if each.address is not None:
+            where = offsets if each.symbol.type == "thread_local" else addresses
+            place = each.address & ~1 if each.address in thumb else each.address
+            where.setdefault(place, set()).add(name.spelling)
+    exports.by_address = {address: tuple(sorted(names)) for address, names in addresses.items()}
+    exports.tls_by_offset = {offset: tuple(sorted(names)) for offset, names in offsets.items()}
+    return exports

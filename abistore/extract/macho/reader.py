@@ -1,0 +1,94 @@
+"""The Mach-O reader: each architecture of a dylib, bundle or executable, and the debug information of its build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+import abistore
+from abistore.extract.facets import FacetReading, join
+from abistore.extract.input_file import InputFile
+from abistore.extract.macho.container import MachOFile
+from abistore.extract.macho.debug_files import DebugSearch, find_debug
+from abistore.extract.macho.machines import target_of
+from abistore.extract.macho.tables import SymbolTables, read_tables
+from abistore.extract.macho.universal import is_macho, parts_of
+from abistore.extract.reader import ExtractOptions
+from abistore.limits import allow_more
+from abistore.model.labels.sonames import library_name
+from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+
+
+def accepts(head: bytes) -> bool:
+    """Whether ``head`` begins a Mach-O file."""
+    return is_macho(head)
+
+
+def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
+    """The snapshot of each architecture in ``file``.
+
+    Raises :class:`abistore.errors.InputError`, of the kind that tells what is wrong with the file.
+    """
+    for part in parts_of(file):
+        yield _read_part(MachOFile(file, options.max_bytes, part), options)
+
+
+def _read_part(macho: MachOFile, options: ExtractOptions) -> Snapshot:
+    tables = read_tables(macho)
+    binary = _binary(macho, tables, options)
+    readings = [_symbols(tables)]
+    if options.layout:
+        readings.append(_layout(macho, tables, options, binary.target))
+    snapshot = join(binary, readings)
+    # last: OpenSSL is loaded into memory that the debug information needs before
+    provenance = msgspec.structs.replace(snapshot.provenance, sha256=macho.file.sha256())
+    return msgspec.structs.replace(snapshot, provenance=provenance)
+
+
+def _binary(macho: MachOFile, tables: SymbolTables, options: ExtractOptions) -> Snapshot:
+    """What file it is, before any facet is read."""
+    own = tables.own
+    return Snapshot(
+        library=options.library or library_name(Path(own.name if own else macho.path.name).name),
+        version=options.version,
+        target=target_of(macho),
+        entries={},
+        provenance=Provenance(
+            file=macho.path.name,
+            size=macho.file.size,
+            build_id=macho.uuid,
+            reader="macho",
+            abistore=abistore.__version__,
+            product_version=own.current if own and own.current != "0.0" else msgspec.UNSET,
+        ),
+    )
+
+
+def _symbols(tables: SymbolTables) -> FacetReading:
+    count = len(tables.exports.kinds)
+    return FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), tables.entries)
+
+
+def _layout(macho: MachOFile, tables: SymbolTables, options: ExtractOptions, target: Target) -> FacetReading:
+    """What the debug information says; where there is none, why."""
+    search = find_debug(macho, options, tables.objects)
+    if search.file is None:
+        return FacetReading(_missing(search, len(tables.exports.kinds)))
+    debug = search.file
+    allow_more(debug.size)
+    from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
+
+    soname = Path(tables.own.name).name if tables.own else None
+    layout = read_layout(debug, tables.exports, options, target=target, soname=soname, alternate=None)
+    debug.file.check_unchanged()
+    return msgspec.structs.replace(
+        layout,
+        evidence=msgspec.structs.replace(layout.evidence, source=search.source),
+        debug_files=() if debug is macho else (debug.path.name,),
+    )
+
+
+def _missing(search: DebugSearch, expected: int) -> Evidence:
+    return Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)
