@@ -136,6 +136,7 @@ VERBS = {
 SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "availability": ("what a declaration says of the systems that have it", ("",)),
     "base": ("a base class of a class", ("access", "empty")),
+    "compat_version": ("the compatibility version of a dylib", ("",)),
     "constant": ("a constant or macro, whose value consumers have compiled in", ("macro", "use", "version")),
     "constexpr": ("a promise that a declaration may be used for constants", ("",)),
     "constraint": ("a concept, or what a template asks of its arguments", ("",)),
@@ -152,6 +153,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "file": ("the library's file", ("kind",)),
     "func": ("a function", ("body", "noreturn", "prototype", "scope")),
     "header": ("a public header", ("",)),
+    "macho": ("what only Mach-O files tell", ("clients", "protection", "reexport", "system")),
     "method": ("a member function", ("access",)),
     "needed": ("a library that this one depends on", ("library", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),

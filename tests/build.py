@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,9 @@ def build_library(
     information holds no path but relative ones.
     """
     compiler = compiler or {"c": "gcc", "c++": "g++"}[language]
+    if compiler.startswith("zig "):  # a package of the environment, which brings compilers and linkers of all platforms
+        os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(CACHE / "zig"))  # its runtime is compiled once a target
+        compiler = f"{sys.executable} -m ziglang{compiler.removeprefix('zig')}"
     main = "case" + SUFFIXES[language]
     inputs = {main: source, **(files or {})}
     command = [*compiler.split(), "-shared", "-fPIC", *flags, main, "-o", name]

@@ -70,14 +70,13 @@ param_restrict_added var_removed_elf_only inline_body_changed template_body_chan
 mandatory_template_param_added concept_tightened hidden_friend_added hidden_friend_removed std_reexport_removed
 cpo_kind_changed experimental_graduated experimental_removed_without_replacement behavioural_default_changed
 field_default_initializer_changed field_default_initializer_removed public_not_exported
-source_decl_binary_symbol_mismatch instantiation_missing_from_binary
+source_decl_binary_symbol_mismatch instantiation_missing_from_binary macho_filetype_changed macho_linkage_flags_changed macho_reexport_changed
 """
 
 LATER = tuple(_LATER_NAMES.split())
 """Names that the field found later, as far as a library's own evidence proves them."""
 
 EXCLUDED: dict[str, str] = {
-    "compat_version_changed": "a fact of Mach-O files, which no reader reads yet",
     "frame_register_changed": (
         "which register a frame is found by is a matter of debuggers and unwinders, which read it from the file; no"
         " caller depends on it"

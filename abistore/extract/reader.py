@@ -87,5 +87,6 @@ def reader_for(head: bytes, path: Path) -> Reader:
         if reader.accepts(head):
             return reader
     raise UnknownFormat(
-        f"{path}: not a library of a known format", "abistore reads ELF shared libraries and macOS dylibs, and packages of them"
+        f"{path}: not a library of a known format",
+        "abistore reads ELF shared libraries and macOS dylibs, and packages of them",
     )

@@ -31,6 +31,8 @@ from abistore.model.shapes import (
     Inline,
     InlineBody,
     Library,
+    MachoLibrary,
+    MachoSymbol,
     MemberPointer,
     Method,
     Named,
@@ -117,6 +119,9 @@ SYMBOLS: dict[Name, AnyShape] = {
         (),
         ("DF_1_NODELETE", "STATIC_TLS"),
         ElfLibrary(("/opt/one",), ("V_1",), (("libc.so.6", "GLIBC_2.2.5"),)),
+        MachoLibrary(
+            "dylib", "11.0", ("libback.dylib",), (("libm.so.6", "weak"),), (("libm.so.6", "1.0"),), ("friend",)
+        ),
     ),
 }
 FORMER_SOURCE: dict[Name, AnyShape] = {
@@ -237,6 +242,7 @@ SAMPLES: dict[Any, Any] = {
     InlineBody: InlineBody("af63dc4c8601ec8c"),
     Method: Method(OWNER),
     ElfSymbol: ElfSymbol(unique=True),
+    MachoSymbol: MachoSymbol(7),
     Name: OWNER,
     tuple[str, str]: ("libc.so.6", "GLIBC_2.34"),
 }
@@ -284,6 +290,7 @@ MEANINGLESS = {
     r"symbol (act|_ZN\S+)\.size\+": "the length of code is nobody's business",
     r"symbol \S+\.table\+one": "no table of a class, or one side does not know the slot",
     r"symbol \S+\.(default=False|version=other)": "a consumer that asks for no version takes any",
+    r"symbol \S+\.macho=\S+": "padding is no part of an object",
     r"symbol malloc\.(version|library)=\S+": "the versions that the library needs are told of it as a whole",
     r"symbol \S+\.(ordinal|forwarded_to|compatibility_version)=\S+": "no reader tells it: a format that has it will",
     r"symbol library\.(protections|weaknesses)\+one": "no protection or weakness of any format",

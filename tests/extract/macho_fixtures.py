@@ -20,9 +20,6 @@ from abistore.model.snapshot import Snapshot
 from tests.build import CACHE, build_library
 
 ARM, INTEL = "aarch64-macos", "x86_64-macos"
-ZIG = f"{sys.executable} -m ziglang"
-
-os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(CACHE / "zig"))  # zig compiles its runtime once for each target
 
 
 def build_dylib(
@@ -41,7 +38,7 @@ def build_dylib(
     return build_library(
         source,
         language=language,
-        compiler=f"{ZIG} cc -target {target}",
+        compiler=f"zig cc -target {target}",
         flags=(*flags, *linking, *own),
         soname=None,
         files=files,
@@ -64,7 +61,8 @@ def build_with_dsym(source: str, folder: Path, *, target: str = ARM, language: s
     folder.mkdir(exist_ok=True)
     suffix = {"c": "c", "c++": "cc"}[language]
     (folder / f"case.{suffix}").write_text(source)
-    zig = [*ZIG.split(), "cc", "-target", target, "-g", "-O1"]
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-g", "-O1"]
+    os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(CACHE / "zig"))
     linking = ("-nostdlib++", "-Wl,-undefined,dynamic_lookup") if language == "c++" else ()
     subprocess.run([*zig, "-c", f"case.{suffix}", "-o", "case.o"], cwd=folder, check=True, capture_output=True)
     link = [*zig, "-shared", *linking, "case.o", "-o", "libcase.1.dylib", "-Wl,-install_name,@rpath/libcase.1.dylib"]

@@ -373,7 +373,7 @@ def _living_in(
 
 
 def _requirements(old: Library, new: Library, machine: str) -> Iterator[Delta[Any]]:
-    before, after = set(old.on_elf.version_requirements), set(new.on_elf.version_requirements)
+    before, after = _required(old, new), _required(new, old)
     both = _of_any_soname(before) & _of_any_soname(after)
     before, after = (
         {each for each in side if each in kept or (library_name(each[0]), each[1]) not in both}
@@ -389,6 +389,12 @@ def _requirements(old: Library, new: Library, machine: str) -> Iterator[Delta[An
         higher = version not in known and raises_floor(version, known + others, machine)
         subject = Subject(SELF, f"requires {version} of {library}")
         yield Added(subject, VersionRequirement(library, version, higher))
+
+
+def _required(library: Library, other: Library) -> set[tuple[str, str]]:
+    """The versions that a library needs of others. That a dylib is needed at all is told by itself."""
+    dylibs = {each for each in library.on_macho.requirements if each[0] in other.needed}
+    return {*library.on_elf.version_requirements, *dylibs}
 
 
 def _of_any_soname(requirements: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:

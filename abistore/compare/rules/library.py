@@ -335,7 +335,8 @@ def file_kind_changed(library: Changed[Library]) -> Iterator[Note]:
 
     Fix: link with ``-shared``.
     """
-    if library.old.file_kind != library.new.file_kind:
+    both_told = library.old.on_macho.file_type != library.new.on_macho.file_type  # by macho_filetype_changed
+    if library.old.file_kind != library.new.file_kind and not both_told:
         yield Note("the file is of another kind", library.old.file_kind, library.new.file_kind)
 
 

@@ -22,8 +22,15 @@ PURE: Final = "__cxa_pure_virtual"
 
 
 def sized(old: Symbol, new: Symbol) -> bool:
-    """Whether both sides tell the symbol's size, and the sizes differ."""
-    return old.size != new.size and old.size > 0 and new.size > 0
+    """Whether both sides tell the symbol's size, and the sizes differ by more than what may be padding."""
+    if old.size <= 0 or new.size <= 0:
+        return False
+    return least(old) > new.size or least(new) > old.size
+
+
+def least(symbol: Symbol) -> int:
+    """The fewest bytes that an object has: of a Mach-O file only the distance to the next symbol is known."""
+    return symbol.size - (symbol.macho.padding if symbol.macho else 0)
 
 
 def _title(name: Name) -> str:

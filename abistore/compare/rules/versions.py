@@ -16,6 +16,7 @@ from abistore.compare.diff.parts import (
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.batches import exports_called
+from abistore.compare.rules.macho import raised_system
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.labels.version_nodes import is_private_node
@@ -246,14 +247,17 @@ def _spelled(requirement: VersionRequirement) -> str:
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added", aliases=("platform_baseline_floor_raised",))
-def runtime_floor_raised(requirement: Added[VersionRequirement]) -> Iterator[Note]:
-    """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``.
+def runtime_floor_raised(requirement: Added[VersionRequirement] | Changed[Library]) -> Iterator[Note]:
+    """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``, or a newer system, e.g. macOS 13.
 
     On systems with an older one the loader refuses the library, and with it every program that uses it.
 
     Fix: build on the oldest system that is to be supported.
     """
-    if requirement.new.raises_floor and _family(requirement.new) in RUNTIME_FAMILIES:
+    if isinstance(requirement.new, Library):
+        if isinstance(requirement, Changed) and (systems := raised_system(requirement)):
+            yield Note("a newer system is needed", *systems)
+    elif requirement.new.raises_floor and _family(requirement.new) in RUNTIME_FAMILIES:
         yield Note("a newer runtime is needed", None, _spelled(requirement.new))
 
 

@@ -25,6 +25,7 @@ from abistore.model.shapes import (
     Inline,
     InlineBody,
     Library,
+    MachoLibrary,
     MemberPointer,
     Method,
     Named,
@@ -293,11 +294,14 @@ def _symbol(name: Name, shape: Symbol) -> str:
     version = f"{'@@' if shape.default else '@'}{shape.version}" if shape.version else ""
     protected = " protected" if visibility(shape) == "protected" else ""
     size = f", {_bytes(shape.size)}" if shape.size else ""
-    return f"{binding(shape)}{protected} {symbol_type(shape)} {name.spelling}{version}{size}"
+    behind = f" -> {shape.forwarded_to}" if shape.forwarded_to else ""
+    return f"{binding(shape)}{protected} {symbol_type(shape)} {name.spelling}{version}{size}{behind}"
 
 
 def _library(shape: Library) -> Iterator[str]:
-    yield f"{shape.file_kind} {shape.name or '(no SONAME)'}"
+    apple = shape.macho
+    kind = apple.file_type if apple else shape.file_kind
+    yield f"{kind} {shape.name or ('(no install name)' if apple else '(no SONAME)')}"
     for label, values in (
         ("needs", shape.needed),
         ("rpath", shape.on_elf.rpath),
@@ -305,9 +309,21 @@ def _library(shape: Library) -> Iterator[str]:
         ("defines", shape.on_elf.version_definitions),
         ("requires", tuple(f"{version} of {library}" for library, version in shape.on_elf.version_requirements)),
         ("features", shape.features),
+        *(_apple(shape, apple) if apple else ()),
     ):
         if values:
             yield f"{INDENT}{label} {', '.join(values)}"
+
+
+def _apple(shape: Library, facts: MachoLibrary) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What the tables of a Mach-O file say, as labels with their values."""
+    yield "compatibility version", tuple(filter(None, [shape.compatibility_version]))
+    yield "oldest system", tuple(filter(None, [facts.minimum_os]))
+    yield "re-exports", facts.reexports
+    yield "links", tuple(f"{library} ({word})" for library, word in facts.linkage)
+    yield "requires", tuple(f"{version} of {library}" for library, version in facts.requirements)
+    yield "only for", facts.clients
+    yield "protected by", shape.protections
 
 
 # --- records ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,246 @@
+"""What only Mach-O files tell: compatibility versions, re-exports, how dependencies are linked, the signature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.context import Context
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.labels.sonames import library_name
+from abistore.model.shapes import Library, MachoLibrary, Symbol
+from abistore.model.words.protections import ON_MACOS
+
+FLAT, EXTENSIONS = "flat namespace", "app extensions"
+NUMBERS = 3
+
+
+def _number(version: str | None) -> tuple[int, ...]:
+    """A version for comparing: ``1.2`` is ``1.2.0``; what is no version is below all others."""
+    parts = [int(each) if each.isdecimal() and each.isascii() else -1 for each in (version or "").split(".")]
+    return tuple([*parts, 0, 0, 0][:NUMBERS])
+
+
+def _of_both(library: Changed[Library]) -> tuple[MachoLibrary, MachoLibrary] | None:
+    """What Mach-O tells of both sides, where both are such files."""
+    old, new = library.old.macho, library.new.macho
+    return (old, new) if old and new else None
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def compat_version_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The compatibility version of the dylib was lowered.
+
+    Programs recorded the old one as the least that they accept. dyld refuses the library with "Incompatible library
+    version", unless the program was built for macOS 10.14, iOS 12 or newer.
+
+    Fix: never lower ``-compatibility_version`` under one install name.
+    """
+    old, new = library.old.compatibility_version, library.new.compatibility_version
+    if old is not None and new is not None and _number(new) < _number(old):
+        yield Note("the compatibility version is lower", old, new)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def compat_version_widened(library: Changed[Library]) -> Iterator[Note]:
+    """The compatibility version of the dylib was raised: it stands for more releases than before.
+
+    Built programs ask for the old one or less, and load. Programs linked against the new release ask for at least this
+    one.
+
+    Fix: nothing, where exports were added.
+    """
+    old, new = library.old.compatibility_version, library.new.compatibility_version
+    if old is not None and new is not None and _number(new) > _number(old):
+        yield Note("the compatibility version is higher", old, new)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def macho_filetype_changed(library: Changed[Library]) -> Iterator[Note]:
+    """A dylib became a bundle or an executable, or the reverse.
+
+    Programs link to dylibs and open bundles. dyld refuses a bundle that a program was linked to, and linkers refuse it
+    as well.
+
+    Fix: link with ``-dynamiclib``, or with ``-bundle`` where it is to be opened only.
+    """
+    both = _of_both(library)
+    if both and both[0].file_type != both[1].file_type:
+        yield Note("the file is of another type", both[0].file_type, both[1].file_type)
+
+
+# --- re-exports ---------------------------------------------------------------------------------------------------
+
+
+def _reexports(facts: MachoLibrary) -> dict[str, str]:
+    """The re-exported libraries by the names that their releases share."""
+    return {library_name(each): each for each in facts.reexports}
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
+def macho_reexport_removed(library: Changed[Library]) -> Iterator[Note]:
+    """A library is no longer re-exported.
+
+    Programs that used its symbols through this library recorded this one as their place. dyld does not find them there.
+
+    Fix: re-export it again (``-reexport_library``, ``-reexport-l``).
+    """
+    both = _of_both(library)
+    old, new = map(_reexports, both) if both else ({}, {})
+    for each in sorted(old.keys() - new.keys()):
+        yield Note("the library is no longer re-exported", old[each])
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def macho_reexport_added(library: Changed[Library]) -> Iterator[Note]:
+    """A further library is re-exported.
+
+    Its exports are found through this one, too. Built programs do not ask for them here.
+
+    Fix: nothing.
+    """
+    both = _of_both(library)
+    old, new = map(_reexports, both) if both else ({}, {})
+    for each in sorted(new.keys() - old.keys()):
+        yield Note("a further library is re-exported", None, new[each])
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def macho_reexport_changed(exported: Changed[Library] | Changed[Symbol], context: Context) -> Iterator[Note]:
+    """What stands behind a re-export is another library, or another symbol.
+
+    Built programs get the other one under the name that they know. Whether it does the same, this file does not tell.
+
+    Fix: compare the releases of the library behind it, too.
+    """
+    if context.old.snapshot.target.format != "macho":
+        return
+    if isinstance(exported.old, Symbol):
+        behind = [each.forwarded_to for each in (exported.old, exported.new) if isinstance(each, Symbol)]
+        if all(behind) and len(set(behind)) > 1:
+            yield Note("another symbol stands behind the name", behind[0], behind[1])
+    elif isinstance(exported.new, Library):
+        old, new = _reexports(exported.old.on_macho), _reexports(exported.new.on_macho)
+        for each in sorted(old.keys() & new.keys()):
+            if old[each] != new[each]:
+                yield Note("another version of the library is re-exported", old[each], new[each])
+
+
+# --- how the library is linked ------------------------------------------------------------------------------------
+
+
+def _linkage(facts: MachoLibrary) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for name, word in facts.linkage:
+        found.setdefault(name, []).append(word)
+    return {name: ", ".join(words) for name, words in found.items()}
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def macho_linkage_flags_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The library, or one of its dependencies, is linked in another way.
+
+    A weak dependency may be missing at start, and a plain one may not. A flat namespace takes symbols from whatever
+    library has them. What is not safe for app extensions cannot be linked to one.
+
+    Fix: keep ``-weak_library``, ``-upward_library``, ``-flat_namespace`` and ``-application_extension`` as they were.
+    """
+    both = _of_both(library)
+    if both is None:
+        return
+    old, new = map(_linkage, both)
+    for each in sorted((old.keys() | new.keys()) & set(library.old.needed) & set(library.new.needed)):
+        if old.get(each) != new.get(each):
+            yield Note(f"{each} is linked in another way", old.get(each, "plain"), new.get(each, "plain"))
+    for flag in (FLAT, EXTENSIONS):
+        before, after = flag in library.old.features, flag in library.new.features
+        if before != after:
+            words = {True: flag, False: None}
+            yield Note("the library is linked in another way", words[before], words[after])
+
+
+@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
+def macho_clients_narrowed(library: Changed[Library]) -> Iterator[Note]:
+    """Fewer libraries may link to this one than before.
+
+    Built programs load. The linker refuses others than the clients that the library names, or the framework that it is
+    a part of.
+
+    Fix: name all clients (``-allowable_client``), or link to the umbrella framework.
+    """
+    both = _of_both(library)
+    if both and (gone := _fewer(both[0].clients, both[1].clients)) is not None:
+        yield Note("fewer clients may link to the library", ", ".join(gone) or "all", ", ".join(both[1].clients))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def macho_clients_widened(library: Changed[Library]) -> Iterator[Note]:
+    """More libraries may link to this one than before.
+
+    Built programs load as before.
+
+    Fix: nothing.
+    """
+    both = _of_both(library)
+    if both and both[0].clients != both[1].clients and _fewer(both[0].clients, both[1].clients) is None:
+        old, new = (", ".join(each.clients) or "all" for each in both)
+        yield Note("more clients may link to the library", old, new)
+
+
+def _fewer(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The clients that may no longer link; none are named where all could; ``None`` where nobody lost it."""
+    gone = tuple(each for each in old if each not in new)
+    return (gone or None) if old and new else () if new and not old else None
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def macho_system_widened(library: Changed[Library]) -> Iterator[Note]:
+    """The library loads on older systems than before.
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    both = _of_both(library)
+    if both and both[0].minimum_os and _number(both[1].minimum_os) < _number(both[0].minimum_os):
+        yield Note("older systems load the library", both[0].minimum_os, both[1].minimum_os)
+
+
+def raised_system(library: Changed[Library]) -> tuple[str | None, str] | None:
+    """The oldest system that loaded the library, and the newer one that is needed now."""
+    both = _of_both(library)
+    if both and both[1].minimum_os and _number(both[1].minimum_os) > _number(both[0].minimum_os):
+        return both[0].minimum_os, both[1].minimum_os
+    return None
+
+
+# --- the signature ------------------------------------------------------------------------------------------------
+
+
+def _asked(library: Library) -> set[str]:
+    return set(library.protections) & ON_MACOS
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def macho_protection_removed(library: Changed[Library]) -> Iterator[Note]:
+    """The library lost its signature, or a protection that the signature or the header asks for.
+
+    Processes with library validation, and every process on Apple silicon, refuse a library without a signature.
+
+    Fix: sign the library after the last change to it (``codesign``), with the options of the old release.
+    """
+    if gone := _asked(library.old) - _asked(library.new):
+        yield Note("a protection was lost", ", ".join(sorted(gone)))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def macho_protection_added(library: Changed[Library]) -> Iterator[Note]:
+    """The library is signed now, or asks for a further protection.
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    if come := _asked(library.new) - _asked(library.old):
+        yield Note("a protection was won", None, ", ".join(sorted(come)))
