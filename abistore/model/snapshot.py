@@ -63,7 +63,7 @@ class Target(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def is_called(self, word: str | None) -> bool:
         """Whether ``word`` stands for this target: all of it, or its machine by any of its names (``arm64``)."""
-        return word is not None and (word == str(self) or usual_machine(word) == self.machine)
+        return word is not None and (word == str(self) or usual_machine(word) == usual_machine(self.machine))
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -90,7 +90,7 @@ def busy_seconds() -> float:
 def line_target(store: Store, target: str | None) -> str | None:
     """The full name of a platform, of which ``target`` may be just the machine (``x86_64``)."""
     known = sorted({key.target for key in store.lines()}) if target else []
-    machine = [name for name in known if target and usual_machine(target) == name.split("-")[1]]
+    machine = [name for name in known if target and usual_machine(target) == usual_machine(name.split("-")[1])]
     if len(machine) > 1:  # Linux, unless FreeBSD is named
         machine = [name for name in machine if name.endswith(("-little", "-big"))]
     return machine[0] if len(machine) == 1 else target

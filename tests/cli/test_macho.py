@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
+import pytest
 
-from abistore.cli.main import main
+from abistore.cli.main import run
 from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, universal
 
 SOURCE = "int f(void) { return 1; }\n#ifdef __x86_64__\nint only_intel(void) { return 2; }\n#endif"
@@ -17,23 +17,24 @@ def _universal(folder: Path) -> Path:
     return universal([build_dylib(SOURCE, target=each) for each in (INTEL, ARM)], folder / "libcase.1.dylib")
 
 
-def test_arch_takes_one_architecture_of_a_universal_file(tmp_path: Path) -> None:
+def test_arch_takes_one_architecture_of_a_universal_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(_universal(tmp_path))
-    done = CliRunner().invoke(main, ["dump", path, "--arch", "arm64"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["target"]["machine"] == "aarch64"
-    refused = CliRunner().invoke(main, ["dump", path])
-    assert refused.exit_code == 65
-    assert "choose one with --target" in refused.stderr
+    assert run(["dump", path, "--arch", "arm64", "-o", str(tmp_path / "one.json")]) == 0
+    assert json.loads((tmp_path / "one.json").read_text())["target"]["machine"] == "aarch64"
+    assert run(["dump", path]) == 65
+    assert "--target" in capsys.readouterr().err
 
 
-def test_each_architecture_of_a_universal_file_has_a_history(tmp_path: Path) -> None:
+def test_each_architecture_of_a_universal_file_has_a_history(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, database = str(_universal(tmp_path)), str(tmp_path / "abi.db")
     for machine in ("x86_64", "arm64"):
-        command = ["ingest", path, "--version", "1", "--arch", machine, "--db", database]
-        assert "stored" in CliRunner().invoke(main, command).output
-    again = CliRunner().invoke(main, ["ingest", path, "--version", "1", "--arch", "x86_64", "--db", database])
-    assert again.exit_code == 0 and "known" in again.output, again.output
-    listed = CliRunner().invoke(main, ["list", "libcase", "--db", database]).output
+        assert run(["ingest", path, "--version", "1", "--arch", machine, "--db", database]) == 0
+        assert "stored" in capsys.readouterr().out
+    assert run(["ingest", path, "--version", "1", "--arch", "x86_64", "--db", database]) == 0
+    assert "known" in capsys.readouterr().out
+    assert run(["list", "libcase", "--db", database]) == 0
+    listed = capsys.readouterr().out
     assert "macho-x86_64-64-little" in listed
     assert "macho-aarch64-64-little" in listed

@@ -272,13 +272,15 @@ def snapshot(facets: dict[str, dict[Name, AnyShape]]) -> Snapshot:
 
 
 def former() -> Snapshot:
-    """The same as snapshot files of format 1 say it: without what vtables hold, and with few words of headers."""
+    """The same as snapshot files of format 1 say it: without vtables and Mach-O, and with few words of headers."""
     said = snapshot(FACETS)
     symbols = {
         name: shapes
         for name, shapes in said.entries["symbol"].items()
         if not any(isinstance(each, Symbol) and each.table for each in shapes)
     }
+    library = msgspec.structs.replace(SYMBOLS[SELF], macho=None)
+    symbols[SELF] = (library,)
     source = {name: (shape,) for name, shape in FORMER_SOURCE.items()}
     return msgspec.structs.replace(said, entries={**said.entries, "symbol": symbols, "source": source})
 

@@ -80,7 +80,7 @@ def exported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...])
     places = Places(macho, rows)
     for each in _found(macho, rows):
         name = plain_name(each.name)
-        if name in OWN or DIRECTIVE.match(each.name):
+        if not name or name in OWN or DIRECTIVE.match(each.name):
             continue
         if each.flags & REEXPORT:
             owner = provider(each.ordinal, needed) or "?"

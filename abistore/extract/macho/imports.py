@@ -51,7 +51,7 @@ def imported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...])
     known = {each.name for each in found}
     found |= {each for each in _undefined(rows) if each.name not in known}
     for each in sorted(found, key=lambda one: (one.name, one.ordinal, one.weak)):
-        if each.ordinal != SELF_ORDINAL or not two_level:
+        if each.name and (each.ordinal != SELF_ORDINAL or not two_level):
             library = provider(each.ordinal, needed) if two_level else None
             yield Name("import", plain_name(each.name)), Import(weak=each.weak, library=library)
 

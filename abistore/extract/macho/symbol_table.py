@@ -58,4 +58,4 @@ def read_rows(macho: MachOFile) -> list[SymbolRow]:
 
 def plain_name(name: str) -> str:
     """A symbol's name without the underscore that the platform puts before the names of C: ``_ZN1a1fEv``."""
-    return name[1:] if name.startswith("_") else name
+    return name[1:] if name.startswith("_") and name != "_" else name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 
 import msgspec
 
@@ -37,18 +36,19 @@ def is_macho(head: bytes) -> bool:
     return head[:4] in MAGICS or is_universal(head)
 
 
-def parts_of(file: InputFile) -> Iterator[Part]:
+def parts_of(file: InputFile) -> tuple[Part, ...]:
     """The parts of a universal file, in its order; of another one the whole. Raises :class:`ExtractError`."""
     if not is_universal(file.head):
-        yield Part(0, file.size)
-        return
+        return (Part(0, file.size),)
     magic, count = _HEADER.unpack_from(file.head)
     row = struct.Struct(">IIQQII" if magic == FAT_MAGIC_64 else ">IIIII")
     table = file.read_at(_HEADER.size, row.size * count)
     ends = _HEADER.size + row.size * count
+    parts = []
     for _cpu, _subtype, offset, size, *_ in sorted(row.iter_unpack(table), key=lambda each: int(each[2])):
         if offset < ends:
             raise ExtractError(f"{file.path}: the parts of the universal file overlap", "copy or download it again")
         file.check_range(offset, size)
         ends = offset + size
-        yield Part(offset, size)
+        parts.append(Part(offset, size))
+    return tuple(parts)
