@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 26
+ENGINE: Final = 27
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "40ac2be9c7a4570f"
+CORPUS: Final = "a1e9c5851cc16552"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
