@@ -22,7 +22,7 @@ from abistore.extract.macho.constants import (
     SECTION_TYPE,
     ZERO_FILLED,
 )
-from abistore.extract.macho.universal import Part
+from abistore.extract.macho.universal import UniversalPart
 
 MOST_COMMANDS = 65_536
 MOST_SECTIONS = 65_536
@@ -31,14 +31,14 @@ _SEGMENT = {False: "16sIIIIiiII", True: "16sQQQQiiII"}
 _SECTION = {False: "16s16sIIIIIIIII", True: "16s16sQQIIIIIIII"}
 
 
-class Command(msgspec.Struct, frozen=True):
+class LoadCommand(msgspec.Struct, frozen=True):
     """A load command: its number, and its bytes without number and size."""
 
     kind: int
     data: bytes
 
 
-class Segment(msgspec.Struct, frozen=True):
+class MachoSegment(msgspec.Struct, frozen=True):
     """One segment; ``offset`` and ``file_size`` are of the file, ``address`` and ``size`` of memory."""
 
     name: str
@@ -49,7 +49,7 @@ class Segment(msgspec.Struct, frozen=True):
     protection: int
 
 
-class Section(msgspec.Struct, frozen=True):
+class MachoSection(msgspec.Struct, frozen=True):
     """One section. ``alignment`` is a power of two, ``offset`` and ``size`` are in bytes of the file."""
 
     name: str
@@ -73,16 +73,16 @@ class MachOFile:
     contradicts itself, :class:`abistore.errors.LimitExceeded` above ``max_bytes``.
     """
 
-    def __init__(self, file: InputFile, max_bytes: int, part: Part | None = None) -> None:
+    def __init__(self, file: InputFile, max_bytes: int, part: UniversalPart | None = None) -> None:
         self.file = file
         self.path = file.path
-        self.part = part or Part(0, file.size)
+        self.part = part or UniversalPart(0, file.size)
         self.size = self.part.size
         self.max_bytes = max_bytes
         file.check_size(max_bytes)
         self._read_header()
         self.segments, self.sections = self._read_segments()
-        self._by_name: dict[str, Section] = {}
+        self._by_name: dict[str, MachoSection] = {}
         for section in self.sections:
             self._by_name.setdefault(section.name, section)
 
@@ -97,7 +97,7 @@ class MachOFile:
         self.cpu, self.subtype, self.type, count, size, self.flags = layout.unpack(self.read_at(4, layout.size))
         self.commands = tuple(self._commands(self.read_at(4 + layout.size, size), count))
 
-    def _commands(self, data: bytes, count: int) -> Iterator[Command]:
+    def _commands(self, data: bytes, count: int) -> Iterator[LoadCommand]:
         if count > MOST_COMMANDS:
             raise ExtractError(f"{self.path}: {count:,} load commands are more than a file can have")
         place, layout = 0, struct.Struct(self.order + "II")
@@ -107,43 +107,43 @@ class MachOFile:
             kind, size = layout.unpack_from(data, place)
             if size < 8 or place + size > len(data):
                 raise ExtractError(f"{self.path}: load command {number} has the impossible size {size}")
-            yield Command(kind, data[place + 8 : place + size])
+            yield LoadCommand(kind, data[place + 8 : place + size])
             place += size
 
-    def _read_segments(self) -> tuple[tuple[Segment, ...], tuple[Section, ...]]:
+    def _read_segments(self) -> tuple[tuple[MachoSegment, ...], tuple[MachoSection, ...]]:
         wide = self.bits == 64
         head = struct.Struct(self.order + _SEGMENT[wide])
         row = struct.Struct(self.order + _SECTION[wide])
-        segments: list[Segment] = []
-        sections: list[Section] = []
+        segments: list[MachoSegment] = []
+        sections: list[MachoSection] = []
         for command in self.all(LC_SEGMENT_64 if wide else LC_SEGMENT):
             name, address, size, offset, file_size, _most, protection, count, _flags = self.unpacked(command, head)
-            segments.append(Segment(_short(name), address, size, offset, file_size, protection))
+            segments.append(MachoSegment(_short(name), address, size, offset, file_size, protection))
             if count > MOST_SECTIONS or head.size + count * row.size > len(command.data):
                 raise ExtractError(f"{self.path}: segment {_short(name)} has more sections than its load command")
             for each in row.iter_unpack(command.data[head.size : head.size + count * row.size]):
                 title, owner, start, length, place, alignment, _relocations, _count, flags, *_ = each
-                sections.append(Section(_short(title), _short(owner), start, length, place, alignment, flags))
+                sections.append(MachoSection(_short(title), _short(owner), start, length, place, alignment, flags))
         return tuple(segments), tuple(sections)
 
     # --- load commands --------------------------------------------------------------------------------------------
 
-    def all(self, *kinds: int) -> Iterator[Command]:
+    def all(self, *kinds: int) -> Iterator[LoadCommand]:
         """The load commands of these kinds, in order."""
         return (each for each in self.commands if each.kind in kinds)
 
-    def first(self, *kinds: int) -> Command | None:
+    def first(self, *kinds: int) -> LoadCommand | None:
         """The first load command of these kinds."""
         return next(self.all(*kinds), None)
 
-    def unpacked(self, command: Command, layout: struct.Struct | str) -> tuple[int, ...]:
+    def unpacked(self, command: LoadCommand, layout: struct.Struct | str) -> tuple[int, ...]:
         """The fields that a load command begins with. Raises :class:`ExtractError` where it is too short."""
         fields = struct.Struct(self.order + layout) if isinstance(layout, str) else layout
         if len(command.data) < fields.size:
             raise ExtractError(f"{self.path}: load command {command.kind:#x} is cut off")
         return fields.unpack_from(command.data)
 
-    def text_of(self, command: Command, offset: int) -> str:
+    def text_of(self, command: LoadCommand, offset: int) -> str:
         """The text of a load command, ``offset`` bytes from the command's beginning."""
         place = offset - 8
         if not 0 <= place <= len(command.data):
@@ -167,7 +167,7 @@ class MachOFile:
         return next((each.address for each in self.segments if each.name == "__TEXT"), 0)
 
     @property
-    def chained(self) -> Command | None:
+    def chained(self) -> LoadCommand | None:
         """The load command of chained fixups."""
         return self.first(LC_DYLD_CHAINED_FIXUPS)
 
@@ -194,14 +194,14 @@ class MachOFile:
         if section is not None:
             yield self.contents(section)
 
-    def contents(self, section: Section) -> bytes:
+    def contents(self, section: MachoSection) -> bytes:
         """The decompressed contents of ``section``."""
         if section.type in ZERO_FILLED or not section.size:
             return b""
         data = self.read_at(section.offset, section.size)
         return expand_old(data, self.max_bytes) if section.name.startswith("__z") else data
 
-    def _find(self, name: str) -> Section | None:
+    def _find(self, name: str) -> MachoSection | None:
         """Names have 16 characters at most: ``.debug_str_offsets`` is ``__debug_str_offs``."""
         title = name.removeprefix(".")
         return self._by_name.get(f"__{title}"[:16]) or self._by_name.get(f"__z{title}"[:16])

@@ -23,7 +23,7 @@ _HINT = (
 )
 
 
-class DebugSearch(msgspec.Struct, frozen=True):
+class MachoDebugSearch(msgspec.Struct, frozen=True):
     """The outcome of a search: the file that describes the library, or a stable reason why there is none.
 
     ``reason`` is ``no-debug-info``, ``debug-file-missing`` (it stands in object files that the library names, which
@@ -37,13 +37,13 @@ class DebugSearch(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-def find_debug(macho: MachOFile, options: ExtractOptions, objects: int) -> DebugSearch:
+def find_debug(macho: MachOFile, options: ExtractOptions, objects: int) -> MachoDebugSearch:
     """The file with the debug information of ``macho``: itself, or one in a bundle with its UUID.
 
     ``objects`` is how many object files its debug map names: their debug information was never linked.
     """
     if all(map(macho.has, NEEDED)):
-        return DebugSearch(macho, "file")
+        return MachoDebugSearch(macho, "file")
     refused = None
     for path, source in _candidates(macho, options):
         search = _examine(macho, path, source)
@@ -53,13 +53,15 @@ def find_debug(macho: MachOFile, options: ExtractOptions, objects: int) -> Debug
     return refused or _nothing(macho, objects)
 
 
-def _nothing(macho: MachOFile, objects: int) -> DebugSearch:
+def _nothing(macho: MachOFile, objects: int) -> MachoDebugSearch:
     hint = _HINT.format(name=macho.path.name)
     if objects:
         detail = f"its debug information stands in {objects:,} object files, which are not read; no .dSYM is here"
-        return DebugSearch(None, "", "debug-file-missing", detail, hint)
+        return MachoDebugSearch(None, "", "debug-file-missing", detail, hint)
     known = f", and no .dSYM has its UUID {macho.uuid}" if macho.uuid else ", and it has no UUID"
-    return DebugSearch(None, "", "no-debug-info", f"no debug information in the file{known}", f"build with -g; {hint}")
+    return MachoDebugSearch(
+        None, "", "no-debug-info", f"no debug information in the file{known}", f"build with -g; {hint}"
+    )
 
 
 def _candidates(macho: MachOFile, options: ExtractOptions) -> Iterator[tuple[Path, str]]:
@@ -84,21 +86,21 @@ def _in_folder(folder: Path, name: str) -> Iterator[Path]:
         yield folder / INSIDE / name
 
 
-def _examine(macho: MachOFile, path: Path, source: str) -> DebugSearch:
+def _examine(macho: MachOFile, path: Path, source: str) -> MachoDebugSearch:
     """The part for the library's architecture, if it is of the same build and complete; else why it is refused."""
     hint = _HINT.format(name=macho.path.name)
     try:
         file = InputFile(path)
         parts = [MachOFile(file, macho.max_bytes, each) for each in parts_of(file)]
     except (InputError, LimitExceeded) as error:
-        return DebugSearch(None, source, "unreadable-debug-file", error.message, hint)
+        return MachoDebugSearch(None, source, "unreadable-debug-file", error.message, hint)
     own = [each for each in parts if (each.cpu, each.subtype) == (macho.cpu, macho.subtype)]
     found = next((each for each in own if each.uuid == macho.uuid and macho.uuid), None)
     if found is None:
         ids = ", ".join(each.uuid or "none" for each in own) or "of another architecture"
         detail = f"{path.name} of its .dSYM belongs to another build: its UUID is {ids}, not {macho.uuid or 'known'}"
-        return DebugSearch(None, source, "stale-debug-file", detail, hint)
+        return MachoDebugSearch(None, source, "stale-debug-file", detail, hint)
     if not all(map(found.has, NEEDED)):
         detail = f"{path.name} of its .dSYM has no {' and no '.join(NEEDED)}"
-        return DebugSearch(None, source, "incomplete-debug-info", detail, hint)
-    return DebugSearch(found, source)
+        return MachoDebugSearch(None, source, "incomplete-debug-info", detail, hint)
+    return MachoDebugSearch(found, source)

@@ -13,7 +13,7 @@ from abistore.extract.macho.constants import (
     LC_SUB_CLIENT,
     LC_SUB_FRAMEWORK,
 )
-from abistore.extract.macho.container import Command, MachOFile
+from abistore.extract.macho.container import LoadCommand, MachOFile
 from abistore.extract.macho.machines import version_text
 
 SELF_ORDINAL, EXECUTABLE_ORDINAL = 0, -1
@@ -40,7 +40,7 @@ def dependencies(macho: MachOFile) -> tuple[Dylib, ...]:
     return tuple(_dylib(macho, command) for command in macho.all(*DEPENDENCIES))
 
 
-def _dylib(macho: MachOFile, command: Command) -> Dylib:
+def _dylib(macho: MachOFile, command: LoadCommand) -> Dylib:
     offset, stamp, current, compatibility = macho.unpacked(command, "4I")
     linkage = {DEPENDENCIES.get(command.kind, "")} - {""}
     if stamp == DYLIB_USE_MARKER and offset >= 28:

@@ -26,7 +26,7 @@ from abistore.extract.macho.constants import (
     S_ATTR_SOME_INSTRUCTIONS,
     S_THREAD_LOCAL_VARIABLES,
 )
-from abistore.extract.macho.container import MachOFile, Section
+from abistore.extract.macho.container import MachOFile, MachoSection
 from abistore.extract.macho.dependencies import Dylib, provider
 from abistore.extract.macho.symbol_table import DIRECTIVE, OWN, SymbolRow, plain_name
 from abistore.extract.macho.trie import ABSOLUTE, KIND, REEXPORT, THREAD_LOCAL, WEAK, TrieExport, read_trie
@@ -37,7 +37,7 @@ from abistore.model.shapes import MachoSymbol, Symbol
 CODE = S_ATTR_PURE_INSTRUCTIONS | S_ATTR_SOME_INSTRUCTIONS
 
 
-class Exported(msgspec.Struct, frozen=True):
+class MachoExport(msgspec.Struct, frozen=True):
     """An export and its place. ``address`` is ``None`` for what has none here: absolute and re-exported symbols."""
 
     name: Name
@@ -45,7 +45,7 @@ class Exported(msgspec.Struct, frozen=True):
     address: int | None
 
 
-class Places:
+class SectionMap:
     """Which section holds an address, and how far it is to the next symbol."""
 
     def __init__(self, macho: MachOFile, rows: Iterable[SymbolRow]) -> None:
@@ -55,13 +55,13 @@ class Places:
         self._marked = any(not row.type & N_EXT or row.type & N_PEXT for row in defined)
         self._symbols = sorted({row.value for row in defined})
 
-    def section(self, address: int) -> Section | None:
+    def section(self, address: int) -> MachoSection | None:
         """The section that holds ``address``."""
         place = bisect_right(self._starts, address) - 1
         found = self._sections[place] if place >= 0 else None
         return found if found is not None and address < found.address + found.size else None
 
-    def size(self, address: int, section: Section) -> tuple[int, int]:
+    def size(self, address: int, section: MachoSection) -> tuple[int, int]:
         """The most bytes that an object has, and how many of them may be padding: 0 where nobody can tell.
 
         The format has no sizes: an object ends before the next symbol. Once ``strip`` took the local symbols out, what
@@ -75,9 +75,9 @@ class Places:
         return after - address, min((1 << min(section.alignment, 15)) - 1, after - address - 1)
 
 
-def exported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...]) -> Iterator[Exported]:
+def exported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...]) -> Iterator[MachoExport]:
     """The exports of a file: as its trie says, or its symbol table where it has none. Raises :class:`Malformed`."""
-    places = Places(macho, rows)
+    places = SectionMap(macho, rows)
     for each in _found(macho, rows):
         name = plain_name(each.name)
         if not name or name in OWN or DIRECTIVE.match(each.name):
@@ -85,25 +85,25 @@ def exported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...])
         if each.flags & REEXPORT:
             owner = provider(each.ordinal, needed) or "?"
             behind = f"{owner}:{plain_name(each.other_name) or name}"
-            yield Exported(Name(_guess(name), name), Symbol("unknown", forwarded_to=behind), None)
+            yield MachoExport(Name(_guess(name), name), Symbol("unknown", forwarded_to=behind), None)
         else:
             yield _placed(each, name, macho.base + each.address, places)
 
 
-def _placed(each: TrieExport, name: str, address: int, places: Places) -> Exported:
+def _placed(each: TrieExport, name: str, address: int, places: SectionMap) -> MachoExport:
     weak, kind = bool(each.flags & WEAK), each.flags & KIND
     if kind == ABSOLUTE:
-        return Exported(Name("variable", name), Symbol("unknown", weak), None)
+        return MachoExport(Name("variable", name), Symbol("unknown", weak), None)
     section = places.section(address)
     if kind == THREAD_LOCAL or (section and section.type == S_THREAD_LOCAL_VARIABLES):
-        return Exported(Name("variable", name), Symbol("thread_local", weak), address)
+        return MachoExport(Name("variable", name), Symbol("thread_local", weak), address)
     if section is None:
-        return Exported(Name(_guess(name), name), Symbol("unknown", weak), address)
+        return MachoExport(Name(_guess(name), name), Symbol("unknown", weak), address)
     if section.flags & CODE:
-        return Exported(Name("function", name), Symbol("function", weak), address)
+        return MachoExport(Name("function", name), Symbol("function", weak), address)
     size, padding = places.size(address, section)
     symbol = Symbol("data", weak, size, macho=MachoSymbol(padding) if padding else None)
-    return Exported(Name("variable", name), symbol, address)
+    return MachoExport(Name("variable", name), symbol, address)
 
 
 def _guess(name: str) -> Literal["function", "variable"]:
@@ -134,7 +134,7 @@ def _in_table(rows: Iterable[SymbolRow], base: int) -> Iterator[TrieExport]:
             yield TrieExport(row.name, weak | ABSOLUTE)
 
 
-def index_exports(found: Iterable[Exported], rows: Iterable[SymbolRow]) -> Exports:
+def index_exports(found: Iterable[MachoExport], rows: Iterable[SymbolRow]) -> Exports:
     """The address index of what :func:`exported` gave. Thread-local variables lie where their descriptors are."""
     thumb = {row.value for row in rows if row.description & N_ARM_THUMB_DEF and row.type & N_TYPE == N_SECT}
     addresses: dict[int, set[str]] = {}

@@ -36,7 +36,7 @@ _NUMBERS = {_ADDEND: 1, _PLACE: 1, _SKIP: 1, _BIND_SKIP: 1, _BIND_MANY: 2}
 _BINDING = frozenset({_BIND, _BIND_SKIP, _BIND_SKIP_SMALL, _BIND_MANY})
 
 
-class Bound(msgspec.Struct, frozen=True):
+class BoundSymbol(msgspec.Struct, frozen=True):
     """A symbol that dyld looks for, in the library of this ordinal."""
 
     name: str
@@ -56,14 +56,14 @@ def imported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...])
             yield Name("import", plain_name(each.name)), Import(weak=each.weak, library=library)
 
 
-def _undefined(rows: list[SymbolRow]) -> Iterator[Bound]:
+def _undefined(rows: list[SymbolRow]) -> Iterator[BoundSymbol]:
     for row in rows:
         if not row.type & N_STAB and row.type & N_EXT and row.type & N_TYPE == N_UNDF and not row.value:
             ordinal = row.description >> 8 & 0xFF
-            yield Bound(row.name, ordinal - 256 if ordinal > 253 else ordinal, bool(row.description & N_WEAK_REF))
+            yield BoundSymbol(row.name, ordinal - 256 if ordinal > 253 else ordinal, bool(row.description & N_WEAK_REF))
 
 
-def _bound(macho: MachOFile) -> Iterator[Bound]:
+def _bound(macho: MachOFile) -> Iterator[BoundSymbol]:
     if macho.chained is not None:
         offset, size = macho.unpacked(macho.chained, "II")
         yield from _chained(macho.read_at(offset, size), macho.max_bytes)
@@ -75,7 +75,7 @@ def _bound(macho: MachOFile) -> Iterator[Bound]:
         yield from bind_opcodes(macho.read_at(lazy_offset, lazy_size))
 
 
-def bind_opcodes(data: bytes) -> Iterator[Bound]:
+def bind_opcodes(data: bytes) -> Iterator[BoundSymbol]:
     """The symbols that a list of opcodes binds. In the lazy list, every entry has an end of its own."""
     budget = NameBudget(len(data))
     place, ordinal, weak, name = 0, 0, False, ""
@@ -92,12 +92,12 @@ def bind_opcodes(data: bytes) -> Iterator[Bound]:
             raw, place = text(data, place)
             name, weak = budget.spend(raw), bool(low & 1)
         elif opcode in _BINDING:
-            yield Bound(name, ordinal, weak)
+            yield BoundSymbol(name, ordinal, weak)
         for _ in range(_NUMBERS.get(opcode, int(opcode == _THREADED and low == 0))):
             _, place = unsigned(data, place)
 
 
-def _chained(data: bytes, max_bytes: int) -> Iterator[Bound]:
+def _chained(data: bytes, max_bytes: int) -> Iterator[BoundSymbol]:
     """The imports of chained fixups (``mach-o/fixup-chains.h``)."""
     if len(data) < _HEADER.size:
         raise Malformed("the chained fixups are cut off")
@@ -114,7 +114,7 @@ def _chained(data: bytes, max_bytes: int) -> Iterator[Bound]:
         if ordinal > (1 << bits) - 16:  # the special ones are negative
             ordinal -= 1 << bits
         name, _ = text(names, word >> (32 if bits == 16 else 9))
-        yield Bound(budget.spend(name), ordinal, bool(word >> bits & 1))
+        yield BoundSymbol(budget.spend(name), ordinal, bool(word >> bits & 1))
 
 
 def _names(data: bytes, packed: int, max_bytes: int) -> bytes:

@@ -40,21 +40,21 @@ _MINIMUM = {
 }
 
 
-class Platform(msgspec.Struct, frozen=True):
+class MachoPlatform(msgspec.Struct, frozen=True):
     """The system that a file is for, and the oldest release of it."""
 
     name: str
     minimum: str | None = None
 
 
-def platform_of(macho: MachOFile) -> Platform:
+def platform_of(macho: MachOFile) -> MachoPlatform:
     """The system of ``macho``: of a file for two (a zippered one), the first, which is macOS. Old files name none."""
     for command in macho.all(LC_BUILD_VERSION, *_MINIMUM):
         if command.kind in _MINIMUM:
-            return Platform(_MINIMUM[command.kind], version_text(macho.unpacked(command, "I")[0]))
+            return MachoPlatform(_MINIMUM[command.kind], version_text(macho.unpacked(command, "I")[0]))
         number, minimum = macho.unpacked(command, "II")
-        return Platform(PLATFORMS.get(number, f"platform-{number}"), version_text(minimum))
-    return Platform("macos")
+        return MachoPlatform(PLATFORMS.get(number, f"platform-{number}"), version_text(minimum))
+    return MachoPlatform("macos")
 
 
 def target_of(macho: MachOFile) -> Target:

@@ -11,9 +11,9 @@ import abistore
 from abistore.extract.facets import FacetReading, join
 from abistore.extract.input_file import InputFile
 from abistore.extract.macho.container import MachOFile
-from abistore.extract.macho.debug_files import DebugSearch, find_debug
+from abistore.extract.macho.debug_files import MachoDebugSearch, find_debug
 from abistore.extract.macho.machines import target_of
-from abistore.extract.macho.tables import SymbolTables, read_tables
+from abistore.extract.macho.tables import MachoTables, read_tables
 from abistore.extract.macho.universal import is_macho, parts_of
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import allow_more
@@ -47,7 +47,7 @@ def _read_part(macho: MachOFile, options: ExtractOptions) -> Snapshot:
     return msgspec.structs.replace(snapshot, provenance=provenance)
 
 
-def _binary(macho: MachOFile, tables: SymbolTables, options: ExtractOptions) -> Snapshot:
+def _binary(macho: MachOFile, tables: MachoTables, options: ExtractOptions) -> Snapshot:
     """What file it is, before any facet is read."""
     own = tables.own
     return Snapshot(
@@ -66,12 +66,12 @@ def _binary(macho: MachOFile, tables: SymbolTables, options: ExtractOptions) -> 
     )
 
 
-def _symbols(tables: SymbolTables) -> FacetReading:
+def _symbols(tables: MachoTables) -> FacetReading:
     count = len(tables.exports.kinds)
     return FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), tables.entries)
 
 
-def _layout(macho: MachOFile, tables: SymbolTables, options: ExtractOptions, target: Target) -> FacetReading:
+def _layout(macho: MachOFile, tables: MachoTables, options: ExtractOptions, target: Target) -> FacetReading:
     """What the debug information says; where there is none, why."""
     search = find_debug(macho, options, tables.objects)
     if search.file is None:
@@ -90,5 +90,5 @@ def _layout(macho: MachOFile, tables: SymbolTables, options: ExtractOptions, tar
     )
 
 
-def _missing(search: DebugSearch, expected: int) -> Evidence:
+def _missing(search: MachoDebugSearch, expected: int) -> Evidence:
     return Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)

@@ -48,7 +48,7 @@ _TYPES: dict[int, Literal["dylib", "stub", "bundle", "executable"]] = {
 }
 
 
-class SymbolTables(msgspec.Struct):
+class MachoTables(msgspec.Struct):
     """What the binary's own tables say. ``objects`` is how many object files the debug map names."""
 
     entries: dict[Name, Variants]
@@ -57,7 +57,7 @@ class SymbolTables(msgspec.Struct):
     objects: int
 
 
-def read_tables(macho: MachOFile) -> SymbolTables:
+def read_tables(macho: MachOFile) -> MachoTables:
     """The symbol facet of ``macho``. Raises :class:`ExtractError` where it is no library that one could link to."""
     sort = _sort(macho)
     with _named(macho):
@@ -74,7 +74,7 @@ def read_tables(macho: MachOFile) -> SymbolTables:
         entries[SELF] = (_library(macho, sort, {name.spelling for name, _ in imports}),)
     if sort == "executable" and not found:
         raise ExtractError(f"{macho.path}: is an executable without exports", "pass a dylib")
-    return SymbolTables(entries, index_exports(found, rows), own, sum(row.type == N_OSO for row in rows))
+    return MachoTables(entries, index_exports(found, rows), own, sum(row.type == N_OSO for row in rows))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ MOST_PARTS = 42
 _HEADER = struct.Struct(">II")
 
 
-class Part(msgspec.Struct, frozen=True):
+class UniversalPart(msgspec.Struct, frozen=True):
     """Where one architecture lies in a file."""
 
     offset: int
@@ -36,10 +36,10 @@ def is_macho(head: bytes) -> bool:
     return head[:4] in MAGICS or is_universal(head)
 
 
-def parts_of(file: InputFile) -> tuple[Part, ...]:
+def parts_of(file: InputFile) -> tuple[UniversalPart, ...]:
     """The parts of a universal file, in its order; of another one the whole. Raises :class:`ExtractError`."""
     if not is_universal(file.head):
-        return (Part(0, file.size),)
+        return (UniversalPart(0, file.size),)
     magic, count = _HEADER.unpack_from(file.head)
     row = struct.Struct(">IIQQII" if magic == FAT_MAGIC_64 else ">IIIII")
     table = file.read_at(_HEADER.size, row.size * count)
@@ -50,5 +50,5 @@ def parts_of(file: InputFile) -> tuple[Part, ...]:
             raise ExtractError(f"{file.path}: the parts of the universal file overlap", "copy or download it again")
         file.check_range(offset, size)
         ends = offset + size
-        parts.append(Part(offset, size))
+        parts.append(UniversalPart(offset, size))
     return tuple(parts)
