@@ -151,6 +151,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "evidence": ("what a build shows of its ABI", ("", "agreement")),
     "field": ("a data member of a class", ("access", "grouping", "private", "reserved", "trailing", "type", "use")),
     "file": ("the library's file", ("kind",)),
+    "forwarder": ("an export that stands for a symbol of another library", ("",)),
     "func": ("a function", ("body", "noreturn", "prototype", "scope")),
     "header": ("a public header", ("",)),
     "macho": ("what only Mach-O files tell", ("clients", "protection", "reexport", "system")),
@@ -166,6 +167,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "many exported symbols together",
         ("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "private", "version"),
     ),
+    "system": ("the system that the library is for", ("minimum",)),
     "template": ("a template", ("default_value", "instantiation", "parameter")),
     "type": (
         "a type: a class, union, enumeration or alias",

@@ -63,6 +63,7 @@ READERS: tuple[str, ...] = (
     "abistore.extract.macho.reader",
     "abistore.extract.foreign.abicc.reader",
     "abistore.extract.foreign.abixml.reader",
+    "abistore.extract.pe.reader",
     PACKAGES,
 )
 """The modules of all readers, asked in this order. A new format is a module here and nothing else."""
@@ -88,5 +89,5 @@ def reader_for(head: bytes, path: Path) -> Reader:
             return reader
     raise UnknownFormat(
         f"{path}: not a library of a known format",
-        "abistore reads ELF shared libraries and macOS dylibs, and packages of them",
+        "abistore reads ELF shared libraries, Windows DLLs and macOS dylibs, and packages of them",
     )

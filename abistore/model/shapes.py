@@ -211,6 +211,18 @@ class MachoLibrary(Encoded, frozen=True):
     clients: tuple[str, ...] = ()
 
 
+class PeLibrary(Encoded, frozen=True):
+    """What only PE tells of a file.
+
+    ``minimum_system`` is the oldest version of Windows that loads it (``6.1`` is Windows 7). ``delay_loaded`` are those
+    needed libraries that are loaded when one of their functions is called first, sorted.
+    """
+
+    subsystem: str = ""
+    minimum_system: str = ""
+    delay_loaded: tuple[str, ...] = ()
+
+
 class Library(Shape, frozen=True, tag="L"):
     """The facts of the whole file. Tuples are sorted, except ``needed`` (load order) and the search paths.
 
@@ -231,6 +243,7 @@ class Library(Shape, frozen=True, tag="L"):
     features: tuple[str, ...] = ()
     elf: ElfLibrary | None = None
     macho: MachoLibrary | None = None
+    pe: PeLibrary | None = None
 
     @property
     def on_elf(self) -> ElfLibrary:
@@ -241,6 +254,11 @@ class Library(Shape, frozen=True, tag="L"):
     def on_macho(self) -> MachoLibrary:
         """What only Mach-O tells of the file: nothing, of other files."""
         return self.macho or MachoLibrary()
+
+    @property
+    def on_pe(self) -> PeLibrary:
+        """What only PE tells of the file: nothing, of other files."""
+        return self.pe or PeLibrary()
 
 
 # --- layout facet: what the debug information says ----------------------------------------------------------------

@@ -14,6 +14,7 @@ from abistore.model.findings import Impact
 from abistore.model.labels.sonames import library_name
 from abistore.model.reach import DECLARING
 from abistore.model.shapes import Library
+from abistore.model.words.library_names import name_word
 from abistore.patterns import pattern
 
 MOST_GROWTH = 2
@@ -25,7 +26,7 @@ FEWEST_EXPORTS = 50
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def soname_changed(library: Changed[Library]) -> Iterator[Note]:
-    """The SONAME changed.
+    """The SONAME changed (of a DLL its name, of a dylib its install name).
 
     Built programs go on asking for the old name. They keep the old release where it is installed beside the new one,
     and do not start where it was replaced.
@@ -33,12 +34,12 @@ def soname_changed(library: Changed[Library]) -> Iterator[Note]:
     Fix: ship both releases side by side, and rebuild consumers.
     """
     if library.old.name and library.new.name and library.old.name != library.new.name:
-        yield Note("the SONAME differs", library.old.name, library.new.name)
+        yield Note(f"the {name_word(library.new.name)} differs", library.old.name, library.new.name)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def soname_missing(library: Changed[Library]) -> Iterator[Note]:
-    """The library lost its SONAME.
+    """The library lost its SONAME (of a DLL its name, of a dylib its install name).
 
     Built programs go on asking for the old name, which a file may still have. A new link records the file name or path
     that it was given, so that no later release can replace the library safely.
@@ -46,19 +47,19 @@ def soname_missing(library: Changed[Library]) -> Iterator[Note]:
     Fix: link with ``-Wl,-soname,libname.so.N``.
     """
     if library.old.name and not library.new.name:
-        yield Note("the library has no SONAME any more", library.old.name)
+        yield Note(f"the library has no {name_word(library.old.name)} any more", library.old.name)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def soname_added(library: Changed[Library]) -> Iterator[Note]:
-    """The library got a SONAME.
+    """The library got a SONAME (of a DLL its name, of a dylib its install name).
 
     Programs built before ask for the file name that they were linked with.
 
     Fix: keep that file name as a symbolic link.
     """
     if not library.old.name and library.new.name:
-        yield Note("the library has a SONAME now", None, library.new.name)
+        yield Note(f"the library got its {name_word(library.new.name)}", None, library.new.name)
 
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
@@ -72,7 +73,7 @@ def soname_bump_recommended(outcome: Changed[WorstImpact]) -> Iterator[Note]:
     """
     old, new = outcome.old, outcome.new
     if old.worst is Impact.BREAKING and old.soname and old.soname == new.soname:
-        yield Note(f"breaking changes under the same SONAME, {new.soname}")
+        yield Note(f"breaking changes under the same {name_word(old.soname)}, {new.soname}")
 
 
 @rule(Impact.ADVICE, evidence="symbol", element="library", action="changed")
@@ -85,14 +86,17 @@ def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> 
     Fix: keep the old SONAME.
     """
     old, new = outcome.old, outcome.new
-    renamed = old.soname and new.soname and old.soname != new.soname
     compared = any(comparable(context, facet) for facet in DECLARING)
-    if renamed and old.worst is not Impact.BREAKING and compared:
-        yield Note("nothing found that needs the new SONAME", old.soname, new.soname)
+    if old.soname and new.soname and old.soname != new.soname and old.worst is not Impact.BREAKING and compared:
+        yield Note(f"nothing found that needs the new {name_word(new.soname)}", old.soname, new.soname)
 
 
 _PARTS = r"c|m|dl|rt|pthread|util|resolv|anl|gcc_s|stdc\+\+|c\+\+|c\+\+abi|unwind|atomic"
-RUNTIME = pattern(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+")
+_DLLS = (
+    r"kernel32|kernelbase|ntdll|user32|gdi32|advapi32|ole32|oleaut32|shell32|shlwapi|ws2_32|rpcrt4|crypt32|bcrypt"
+    r"|msvcrt|ucrtbase|vcruntime\d+(_\d)?|msvcp\d+(_\w+)?|(api|ext)-ms-[-\w]+"
+)
+RUNTIME = pattern(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+|({_DLLS})\.dll")
 """What comes with the compiler and the C library, and is there wherever either is."""
 
 
@@ -163,7 +167,7 @@ def needed_order_changed(library: Changed[Library]) -> Iterator[Note]:
     """
     old = [each for each in library.old.needed if each in library.new.needed]
     new = [each for each in library.new.needed if each in library.old.needed]
-    if old != new:
+    if old != new and not library.new.pe:  # a DLL asks each other one for its own symbols
         yield Note("the order of needed libraries differs", ", ".join(old), ", ".join(new))
 
 

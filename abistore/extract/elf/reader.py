@@ -10,6 +10,7 @@ import msgspec
 
 import abistore
 from abistore.errors import ExtractError, UnknownFormat
+from abistore.extract.archives import ARCHIVES, refusal
 from abistore.extract.elf.class_tables import ClassTables
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.debug_files import find_alternate, find_debug, without_alternate
@@ -38,7 +39,6 @@ from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, ElfLibrary, Library
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
 
-ARCHIVES = (b"!<arch>\n", b"!<thin>\n")
 DEBIAN_PACKAGE = b"!<arch>\ndebian-binary"
 """An archive of this kind is no library: another reader looks into it."""
 
@@ -80,10 +80,7 @@ def open_library(file: InputFile, max_bytes: int) -> ElfFile:
     while not file.head.startswith(MAGIC):
         path = file.path
         if file.head.startswith(ARCHIVES):
-            raise ExtractError(
-                f"{path}: is a static archive",
-                "pass the shared library: what is in an archive is copied into each program",
-            )
+            raise refusal(file)
         if not is_linker_script(file.head) or path in seen:
             raise UnknownFormat(f"{path}: not an ELF file", "abistore reads ELF shared libraries")
         seen.add(path)

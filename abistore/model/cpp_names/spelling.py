@@ -304,6 +304,7 @@ def _library(shape: Library) -> Iterator[str]:
     yield f"{kind} {shape.name or ('(no install name)' if apple else '(no SONAME)')}"
     for label, values in (
         ("needs", shape.needed),
+        ("loads at the first call", shape.on_pe.delay_loaded),
         ("rpath", shape.on_elf.rpath),
         ("runpath", shape.search_paths),
         ("defines", shape.on_elf.version_definitions),

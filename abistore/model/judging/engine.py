@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 27
+ENGINE: Final = 28
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "a1e9c5851cc16552"
+CORPUS: Final = "38b9a0b3473e5a14"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

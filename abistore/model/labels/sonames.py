@@ -9,6 +9,12 @@ from abistore.patterns import pattern
 BUNDLED = pattern(r"^([^.]+)-[0-9a-f]{8}(?=\.)")
 """The mark of a copy in a Python wheel: eight digits of a hash before the first dot, ``libz-00ec42fe.so.1``."""
 
+_DLL = pattern(
+    r"(?P<stem>.+?)(?:-[0-9a-f]{32})?(?:-\d+(?:\.\d+)*)?(?:-(?:x64|x86|arm64))?(?:\.dll|(?:\.[^.]+)?\.pyd)",
+    re.IGNORECASE,
+)
+"""A DLL. Copies in Python wheels bear a hash of 32 digits; extension modules bear the interpreter's name."""
+
 
 _DYLIB = re.compile(r"(?P<stem>.+?)(?P<version>(?:\.(?:\d+|[A-Z]))*)\.(?:dylib|tbd)")
 """A dylib, whose version stands before the suffix: ``libz.1.2.11.dylib``, ``libSystem.B.dylib``."""
@@ -19,10 +25,13 @@ def library_name(soname: str) -> str:
 
     A version before ``.so`` belongs to the name if another version follows: ``libglib-2.0`` of ``libglib-2.0.so.0``.
     Of a dylib it is what stands before the version, in whatever folder: ``libz`` of ``/usr/lib/libz.1.dylib``,
-    ``libglib-2.0`` of ``libglib-2.0.0.dylib``.
+    ``libglib-2.0`` of ``libglib-2.0.0.dylib``. Of a DLL, too: ``libpng16`` of ``libpng16-16.dll``, ``libssl`` of
+    ``libssl-3-x64.dll``.
     """
     if dylib := _DYLIB.fullmatch(soname.rpartition("/")[2]):
         return _without_version(dylib["stem"], dylib["version"])
+    if dll := _DLL.fullmatch(soname):
+        return dll["stem"]
     parts = re.fullmatch(r"(.+?)\.so(\..*)?", BUNDLED.sub(r"\1", soname))
     if parts is None:
         return soname

@@ -25,3 +25,13 @@ ON_MACOS: Final = frozenset(
     {CODE_SIGNATURE, HARDENED_RUNTIME, LIBRARY_VALIDATION, NO_HEAP_EXECUTION, POSITION_INDEPENDENT}
 )
 """What a Mach-O file and its signature ask the system for."""
+
+ASLR: Final = "ASLR"
+HIGH_ENTROPY: Final = "high-entropy ASLR"
+DEP: Final = "DEP"
+CFG: Final = "CFG"
+SAFE_SEH: Final = "SafeSEH"
+FORCED_INTEGRITY: Final = "forced integrity"
+SHADOW_STACK: Final = "CET shadow stack"
+ON_WINDOWS: Final = frozenset({ASLR, HIGH_ENTROPY, DEP, CFG, SAFE_SEH, FORCED_INTEGRITY, SHADOW_STACK})
+"""What the headers of a PE file ask Windows for."""

@@ -1,0 +1,132 @@
+"""What only Windows DLLs have: numbers and forwarders of exports, delayed loading, and their own protections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Library, Symbol
+from abistore.model.words.protections import ON_WINDOWS
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def pe_ordinal_retargeted(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """An export of a DLL got another number (ordinal), and its old number stands for another export or for none.
+
+    Programs that ask for an export by its number call something else, or do not start. This is said only where the
+    authors chose the numbers, as ``EXPORTS name @7`` in a definition file does.
+
+    Fix: keep the number of each export in the definition file, and give new exports new numbers.
+    """
+    old, new = symbol.old.ordinal, symbol.new.ordinal
+    if old is not None and new is not None and old != new:
+        yield Note("the export has another ordinal", str(old), str(new))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
+def pe_forwarder_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """A forwarded export leads to another symbol.
+
+    Programs that were built against the old release call that symbol now, without being linked anew.
+
+    Fix: forward to the same symbol, or export the new one under a name of its own.
+    """
+    old, new = symbol.old.forwarded_to, symbol.new.forwarded_to
+    if old and new and _symbol(old) != _symbol(new):
+        yield Note("the export is forwarded to another symbol", old, new)
+
+
+@rule(Impact.RISK, evidence="symbol", element="functions", action="changed")
+def forwarder_moved(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """An export comes from another library: it is forwarded to the same symbol there, or is no longer.
+
+    Programs work as before where that library is installed and its symbol does the same.
+
+    Fix: make sure that the library behind the forwarder is shipped with this one.
+    """
+    old, new = symbol.old.forwarded_to, symbol.new.forwarded_to
+    if old != new and not (old and new and _symbol(old) != _symbol(new)):
+        yield Note("the export comes from another library", old, new)
+
+
+def _symbol(forwarder: str) -> str:
+    """``name`` of ``OTHER.name``."""
+    return forwarder.rpartition(".")[2]
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def pe_import_load_mode_changed(library: Changed[Library]) -> Iterator[Note]:
+    """A DLL that this one needs is loaded at another time: at start, or at the first call (delayed loading).
+
+    Where it is missing, programs that did start no longer do, or fail at a call that they did not check.
+
+    Fix: nothing, where the DLL is always installed; else keep ``/DELAYLOAD``.
+    """
+    both = set(library.old.needed) & set(library.new.needed)
+    old, new = (set(side.on_pe.delay_loaded) & both for side in (library.old, library.new))
+    for dll in sorted(old ^ new):
+        now = ("at the first call", "at start") if dll in old else ("at start", "at the first call")
+        yield Note(f"{dll} is loaded at another time", *now)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def system_minimum_narrowed(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL needs a newer version of Windows.
+
+    Older systems refuse to load it, and with it every program that uses it.
+
+    Fix: link with ``/SUBSYSTEM:CONSOLE,6.01`` (``-Wl,--major-subsystem-version``) for the oldest that is supported.
+    """
+    old, new = library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
+    if old and new and _numbers(old) < _numbers(new):
+        yield Note("a newer version of Windows is needed", old, new)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def system_minimum_widened(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL can be loaded by older versions of Windows, too.
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    old, new = library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
+    if old and new and _numbers(new) < _numbers(old):
+        yield Note("an older version of Windows will do", old, new)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d{1,9}", version)]
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def pe_hardening_weakened(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL no longer asks for a protection (ASLR, DEP, CFG, SafeSEH).
+
+    Programs work as before, and are easier to attack. Without ASLR in one DLL, its code is at a known place in each.
+
+    Fix: link with ``/DYNAMICBASE /NXCOMPAT /HIGHENTROPYVA /GUARD:CF``, which are the defaults of today's linkers.
+    """
+    old, new = (set(side.protections) & ON_WINDOWS for side in (library.old, library.new))
+    if library.old.pe and library.new.pe and old - new:
+        yield Note("protections were lost", _listed(old), _listed(new))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def pe_hardening_improved(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL asks for a further protection (ASLR, DEP, CFG, SafeSEH).
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    old, new = (set(side.protections) & ON_WINDOWS for side in (library.old, library.new))
+    if library.old.pe and library.new.pe and new - old and not old - new:
+        yield Note("protections were won", _listed(old), _listed(new))
+
+
+def _listed(protections: set[str]) -> str | None:
+    return ", ".join(sorted(protections)) or None

@@ -1,0 +1,1 @@
+"""The PE format: what the tables of a Windows DLL say."""

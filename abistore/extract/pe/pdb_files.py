@@ -1,0 +1,76 @@
+"""Finds a DLL's PDB file: by the name in its debug directory, proven by identity and age, or as the caller says."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path, PureWindowsPath
+
+import msgspec
+
+from abistore.confinement import is_file
+from abistore.errors import InputError, LimitExceeded
+from abistore.extract.input_file import InputFile
+from abistore.extract.pdb.container import PdbContainer
+from abistore.extract.pdb.faults import malformed_is_an_error
+from abistore.extract.pe.debug_files import PdbLink
+from abistore.extract.reader import ExtractOptions
+
+INFORMATION, MODULES = 1, 3
+
+_HINT = "lay the PDB file beside the DLL, or name it or its folder with --debug-dir"
+
+
+class PdbSearch(msgspec.Struct, frozen=True):
+    """The outcome of a search: the PDB file that is proven to be of the DLL's build, or a stable reason for none."""
+
+    container: PdbContainer | None
+    source: str = ""
+    reason: str = ""
+    detail: str = ""
+    hint: str = ""
+
+
+def find_pdb(path: Path, link: PdbLink, options: ExtractOptions) -> PdbSearch:
+    """The PDB file of the DLL at ``path``: named by the caller, beside the DLL, in a folder, or where it was linked."""
+    refused: list[PdbSearch] = []
+    for candidate, source in _candidates(path, link, options.debug_dirs):
+        search = _examine(candidate, source, link)
+        if search.container is not None:
+            return search
+        refused.append(search)
+    name = PureWindowsPath(link.path).name
+    return (*refused, PdbSearch(None, "", "debug-file-missing", f"its debug information is in {name}", _HINT))[0]
+
+
+def _candidates(path: Path, link: PdbLink, given: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
+    name = PureWindowsPath(link.path).name
+    places = [(each, "debug-dir") for each in given if each.suffix.lower() == ".pdb"]
+    places += [(path.absolute().parent / name, "beside")] if name else []
+    for folder in given:
+        places += [(folder / name, "debug-dir"), (folder / name / link.identity.upper() / name, "debug-dir")]
+    if link.path.startswith("/"):
+        places.append((Path(link.path), "linked"))
+    seen = set[Path]()
+    for place, source in places:
+        if place not in seen and is_file(place):
+            seen.add(place)
+            yield place, source
+
+
+def _examine(path: Path, source: str, link: PdbLink) -> PdbSearch:
+    """The candidate, if it has the identity and age that the DLL asks for; else why it is refused."""
+    try:
+        with malformed_is_an_error(path.name):
+            container = PdbContainer(InputFile(path))
+            _, _, age, guid = struct.unpack_from("<III16s", container.stream(INFORMATION))
+            modules = container.stream(MODULES)
+            linked = struct.unpack_from("<I", modules, 8)[0] if modules else age
+    except LimitExceeded:
+        raise
+    except InputError as error:
+        return PdbSearch(None, source, "unreadable-debug-file", f"{path.name}: {error.message}", "build it again")
+    if guid != link.guid or link.age not in (age, linked):
+        detail = f"{path.name}: it is of another build than the DLL"
+        return PdbSearch(None, source, "stale-debug-file", detail, "pass the PDB file that the same link wrote")
+    return PdbSearch(container, source)

@@ -1,0 +1,241 @@
+"""What PDB files say, against DWARF of the same source and against LLVM's own reader."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from abistore.compare.comparison import compare
+from abistore.extract.capture import read
+from abistore.extract.reader import ExtractOptions
+from abistore.model.names import Name
+from abistore.model.shapes import Enum, Enumerator, Foreign, Function, Inline, Opaque, Primitive, Record, Variable
+from abistore.model.snapshot import Snapshot
+from tests.extract.pe_fixtures import msvc
+
+FULL = ("-g", "-gcodeview", "-O1", "-fstandalone-debug", "-fms-extensions")
+
+SOURCE = """
+namespace geo {
+enum Color : unsigned char { RED, GREEN = 7 };
+struct Opaque;
+struct Empty {};
+class Shape {
+public:
+  virtual double area() const = 0;
+  virtual void move(int by);
+  virtual void move(long by, int more);
+  virtual ~Shape();
+  static int count;
+protected:
+  int id;
+private:
+  unsigned first : 3, second : 5;
+  wchar_t *label;
+};
+struct Circle : Shape {
+  double area() const override;
+  void grow(double by);
+  static Circle unit(int);
+  union { int i; float f; } either;
+  int cells[3][4];
+  int (*call)(const Opaque &, ...);
+  int Circle::*member;
+  Color color;
+  volatile long long *flag;
+};
+int Shape::count = 3;
+void Shape::move(int by) { id += by; }
+void Shape::move(long by, int more) { id += by + more; }
+Shape::~Shape() {}
+double Circle::area() const { return color; }
+void Circle::grow(double by) { either.f += by; }
+int use(const Circle &circle, Color color, Opaque *opaque, Empty) { return circle.cells[0][0] + color; }
+__declspec(dllexport) int spread(const char *format, ...) { return format[0]; }
+}
+void *operator new(unsigned long long);
+void operator delete(void *, unsigned long long) {}
+extern "C" { int _purecall() { return 0; } int _fltused; void __cdecl free_all() {} extern const unsigned level = 5; }
+"""
+EXPORTS = (
+    "?use@geo@@YAHAEBUCircle@1@W4Color@1@PEAUOpaque@1@UEmpty@1@@Z",
+    "?area@Circle@geo@@UEBANXZ",
+    "?grow@Circle@geo@@QEAAXN@Z",
+    "?count@Shape@geo@@2HA",
+    "free_all",
+    "level",
+)
+LINK = ("/debug", *(f"/export:{name}" for name in EXPORTS))
+
+
+def built(source: str = SOURCE, *, machine: str = "x86_64") -> Path:
+    return msvc(source, *FULL, machine=machine, link=LINK)
+
+
+@pytest.fixture(scope="module")
+def snapshot() -> Snapshot:
+    return read(built(), ExtractOptions())
+
+
+def record(snapshot: Snapshot, name: str) -> Record:
+    (shape,) = snapshot.variants("layout", Name("record", name))
+    assert isinstance(shape, Record)
+    return shape
+
+
+def function(snapshot: Snapshot, symbol: str) -> Function:
+    (shape,) = snapshot.variants("layout", Name("function", symbol))
+    assert isinstance(shape, Function)
+    return shape
+
+
+def test_all_exports_are_described(snapshot: Snapshot) -> None:
+    evidence = snapshot.evidence_of("layout")
+    assert (evidence.state, evidence.source, evidence.described) == ("full", "beside", len(EXPORTS) + 1)
+    assert snapshot.provenance.debug_files == ("case.pdb",)
+    assert snapshot.provenance.languages == ("C++",)
+    assert snapshot.provenance.build_id is not None
+
+
+def test_fields_have_types_offsets_bits_and_access(snapshot: Snapshot) -> None:
+    fields = {each.name: each for each in record(snapshot, "geo::Shape").fields}
+    assert (fields["id"].offset, fields["id"].access, fields["id"].type) == (64, "protected", Primitive("int", 4))
+    assert [(fields[each].offset, fields[each].bit_size) for each in ("first", "second")] == [(96, 3), (99, 5)]
+    assert fields["label"].access == "private"
+
+
+def test_new_virtual_functions_have_slots_and_overriding_ones_have_none(snapshot: Snapshot) -> None:
+    shape, circle = record(snapshot, "geo::Shape"), record(snapshot, "geo::Circle")
+    assert shape.has_vptr and not circle.has_vptr
+    slots = [(each.display, each.slot, each.pure) for each in shape.virtuals]
+    assert slots == [("area", 0, True), ("move", 1, False), ("move", 2, False), ("~Shape", 3, False)]
+    assert next((each.display, each.slot) for each in circle.virtuals) == ("area", None)
+    (base,) = circle.bases
+    assert (base.offset, base.virtual) == (0, False)
+
+
+def test_a_member_function_tells_its_class_and_how_it_is_called(snapshot: Snapshot) -> None:
+    area = function(snapshot, "?area@Circle@geo@@UEBANXZ").method
+    grow = function(snapshot, "?grow@Circle@geo@@QEAAXN@Z")
+    assert area is not None and grow.method is not None
+    assert (area.owner.spelling, area.virtual, area.qualifiers) == ("geo::Circle", "virtual", ("const",))
+    assert (grow.method.qualifiers, grow.parameters) == ((), (Primitive("double", 8),))
+
+
+def test_a_declared_type_is_opaque_and_an_enumeration_has_its_values(snapshot: Snapshot) -> None:
+    assert snapshot.variants("layout", Name("record", "geo::Opaque")) == (Opaque("struct"),)
+    (color,) = snapshot.variants("layout", Name("enum", "geo::Color"))
+    assert color == Enum(1, (Enumerator("RED", 0), Enumerator("GREEN", 7)), Primitive("unsigned char", 1))
+
+
+def test_variables_and_variadic_functions_are_told(snapshot: Snapshot) -> None:
+    (count,) = snapshot.variants("layout", Name("variable", "?count@Shape@geo@@2HA"))
+    assert count == Variable("geo::Shape::count", Primitive("int", 4), Name("record", "geo::Shape"))
+    assert function(snapshot, "?spread@geo@@YAHPEBDZZ").variadic
+
+
+def test_types_equal_those_of_dwarf_from_the_same_source(snapshot: Snapshot) -> None:
+    flags = ("-g", "-gdwarf", "-O1", "-fstandalone-debug", "-fms-extensions")
+    dwarf = read(msvc(SOURCE, *flags, link=LINK), ExtractOptions())
+    for name, shapes in dwarf.entries["layout"].items():
+        (other,) = snapshot.variants("layout", name)
+        (shape,) = shapes
+        if isinstance(shape, Record):
+            assert isinstance(other, Record)
+            assert (shape.size, shape.bases, shape.has_vptr) == (other.size, other.bases, other.has_vptr), name
+            assert [(each.name, each.offset) for each in shape.fields if each.name] == [
+                (each.name, each.offset) for each in other.fields if each.name in {own.name for own in shape.fields}
+            ]
+        elif isinstance(shape, Function):
+            assert isinstance(other, Function)
+            assert (shape.display, shape.result, shape.parameters) == (other.display, other.result, other.parameters)
+
+
+@pytest.mark.skipif(shutil.which("llvm-pdbutil") is None, reason="llvm-pdbutil is not installed")
+def test_sizes_equal_those_of_llvm(snapshot: Snapshot) -> None:
+    path = built().with_suffix(".pdb")
+    text = subprocess.run(["llvm-pdbutil", "dump", "-types", path], check=True, capture_output=True, text=True).stdout
+    found = re.findall(r"\| LF_(?:STRUCTURE|CLASS) .*?`(.*?)`.*?options: (.*?), sizeof (\d+)", text, re.DOTALL)
+    sizes = {name: int(size) for name, options, size in found if "forward ref" not in options}
+    for name in ("geo::Shape", "geo::Circle", "geo::Empty"):
+        assert record(snapshot, name).size == sizes[name]
+
+
+def test_a_pointer_has_four_bytes_on_32_bits() -> None:
+    source = "struct Node { Node *next; int value; }; int walk(Node *n) { return n->value; }"
+    path = msvc(source, *FULL, machine="i386", link=("/debug", "/export:?walk@@YAHPAUNode@@@Z", "/safeseh:no"))
+    node = record(read(path, ExtractOptions()), "Node")
+    assert (node.size, [each.offset for each in node.fields]) == (8, [0, 32])
+
+
+def test_calling_conventions_of_32_bits_are_told() -> None:
+    source = "int __stdcall one(int a) { return a; } int two(int a) { return a; }"
+    link = ("/debug", "/export:?one@@YGHH@Z", "/export:?two@@YAHH@Z", "/safeseh:no")
+    found = read(msvc(source, *FULL, machine="i386", link=link), ExtractOptions())
+    assert function(found, "?one@@YGHH@Z").calling_convention == "stdcall"
+    assert function(found, "?two@@YAHH@Z").calling_convention is None
+
+
+def test_a_type_without_a_name_is_spelled_out_or_called_by_its_alias() -> None:
+    types = "typedef struct { int x; } point; struct line { struct { int y; } *inner; point p; };"
+    source = f"{types} int f(line *l) {{ return l->p.x; }}"
+    path = msvc(source, *FULL, link=("/debug", "/export:?f@@YAHPEAUline@@@Z"))
+    fields = {each.name: each.type for each in record(read(path, ExtractOptions()), "line").fields}
+    assert "point" in str(fields["p"])
+    assert isinstance(getattr(fields["inner"], "target", None), Inline)
+
+
+def test_the_standard_library_is_recorded_by_its_size() -> None:
+    source = "namespace std { struct pair { int a, b; }; } int f(std::pair p) { return p.a; }"
+    path = msvc(source, *FULL, link=("/debug", "/export:?f@@YAHUpair@std@@@Z"))
+    (pair,) = read(path, ExtractOptions()).variants("layout", Name("record", "std::pair"))
+    assert isinstance(pair, Foreign) and pair.size == 8
+
+
+def test_a_change_between_two_builds_is_found_by_their_pdb_files() -> None:
+    newer = SOURCE.replace("int cells[3][4];", "int cells[3][5];").replace("GREEN = 7", "GREEN = 8")
+    found = {
+        each.kind for each in compare(read(built(), ExtractOptions()), read(built(newer), ExtractOptions())).findings
+    }
+    assert {"enum_member_value_changed", "type_field_type_changed"} <= found
+
+
+# --- which file ---------------------------------------------------------------------------------------------------
+
+
+def moved(folder: Path, source: str = SOURCE, *, pdb: bool = True) -> Path:
+    path = built(source)
+    (folder / "case.dll").write_bytes(path.read_bytes())
+    if pdb:
+        (folder / "case.pdb").write_bytes(path.with_suffix(".pdb").read_bytes())
+    return folder / "case.dll"
+
+
+def test_a_pdb_file_of_another_build_is_refused(tmp_path: Path) -> None:
+    path = moved(tmp_path)
+    other = built(SOURCE.replace("GREEN = 7", "GREEN = 9")).with_suffix(".pdb")
+    (tmp_path / "case.pdb").write_bytes(other.read_bytes())
+    assert read(path, ExtractOptions()).evidence_of("layout").reason == "stale-debug-file"
+
+
+def test_a_pdb_file_is_found_in_a_folder_or_by_its_path(tmp_path: Path) -> None:
+    path, folder = moved(tmp_path, pdb=False), tmp_path / "symbols"
+    folder.mkdir()
+    named = folder / "renamed.pdb"
+    assert read(path, ExtractOptions(layout=True)).evidence_of("layout").reason in ("debug-file-missing", "")
+    named.write_bytes(built().with_suffix(".pdb").read_bytes())
+    seen = read(path, ExtractOptions(debug_dirs=(named,))).evidence_of("layout")
+    assert (seen.state, seen.source) == ("full", "debug-dir")
+    named.rename(folder / "case.pdb")
+    assert read(path, ExtractOptions(debug_dirs=(folder,))).evidence_of("layout").source == "debug-dir"
+
+
+@pytest.mark.parametrize("size", [0, 10, 100, 5000])
+def test_a_pdb_file_that_is_cut_off_is_told(tmp_path: Path, size: int) -> None:
+    path = moved(tmp_path)
+    (tmp_path / "case.pdb").write_bytes((tmp_path / "case.pdb").read_bytes()[:size])
+    assert read(path, ExtractOptions()).evidence_of("layout").reason in ("unreadable-debug-file", "debug-file-missing")
