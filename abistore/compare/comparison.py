@@ -14,8 +14,8 @@ from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.rule import load
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison
+from abistore.model.recorded.unrecorded import common_ground
 from abistore.model.snapshot import Snapshot
-from abistore.model.unrecorded import common_ground
 
 if TYPE_CHECKING:
     from abistore.compare.differing import Differing

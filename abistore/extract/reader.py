@@ -23,6 +23,8 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     read and every section after decompression. ``headers`` are the public ones, ``None`` where none are given.
     Of packages and folders, ``only`` are patterns of the libraries to read. ``debug_packages`` have their debug
     information, which is in ``debug_files`` once it is unpacked, and ``devel_packages`` their headers.
+    ``platform`` is that of an input that does not tell its own, and with ``every_release`` an input that tells of
+    several releases gives a snapshot of each.
     ``progress`` is called with what is being read and how far that is, from 0 to 1.
     """
 
@@ -37,6 +39,8 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     debug_packages: tuple[Path, ...] = ()
     debug_files: tuple[InputFile, ...] = ()
     devel_packages: tuple[Path, ...] = ()
+    platform: str | None = None
+    every_release: bool = False
     progress: Callable[[str, float], None] | None = None
 
 
@@ -64,6 +68,7 @@ READERS: tuple[str, ...] = (
     "abistore.extract.foreign.abicc.reader",
     "abistore.extract.foreign.abixml.reader",
     "abistore.extract.pe.reader",
+    "abistore.extract.foreign.symbols.reader",
     PACKAGES,
 )
 """The modules of all readers, asked in this order. A new format is a module here and nothing else."""

@@ -43,6 +43,10 @@ def usual_machine(word: str) -> str:
     return {"arm64": "aarch64", "amd64": "x86_64", "x64": "x86_64"}.get(word.lower(), word)
 
 
+ANY_MACHINE = "any"
+"""The machine of an input that tells none: a table of symbols that is for all."""
+
+
 class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     """The platform a binary is for. Binaries of two platforms are never compared.
 
@@ -56,6 +60,12 @@ class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     bits: Literal[32, 64]
     endianness: Literal["little", "big"]
     os_abi: str = msgspec.field(default_factory=lambda: "sysv")  # part of every digest: written always
+
+    def fits(self, other: Target) -> bool:
+        """Whether two snapshots for these may be compared: they are for one platform, or one does not tell its own."""
+        if ANY_MACHINE in (self.machine, other.machine):
+            return self.format == other.format
+        return str(self) == str(other)
 
     def __str__(self) -> str:
         system = "" if self.os_abi in ORDINARY[self.format] else f"-{self.os_abi}"
@@ -73,7 +83,7 @@ class Evidence(msgspec.Struct, frozen=True):
     ``missing`` (nothing is). ``reason`` is a stable code (``no-debug-info``, ``stale-debug-file``,
     ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for
     people. ``source`` tells where it was found: ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
-    ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.unrecorded`.
+    ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.recorded.unrecorded`.
     """
 
     facet: Facet

@@ -26,6 +26,7 @@ __all__ = [
     "captured",
     "check_target",
     "dump",
+    "is_dump",
     "is_json",
     "one_of",
     "open_input",
@@ -67,6 +68,8 @@ def captured(file: InputFile, *, options: ExtractOptions = PLAIN, target: str | 
     """:func:`capture` of a file that is open."""
     check_label("library", options.library)
     check_label("version", options.version)
+    if target and options.platform is None:
+        options = msgspec.structs.replace(options, platform=target)
     return only(read_bounded(file, options), file.path, target)
 
 
@@ -95,3 +98,10 @@ def one_of(options: ExtractOptions, number: int, count: int) -> ExtractOptions:
 def is_json(file: InputFile) -> bool:
     """Whether a file is a JSON snapshot, as its first bytes tell."""
     return accepts_json(file.head)
+
+
+def is_dump(file: InputFile) -> bool:
+    """Whether a file is a JSON snapshot or another tool's dump, as its first bytes tell."""
+    from abistore.extract.foreign.recognised import is_foreign_dump
+
+    return is_json(file) or is_foreign_dump(file.head)

@@ -8,9 +8,9 @@ import pytest
 from abistore.compare.comparison import compare
 from abistore.model.findings import NOT_RECORDED, Verdict
 from abistore.model.names import Facet
+from abistore.model.recorded.unrecorded import WORDS, Cut, common_ground
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
-from abistore.model.unrecorded import WORDS, Cut, common_ground
 from abistore.service.judging.evidence import EvidenceRequirement, lacking
 from abistore.service.judging.judging import judge
 from tests.compare.test_every_fact import FACETS, MUTANTS, snapshot

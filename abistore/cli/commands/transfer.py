@@ -30,14 +30,26 @@ def export_command(settings: SharedSettings, /, *, reference: str, output: Path 
 
 
 @click.command("import")
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FILE)
 @click.option("--library", shell_complete=library_words, help="The library's name; by default the snapshot's own.")
 @click.option("--version", help="The release's version; by default the snapshot's own.")
+@click.option(
+    "--versions",
+    type=FILE,
+    help='A list of versions: CSV with FILE,VERSION in each line, or TOML with "FILE" = "VERSION".',
+)
+@click.option("--target", help="The platform of dumps that do not tell their own, such as x86_64.")
 @click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
 @replace_options
 @store_command
-def import_command(settings: SharedSettings, /, *, paths: tuple[Path, ...], **words: Any) -> int:
-    """Store each JSON snapshot FILE (from `dump` or `export`) as a release; - is standard input."""
+def import_command(settings: SharedSettings, /, *, paths: tuple[Path, ...], versions: Path | None, **words: Any) -> int:
+    """Store each JSON snapshot PATH (from `dump` or `export`) as a release; - is standard input.
+
+    A PATH may also be another tool's dump (ABIXML, an ABICC dump, a Debian symbols file), or a folder of dumps. Their
+    versions are those of --versions, of the dump itself or of its name (libfoo-1.2.3.abi); they are stored oldest
+    first.
+    If one file fails, the others are stored.
+    """
     from abistore.cli.progress import progress
     from abistore.service.ingest.ingesting import IngestPlan
     from abistore.service.ingest.transfer import import_
@@ -45,5 +57,5 @@ def import_command(settings: SharedSettings, /, *, paths: tuple[Path, ...], **wo
 
     plan = IngestPlan(**words, options=ExtractOptions(library=words["library"], version=words["version"]))
     with progress(settings) as advance:
-        results = import_(paths, plan, database=settings.database, progress=advance)
+        results = import_(paths, plan, versions=versions, database=settings.database, progress=advance)
     return show_ingested(settings, results)

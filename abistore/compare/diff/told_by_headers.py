@@ -15,6 +15,7 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.model.names import Name
+from abistore.model.recorded.unrecorded import unrecorded_by
 from abistore.model.shapes import (
     Alias,
     AnyShape,
@@ -29,7 +30,6 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Variants
-from abistore.model.unrecorded import unrecorded_by
 
 S = TypeVar("S", bound=msgspec.Struct)
 

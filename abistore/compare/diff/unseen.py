@@ -14,9 +14,9 @@ from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY,
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING
+from abistore.model.recorded.unrecorded import spelled, unrecorded_by
 from abistore.model.shapes import Enum, Opaque, Record
 from abistore.model.snapshot import HeadersRead, Variants
-from abistore.model.unrecorded import spelled, unrecorded_by
 from abistore.model.words.counting import counted
 
 TYPES: tuple[Kind, ...] = ("record", "enum", "alias")

@@ -24,7 +24,7 @@ from abistore.model.snapshot import Snapshot
 
 def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
     """Raises :class:`abistore.errors.Incomparable` for snapshots of two targets."""
-    if str(old.target) != str(new.target):
+    if not old.target.fits(new.target):
         raise Incomparable(
             f"{old.label} is for {old.target} and {new.label} for {new.target}",
             "compare builds for the same machine, word size and byte order",

@@ -37,10 +37,10 @@ def demangle(symbol: str) -> str:
     if not text or len(text) > MAX_OUTPUT:
         return symbol
     sure = len(text) <= max(SURE_LENGTH, SURE_GROWTH * len(symbol))
-    return _normal(text) if sure else text
+    return normal_demangled(text) if sure else text
 
 
-def _normal(text: str) -> str:
+def normal_demangled(text: str) -> str:
     """The normal form of a demangled name; the hyphens in what stands before one are no operators."""
     said = _SPECIAL.match(text)
     if said is None:

@@ -11,8 +11,8 @@ from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.names import Name
+from abistore.model.recorded.unrecorded import unlike
 from abistore.model.snapshot import Snapshot
-from abistore.model.unrecorded import unlike
 from abistore.service.history.verdicts import given_now
 from abistore.service.judging.judging import churn, concluded
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.errors import InputError
+from abistore.errors import InputError, UsageError
 from abistore.model.history import DEFAULT_PROFILE, Release
 from abistore.model.snapshot import Exported
 from abistore.service.database import Database, line_target, using
 from abistore.service.ingest.ingesting import AS_IT_SAYS, Ingested, IngestPlan, Progress, files_of, ingest
-from abistore.service.snapshots import InputFile, is_json, written
+from abistore.service.snapshots import InputFile, is_dump, is_json, written
 
 STANDARD_INPUT = Path("-")
 
@@ -52,20 +52,39 @@ def import_(
     paths: str | Path | Sequence[str | Path],
     plan: IngestPlan = AS_IT_SAYS,
     *,
+    versions: Path | None = None,
     database: Database = None,
     progress: Progress | None = None,
 ) -> tuple[Ingested, ...]:
     """Store JSON snapshots as releases, under the version that each carries unless ``plan`` gives one.
 
-    ``-`` stands for standard input.
+    ``-`` stands for standard input. Dumps of other tools, and folders of dumps, are stored under the versions that the
+    list ``versions`` gives, or the dumps, or their names; oldest first.
     """
     paths = files_of(paths)
+    if versions is not None or any(map(_holds_dumps, paths)):
+        from abistore.service.ingest.dumps import import_dumps  # few calls need it
+
+        if STANDARD_INPUT in paths:
+            raise UsageError("- cannot be imported beside dumps", "import it by itself")
+        return import_dumps(paths, plan, versions=versions, database=database, progress=progress)
     with _files(paths, plan.options.max_bytes) as files:
         results = _import(tuple(files), plan, database, progress)
     return tuple(
         msgspec.structs.replace(one, path=str(path), error=one.error.replace(str(file), str(path)))
         for path, file, one in zip(paths, files, results, strict=True)
     )
+
+
+def _holds_dumps(path: Path) -> bool:
+    """Whether a path is a folder, or another tool's dump."""
+    if path.is_dir():
+        return True
+    try:
+        with InputFile(path) as file:
+            return is_dump(file) and not is_json(file)
+    except InputError:
+        return False
 
 
 @contextmanager

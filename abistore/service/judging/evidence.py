@@ -10,8 +10,8 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, evidence_rank
 from abistore.model.names import FACETS, Facet
+from abistore.model.recorded.unrecorded import spelled, unrecorded_by
 from abistore.model.snapshot import Evidence, evidence_of
-from abistore.model.unrecorded import spelled, unrecorded_by
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:

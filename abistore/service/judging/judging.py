@@ -10,8 +10,8 @@ import msgspec
 from abistore.limits import limits_for
 from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.model.names import Name
+from abistore.model.recorded.unrecorded import common_ground
 from abistore.model.snapshot import Snapshot
-from abistore.model.unrecorded import common_ground
 from abistore.report.model import Report, verdict_of
 from abistore.report.outline import outline
 from abistore.service.database import Database

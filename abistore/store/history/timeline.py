@@ -11,9 +11,9 @@ from sqlalchemy import select
 from abistore.model.digest import sort_variants
 from abistore.model.history import LineKey, LogEvent, Release
 from abistore.model.names import FACETS, Facet, Name
+from abistore.model.recorded.unrecorded import cut, unrecorded_by
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants, evidence_of
-from abistore.model.unrecorded import cut, unrecorded_by
 from abistore.store.database import seals, tables
 from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged

@@ -38,7 +38,9 @@ from abistore.model.shapes import (
     Variable,
 )
 from abistore.model.snapshot import Evidence, Snapshot, Variants
-from abistore.model.structure import held, inner, is_struct, mentioned
+from abistore.model.structure import held as parts_of
+from abistore.model.structure import inner, is_struct, mentioned
+from abistore.model.words.counting import counted
 
 WORDS: Final[Mapping[str, str]] = {
     "Array.vector": "vector types",
@@ -77,6 +79,7 @@ WORDS: Final[Mapping[str, str]] = {
     "Method.explicit": "explicit",
     "Method.reference": "ref-qualifiers",
     "Method.slot": "vtable slots of exported methods",
+    "Name[mangled]": "mangled names of some exports",
     "Qualified[atomic]": "atomic types",
     "Record.alignment": "alignas",
     "Record.arguments": "template arguments of records",
@@ -117,9 +120,12 @@ BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS = (
     "Enum.signed",
 )
 ORDER, ATOMIC, VARIANTS = "Library.needed[order]", "Qualified[atomic]", "Shape[variants]"
-UNIQUE: Final = "Symbol[unique]"
+UNIQUE, DEMANGLED = "Symbol[unique]", "Name[mangled]"
 EXPORTS: Final = ("function", "variable")
-PARTICULAR: Final = frozenset({BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VARIANTS, UNIQUE})
+SOME_EXPORTS: Final = "exports "
+BY_NAME, BY_DEMANGLED = "exports ~", "exports demangled ~"
+"""Before a regular expression (RE2) of ``NAME@VERSION``: it is not known which exports it means are there."""
+PARTICULAR: Final = frozenset({BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VARIANTS, UNIQUE, DEMANGLED})
 """Facts that are a part of a field, or of some fields, arrays or enumerators only."""
 
 
@@ -130,7 +136,10 @@ def unrecorded_by(evidence: Evidence) -> frozenset[str]:
 
 def spelled(facts: Iterable[str]) -> str:
     """Facts in words: ``imports, noreturn``."""
-    return ", ".join(sorted(WORDS.get(fact, fact) for fact in facts))
+    found = list(facts)
+    words = sorted(WORDS.get(fact, fact) for fact in found if not fact.startswith(SOME_EXPORTS))
+    patterns = len(found) - len(words)
+    return ", ".join([*words, *([f"exports that {counted(patterns, 'pattern')} mean"] if patterns else [])])
 
 
 def unlike(old: Iterable[Evidence], new: Iterable[Evidence]) -> bool:
@@ -143,6 +152,7 @@ def common_ground(old: Snapshot, new: Snapshot) -> tuple[Snapshot, Snapshot]:
     """Both snapshots without the facts that either does not record: the same objects where there are none."""
     if not unlike(old.evidence, new.evidence):
         return old, new
+    old, new = _joined(old, new), _joined(new, old)
     cuts = {facet: cut(_facts(old, facet) | _facts(new, facet)) for facet in FACETS}
     old, new = (_without(each, cuts) for each in (old, new))
     if VARIANTS in _facts(old, "layout") | _facts(new, "layout"):
@@ -160,6 +170,23 @@ def _facts(snapshot: Snapshot, facet: Facet) -> frozenset[str]:
 def _without(snapshot: Snapshot, cuts: Mapping[Facet, Cut]) -> Snapshot:
     entries = {facet: cuts[facet].table(held) for facet, held in snapshot.entries.items()}
     return msgspec.structs.replace(snapshot, entries=entries)
+
+
+def _joined(snapshot: Snapshot, other: Snapshot) -> Snapshot:
+    """``snapshot``, whose exports are demangled in part, with the mangled names that ``other`` has for these."""
+    if DEMANGLED not in _facts(snapshot, "symbol"):
+        return snapshot
+    from abistore.model.cpp_names.demangle import demangle  # few inputs need it
+
+    mangled: dict[str, list[Name]] = {}
+    for name in other.entries.get("symbol", ()):
+        if name.kind in EXPORTS and (spelled := demangle(name.spelling)) != name.spelling:
+            mangled.setdefault(spelled, []).append(name)
+    entries: dict[Name, Variants] = {}
+    for name, held in snapshot.entries.get("symbol", {}).items():
+        for each in mangled.get(name.spelling, [name]) if name.kind in EXPORTS else [name]:
+            entries[each] = sort_variants((*entries.get(each, ()), *held))
+    return msgspec.structs.replace(snapshot, entries={**snapshot.entries, "symbol": entries})
 
 
 def _with_variants(snapshot: Snapshot) -> set[Name]:
@@ -196,6 +223,7 @@ class Cut:
         self._classes = frozenset(fact for fact in plain if "." not in fact)
         self._fields: dict[str, list[str]] = {}
         self._unsaid: frozenset[Name] = frozenset()
+        self._some = SomeExports(facts)
         for fact in plain:
             owner, _, field = fact.partition(".")
             if field and field in getattr(getattr(shapes, owner, None), "__struct_fields__", ()):
@@ -204,14 +232,14 @@ class Cut:
 
     def table(self, entries: Mapping[Name, Variants]) -> Mapping[Name, Variants]:
         """The entries of a facet; names of which nothing is left are taken out."""
-        if not self._classes and not self._fields and not self._particular:
+        if not self._classes and not self._fields and not self._particular and not self._some:
             return entries
         cut = self
         if UNSAID in self._particular and (unsaid := _unsaid_aliases(entries)):
             cut = copy(self)
             cut._unsaid, cut._known = unsaid, {}
         found = ((name, cut.variants(held)) for name, held in entries.items() if name not in cut._unsaid)
-        return {name: left for name, left in found if left}
+        return {name: left for name, left in found if left and not self._some.mean(name, left)}
 
     def variants(self, variants: Variants) -> Variants:
         """What is left of the shapes of one name."""
@@ -274,6 +302,47 @@ class Cut:
         return self._struct(value) if isinstance(value, msgspec.Struct) else value
 
 
+class SomeExports:
+    """Patterns of exports of which an input does not tell whether they are there."""
+
+    def __init__(self, facts: Iterable[str]) -> None:
+        some = [fact for fact in facts if fact.startswith(SOME_EXPORTS)]
+        self._plain = _compiled(frozenset(each.removeprefix(BY_NAME) for each in some if each.startswith(BY_NAME)))
+        spelled = frozenset(each.removeprefix(BY_DEMANGLED) for each in some if each.startswith(BY_DEMANGLED))
+        self._demangled = _compiled(spelled)
+
+    def __bool__(self) -> bool:
+        return self._plain is not None or self._demangled is not None
+
+    def mean(self, name: Name, shapes: Variants) -> bool:
+        """Whether a pattern means an export, in any of its versions."""
+        if not self or name.kind not in EXPORTS:
+            return False
+        from abistore.model.cpp_names.demangle import demangle  # few inputs need it
+
+        for shape in shapes:
+            version = (isinstance(shape, Symbol) and shape.version) or "Base"
+            for patterns, spelling in ((self._plain, name.spelling), (self._demangled, demangle(name.spelling))):
+                if patterns is not None and patterns.Match(f"{spelling}@{version}"):
+                    return True
+        return False
+
+
+def _compiled(patterns: frozenset[str]) -> Any:
+    """RE2's set of patterns, which matches in time proportional to the text; ``None`` without any."""
+    if not patterns:
+        return None
+    import re2  # type: ignore[import-untyped]  # few inputs need it
+
+    options = re2.Options()
+    options.log_errors = False
+    found = re2.Set.SearchSet(options)
+    for pattern in sorted(patterns):
+        found.Add(pattern)
+    found.Compile()
+    return found
+
+
 def is_unsaid(type: TypeRef, aliases: Container[Name]) -> bool:
     """Whether a type is made of what some tools leave out with all that uses it; ``aliases`` stand for such types."""
     pending = [type]
@@ -322,7 +391,7 @@ def _parts(struct: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields that hold structs, or tuples of them."""
     return tuple(
         field
-        for field, classes in held(struct).items()
+        for field, classes in parts_of(struct).items()
         if any(is_struct(each) and each is not Name for each in classes)
     )
 

@@ -1,0 +1,133 @@
+"""The releases that a symbols file names: each version of the package since which a symbol is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from abistore.extract.foreign.gathering import is_data
+from abistore.extract.foreign.symbols.lines import SymbolLine
+from abistore.model.cpp_names.demangle import normal_demangled
+from abistore.model.digest import sort_variants
+from abistore.model.labels.versions import SortKey, reading
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape, Symbol
+from abistore.model.snapshot import Target, Variants
+
+Here = Literal["yes", "no", "unknown"]
+
+EPOCH: Final = re.compile(r"\d+:")
+REVISION: Final = re.compile(r"-[^-]*$")
+BASE: Final = "Base"
+MOST_RELEASES: Final = 1000
+
+
+class PackageRelease(NamedTuple):
+    """One release: its label, and the symbols that are there, are not, and may be."""
+
+    label: str
+    entries: dict[Name, Variants]
+    unknown: tuple[str, ...]
+
+
+class _Sides(NamedTuple):
+    key: SortKey
+    label: str
+
+
+def label_of(version: str) -> str:
+    """The upstream version in a package's: ``1.2.3`` of ``1:1.2.3-4`` and of ``1.2.3~``."""
+    upstream = REVISION.sub("", EPOCH.sub("", version, count=1))
+    return upstream.rstrip("~") or version
+
+
+def labels(symbols: Sequence[SymbolLine]) -> list[str]:
+    """The releases that symbols name, oldest first."""
+    found: dict[str, SortKey] = {}
+    for line in symbols:
+        for version in filter(None, (line.since, line.gone)):
+            found.setdefault(label_of(version), _key(label_of(version)))
+    return sorted(found, key=lambda label: (found[label], label))[-MOST_RELEASES:]
+
+
+def release_at(symbols: Sequence[SymbolLine], label: str | None, target: Target | None) -> PackageRelease:
+    """What a release has; the one that the file is of without a ``label``."""
+    entries: dict[Name, list[AnyShape]] = {}
+    unknown: set[str] = set()
+    for line in symbols:
+        here = _here(line, label, target)
+        if here == "no":
+            continue
+        pattern = _pattern(line)
+        if pattern or here == "unknown":
+            unknown.add(pattern or _exactly(line))
+            continue
+        spelling = normal_demangled(line.name) if line.tag("c++") is not None else line.name
+        name = Name("variable" if is_data(spelling) else "function", spelling)
+        version = None if line.version in ("", BASE) else line.version
+        entries.setdefault(name, []).append(Symbol("unknown", version=version))
+    shapes = {name: sort_variants(found) for name, found in entries.items()}
+    return PackageRelease(label or "", shapes, tuple(sorted(unknown)))
+
+
+def _key(label: str) -> SortKey:
+    return reading(label, "debian") or reading(label) or (label,)
+
+
+def _here(line: SymbolLine, label: str | None, target: Target | None) -> Here:
+    """Whether a release has a symbol. What is optional may be there or not."""
+    if label is not None and _key(label_of(line.since)) > _key(label):
+        return "no"
+    if line.gone and (label is None or _key(label_of(line.gone)) <= _key(label)):
+        return "no"
+    fits = _fits(line, target)
+    return "unknown" if fits == "yes" and line.tag("optional") is not None else fits
+
+
+def _fits(line: SymbolLine, target: Target | None) -> Here:
+    """Whether the architecture tags of a symbol are true of a target."""
+    asked = {tag: value for tag, value in line.tags if tag in ("arch", "arch-bits", "arch-endian")}
+    if not asked:
+        return "yes"
+    if target is None:
+        return "unknown"
+    if asked.get("arch-bits", str(target.bits)) != str(target.bits):
+        return "no"
+    if asked.get("arch-endian", target.endianness) != target.endianness:
+        return "no"
+    return _among(asked["arch"], target) if "arch" in asked else "yes"
+
+
+def _among(words: str, target: Target) -> Here:
+    """Whether a list of architectures, or of those that are not meant, has that of a target."""
+    from abistore.extract.foreign.targets import target_called
+
+    listed, refused = words.split(), False
+    for word in listed:
+        refused = refused or word.startswith("!")
+        cpu = word.removeprefix("!").removeprefix("any-").removeprefix("linux-")
+        known = target_called(cpu)
+        if cpu in ("any", "linux-any") or (known is not None and known.machine == target.machine):
+            return "no" if word.startswith("!") else "yes"
+        if known is None and not cpu.startswith(("hurd", "kfreebsd")) and "hurd" not in cpu:
+            return "unknown"
+    return "yes" if refused else "no"
+
+
+def _pattern(line: SymbolLine) -> str:
+    """The fact that nobody knows which symbols a pattern stands for; empty for a symbol's own name."""
+    demangled = line.tag("c++") is not None
+    tail = f"@{line.version}" if line.version else ""
+    if line.tag("regex") is not None:
+        return f"exports{' demangled' if demangled else ''} ~{line.name}{tail}"
+    if line.tag("symver") is not None:
+        return f"exports ~@{re.escape(line.name or line.version)}$"
+    return f"exports ~@{re.escape(line.version)}$" if line.name == "*" else ""
+
+
+def _exactly(line: SymbolLine) -> str:
+    """The fact that it is not known whether one symbol is there."""
+    if line.tag("c++") is not None:
+        return f"exports demangled ~^{re.escape(normal_demangled(line.name))}@"
+    return f"exports ~^{re.escape(line.name)}@{re.escape(line.version)}$"
