@@ -1,4 +1,4 @@
-"""Reads thousands of damaged Mach-O files: each gives a snapshot, or an error with a code.
+"""Reads thousands of damaged Mach-O files and text stubs: each gives a snapshot, or an error with a code.
 
 ``python -m benchmarks.hostile_macho [COUNT]`` (2,000 of each sort by default) prints what came out, and the most
 processor time of one.
@@ -18,7 +18,8 @@ from abistore.extract.capture import read_all
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from tests.extract import macho_fixtures as macho
-from tests.extract.test_macho_hostile import SOURCE, mutated
+from tests.extract.test_macho_hostile import SOURCE, mutated, mutated_text
+from tests.extract.test_macho_stubs import FIFTH, FOURTH, THIRD
 
 
 def main() -> None:
@@ -36,11 +37,12 @@ def samples(folder: Path) -> dict[str, tuple[bytes, Path, Path]]:
     both = macho.universal(thin, folder / "libboth.dylib")
     library = macho.build_with_dsym(SOURCE, folder / "built")
     bundle = library.parent / f"{library.name}.dSYM" / "Contents" / "Resources" / "DWARF" / library.name
-    damaged = folder / "libdamaged.dylib"
+    damaged, stub = folder / "libdamaged.dylib", folder / "libdamaged.tbd"
     return {
         "thin": (thin[0].read_bytes(), damaged, damaged),
         "universal": (both.read_bytes(), damaged, damaged),
         "debug information": (bundle.read_bytes(), bundle, library),
+        **{f"{text.split()[1]} stub": (text.encode(), stub, stub) for text in (THIRD, FOURTH, FIFTH)},
     }
 
 
@@ -49,7 +51,8 @@ def told(original: bytes, path: Path, read: Path, count: int) -> tuple[str, str]
     found: Counter[str] = Counter()
     longest = 0.0
     for number in range(count):
-        path.write_bytes(mutated(original, random.Random(f"{read.name} {number}")))
+        damage = mutated_text if path.suffix == ".tbd" else mutated
+        path.write_bytes(damage(original, random.Random(f"{read.name} {number}")))
         start = process_time()
         try:
             with InputFile(read) as file:

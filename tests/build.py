@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from examples.obtain import Missing
 
@@ -23,7 +24,9 @@ SUFFIXES = {"c": ".c", "c++": ".cc"}
 
 @cache
 def _compiler_version(compiler: str) -> str:
-    return subprocess.run([*compiler.split(), "--version"], check=True, capture_output=True, text=True).stdout
+    with TemporaryDirectory() as folder:  # zig leaves an object file behind
+        command = [*compiler.split(), "--version"]
+        return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 def build_library(

@@ -65,6 +65,7 @@ READERS: tuple[str, ...] = (
     "abistore.extract.json.reader",
     "abistore.extract.elf.reader",
     "abistore.extract.macho.reader",
+    "abistore.extract.macho.stubs.reader",
     "abistore.extract.foreign.abicc.reader",
     "abistore.extract.foreign.abixml.reader",
     "abistore.extract.pe.reader",

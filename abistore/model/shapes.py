@@ -200,7 +200,7 @@ class MachoLibrary(Encoded, frozen=True):
     ``minimum_os`` is the oldest release of the system that loads the file. ``reexports`` are libraries whose exports
     count as the file's own. ``linkage`` pairs a needed library with ``weak``, ``upward`` or ``lazy``;
     ``requirements`` with the compatibility version that it must have at least. ``clients`` are the only ones that may
-    link to the file, where it names any.
+    link to the file, where it names any. A text ``stub`` tells nothing of dependencies and protections.
     """
 
     file_type: Literal["dylib", "bundle", "executable"] = "dylib"
@@ -209,6 +209,7 @@ class MachoLibrary(Encoded, frozen=True):
     linkage: tuple[tuple[str, str], ...] = ()
     requirements: tuple[tuple[str, str], ...] = ()
     clients: tuple[str, ...] = ()
+    stub: bool = False
 
 
 class PeLibrary(Encoded, frozen=True):

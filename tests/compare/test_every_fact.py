@@ -294,6 +294,7 @@ MEANINGLESS = {
     r"symbol (act|_ZN\S+)\.size\+": "the length of code is nobody's business",
     r"symbol \S+\.table\+one": "no table of a class, or one side does not know the slot",
     r"symbol \S+\.(default=False|version=other)": "a consumer that asks for no version takes any",
+    r"symbol library\.macho\.stub=True": "one side tells less of the library",
     r"symbol \S+\.macho=\S+": "padding is no part of an object",
     r"symbol malloc\.(version|library)=\S+": "the versions that the library needs are told of it as a whole",
     r"symbol \S+\.compatibility_version=\S+": "no reader tells it: a format that has it will",

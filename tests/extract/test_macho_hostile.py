@@ -49,6 +49,16 @@ def mutated(original: bytes, source: random.Random) -> bytes:
     return bytes(data[: source.randrange(len(data))] if source.random() < 0.1 else data)
 
 
+def mutated_text(original: bytes, source: random.Random) -> bytes:
+    """A copy of a text in which some of its own letters stand elsewhere, or a part is gone or there twice."""
+    data = bytearray(original)
+    for _ in range(source.choice((1, 1, 3))):
+        start = source.randrange(len(data))
+        end = min(len(data), start + source.choice((1, 2, 30)))
+        data[start:end] = source.choice((b"", data[start:end] * 2, bytes([source.choice(original)]), b"\xff"))
+    return bytes(data)
+
+
 @pytest.mark.parametrize("kind", ["thin", "universal", "with debug information"])
 def test_damaged_files_give_a_snapshot_or_an_error(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tighten(monkeypatch)

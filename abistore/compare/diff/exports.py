@@ -39,7 +39,7 @@ from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Import, Library, Symbol
+from abistore.model.shapes import Import, Library, MachoLibrary, Symbol
 from abistore.model.snapshot import Variants
 
 EXPORTS = ("function", "variable")
@@ -286,6 +286,8 @@ def _single(tables: ExportTables, gone: set[str], come: set[str]) -> Iterator[De
 
 
 def _imports(context: Context) -> Iterator[Delta[Any]]:
+    if any(side.library and side.library.on_macho.stub for side in (context.old, context.new)):
+        return  # a text stub tells no imports
     names = [name for name in context.differing["symbol"] if name.kind == "import"]
     old, new = _imported(context.old, names), _imported(context.new, names)
     gone = tuple((name.spelling, old[name]) for name in sorted(old.keys() - new.keys()))
@@ -332,13 +334,24 @@ def _library(tables: ExportTables) -> Iterator[Delta[Any]]:
     before, after = (ExportCounts(len(side.exports.names), side.exports.versioned) for side in sides)
     if before != after:
         yield Changed(Subject(SELF, "exports"), before, after)
-    if old is None or new is None or old == new:
+    if old is None or new is None:
+        return
+    if old.on_macho.stub != new.on_macho.stub:
+        old, new = _as_in_stub(old), _as_in_stub(new)
+    if old == new:
         return
     yield Changed(Subject(SELF), old, new)
     yield from _each(old.needed, new.needed, "needs {}", Dependency)
     yield from _each(old.features, new.features, "feature {}", Feature)
     yield from _nodes(context, tables.old, tables.new, old, new)
     yield from _requirements(old, new, context.new.snapshot.target.machine)
+
+
+def _as_in_stub(library: Library) -> Library:
+    """What a text stub could say of the file."""
+    apple = library.on_macho
+    told = MachoLibrary(reexports=apple.reexports, clients=apple.clients, stub=True)
+    return Library("shared", library.name, compatibility_version=library.compatibility_version, macho=told)
 
 
 def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -> Iterator[Delta[Any]]:

@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.errors import SnapshotError
 from abistore.extract.input_file import InputFile
+from abistore.extract.macho.stubs.heads import is_json_stub
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 
@@ -15,8 +16,9 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def accepts(head: bytes) -> bool:
-    """Whether a file that begins with ``head`` is meant as JSON."""
-    return head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{"
+    """Whether a file that begins with ``head`` is meant as a snapshot in JSON."""
+    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    return text[:1] == b"{" and not is_json_stub(text)
 
 
 def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:

@@ -85,7 +85,7 @@ def exported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...])
         if each.flags & REEXPORT:
             owner = provider(each.ordinal, needed) or "?"
             behind = f"{owner}:{plain_name(each.other_name) or name}"
-            yield MachoExport(Name(_guess(name), name), Symbol("unknown", forwarded_to=behind), None)
+            yield MachoExport(Name(guessed_kind(name), name), Symbol("unknown", forwarded_to=behind), None)
         else:
             yield _placed(each, name, macho.base + each.address, places)
 
@@ -98,7 +98,7 @@ def _placed(each: TrieExport, name: str, address: int, places: SectionMap) -> Ma
     if kind == THREAD_LOCAL or (section and section.type == S_THREAD_LOCAL_VARIABLES):
         return MachoExport(Name("variable", name), Symbol("thread_local", weak), address)
     if section is None:
-        return MachoExport(Name(_guess(name), name), Symbol("unknown", weak), address)
+        return MachoExport(Name(guessed_kind(name), name), Symbol("unknown", weak), address)
     if section.flags & CODE:
         return MachoExport(Name("function", name), Symbol("function", weak), address)
     size, padding = places.size(address, section)
@@ -106,7 +106,7 @@ def _placed(each: TrieExport, name: str, address: int, places: SectionMap) -> Ma
     return MachoExport(Name("variable", name), symbol, address)
 
 
-def _guess(name: str) -> Literal["function", "variable"]:
+def guessed_kind(name: str) -> Literal["function", "variable"]:
     """What a name stands for where no section tells: the data of classes have names of their own."""
     return "variable" if name.startswith((*CLASS_DATA, "OBJC_")) else "function"
 
