@@ -69,9 +69,10 @@ def _read(kind: type, value: Any) -> Any:
     return Path(value) if kind is Path else value
 
 
-encode = msgspec.msgpack.Encoder(enc_hook=_written).encode
-_decode_answer = msgspec.msgpack.Decoder(HeaderReading | ReadingFailure).decode
-_decode_request = msgspec.msgpack.Decoder(HeaderRequest, dec_hook=_read).decode
+# not msgpack, which has no integers of more than 64 bits
+encode = msgspec.json.Encoder(enc_hook=_written).encode
+_decode_answer = msgspec.json.Decoder(HeaderReading | ReadingFailure).decode
+_decode_request = msgspec.json.Decoder(HeaderRequest, dec_hook=_read).decode
 
 
 def decode_answer(data: bytes) -> HeaderAnswer:

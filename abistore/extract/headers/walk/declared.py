@@ -18,13 +18,14 @@ from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.macros import macros
 from abistore.extract.headers.walk.written.tokens import SourceText
+from abistore.extract.headers.walk.written.wide_values import TOLD, exact
 from abistore.extract.types.foreign import is_foreign
 from abistore.extract.types.passing import settle_passing
 from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name, by_name
-from abistore.model.shapes import AnyShape, Opaque
+from abistore.model.shapes import Alias, AnyShape, Enum, Named, Opaque, Primitive, TypeRef
 from abistore.model.snapshot import Location, Variants
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class UnitWalk:
                 self._read.add(name)
                 found.add(name, self._mentioned(name, mentioned[name]))
         self._descriptions.attributes.close()
+        _settle_wide(found)
         return found
 
     def _mentioned(self, name: Name, cursor: Cursor) -> AnyShape | None:
@@ -104,6 +106,29 @@ class UnitWalk:
         instance = self._lib.Type_getNumTemplateArguments(self._lib.getCursorType(cursor)) >= 0
         defined = self._lib.getCursorDefinition(cursor).kind not in kinds.NOTHING
         return None if instance or defined else Opaque(sort)
+
+
+def _settle_wide(found: Collected) -> None:
+    """Give enumerators of more than 64 bits their exact values; leave an enumeration out where they are not known."""
+    for name, shapes in found.shapes.items():
+        if name.kind == "enum" and any(isinstance(shape, Enum) and 8 * shape.size > TOLD for shape in shapes):
+            written = dict(found.declared[name].expressions) if name in found.declared else {}
+            known = [
+                exact(shape, written, signed=_is_signed(shape.underlying, found)) if isinstance(shape, Enum) else shape
+                for shape in shapes
+            ]
+            shapes[:] = [shape for shape in known if shape is not None]
+
+
+def _is_signed(type: TypeRef | None, found: Collected) -> bool:
+    """Whether an integer type, which may have other names, is signed."""
+    for _ in range(len(found.shapes)):
+        alias = found.shapes.get(type.name, []) if isinstance(type, Named) else []
+        if not alias or not isinstance(alias[0], Alias):
+            break
+        type = alias[0].target
+    spelling = type.name.spelling if isinstance(type, Named) else type.spelling if isinstance(type, Primitive) else ""
+    return not spelling.startswith(("unsigned", "__uint128"))
 
 
 def _is_cpp(lib: LibClang, top: list[Cursor]) -> bool:

@@ -16,6 +16,10 @@ LITERAL: Final = re.compile(r"[-+]?(?:0[xXbB])?[\da-fA-F']+[uUlLzZ]*|'(?:[^'\\]|
 MOST_DIGITS: Final = 17
 
 
+LONGEST: Final = 8
+"""How many bytes an integer has at most that libclang tells."""
+
+
 class Constants:
     """Works out values as the compiler does; one that it cannot tell is as the header writes it."""
 
@@ -41,7 +45,7 @@ class Constants:
             return None
         try:
             match lib.EvalResult_getKind(result):
-                case 1:
+                case 1 if lib.Type_getSizeOf(type) <= LONGEST:
                     unsigned = lib.EvalResult_isUnsignedInt(result)
                     value = lib.EvalResult_getAsUnsigned if unsigned else lib.EvalResult_getAsLongLong
                     return _integer(value(result), type.kind)
@@ -57,13 +61,13 @@ class Constants:
         found = spelled(after(text, "=")) or spelled(text[text.find(b"{") :] if b"{" in text else b"")
         return found or None
 
-    def expression(self, enumerator: Cursor) -> str | None:
-        """What the value of an enumerator is written as; ``None`` for a plain number, and for none."""
+    def expression(self, enumerator: Cursor, *, wide: bool) -> str | None:
+        """What the value of an enumerator is written as; ``None`` for none, and for a plain number unless ``wide``."""
         text = self._text.of(enumerator)
         if b"=" not in text:
             return None
         found = spelled(after(text, "="))
-        return None if LITERAL.fullmatch(found) else found or None
+        return None if not wide and LITERAL.fullmatch(found) else found or None
 
 
 def _integer(value: int, kind: int) -> str:

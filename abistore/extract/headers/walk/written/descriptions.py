@@ -13,7 +13,7 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.shapes.classes import ClassFacts
 from abistore.extract.headers.walk.written.attributes import CONSTEXPR, Attributes
 from abistore.extract.headers.walk.written.bodies import InlineBodies
-from abistore.extract.headers.walk.written.constants import Constants
+from abistore.extract.headers.walk.written.constants import LONGEST, Constants
 from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled
 from abistore.model.shapes import Argument, Declared, Field, Primitive, Record, Trait
 
@@ -146,7 +146,8 @@ class Descriptions:
     def enum(self, cursor: Cursor, enumerators: Iterable[Cursor]) -> Declared:
         """An enumeration, and what its values are written as."""
         lib = self._lib
-        pairs = [(lib.spelling(each), self._constants.expression(each)) for each in enumerators]
+        wide = lib.Type_getSizeOf(lib.getCursorType(cursor)) > LONGEST
+        pairs = [(lib.spelling(each), self._constants.expression(each, wide=wide)) for each in enumerators]
         declared = self._attributed(cursor, set(), None)
         expressions = tuple([(name, text) for name, text in pairs if text is not None])
         return Declared(declared.traits, expressions=expressions, availability=declared.availability)
