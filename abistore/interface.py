@@ -112,7 +112,8 @@ from abistore.service.history.verdicts import (
     verdict_between as verdict_between,
 )
 from abistore.service.ingest.gates import Gate as Gate
-from abistore.service.ingest.ingesting import Ingested as Ingested, IngestPlan as IngestPlan, ingest as ingest
+from abistore.service.ingest.ingesting import ingest as ingest
+from abistore.service.ingest.results import Ingested as Ingested, IngestPlan as IngestPlan
 from abistore.service.ingest.transfer import ExportedRelease as ExportedRelease, export as export, import_ as import_
 from abistore.service.judging.evidence import EvidenceRequirement as EvidenceRequirement, requirement as requirement
 from abistore.service.judging.filtering import show_only as show_only

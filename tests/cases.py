@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from abistore.compare.comparison import compare
+from abistore.compare.releases.comparison import ComparedRelease, compare_releases
 from abistore.compare.rules import CASES
 from abistore.extract.capture import read as read_file
 from abistore.extract.headers.options import Language
@@ -61,6 +62,11 @@ class Case:
     where: tuple[int, int] = (0, 0)
 
     @property
+    def is_release(self) -> bool:
+        """Whether its sides are releases of several libraries, each a fence with ``library=NAME``."""
+        return any("library" in fence.options for fence in self.fences)
+
+    @property
     def label(self) -> str:
         """How the case is called in test output."""
         return f"{self.path.stem}-{self.number}"
@@ -102,7 +108,42 @@ def _fence(match: re.Match[str]) -> Fence:
 
 def judged(case: Case) -> Comparison:
     """Builds or reads both sides and compares them."""
+    if case.is_release:
+        return compare_releases(release_of(case, "old"), release_of(case, "new"))
     return compare(snapshot_of(case, "old"), snapshot_of(case, "new"))
+
+
+def against_itself(case: Case, side: str) -> Comparison:
+    """One side of a case compared with itself."""
+    if case.is_release:
+        return compare_releases(release_of(case, side), release_of(case, side))
+    snapshot = snapshot_of(case, side)
+    return compare(snapshot, snapshot)
+
+
+def release_of(case: Case, side: str) -> ComparedRelease:
+    """One side of a case as a release: each of its libraries compiled, and linked with those that it ``needs``."""
+    own = [fence for fence in case.fences if fence.side in (side, "") and "library" in fence.options]
+    built = [read_file(_member(case, side, fence.options["library"]), ExtractOptions()) for fence in own]
+    return ComparedRelease("case", None, built)
+
+
+def _member(case: Case, side: str, library: str) -> Path:
+    """A library of a release. What it needs is of its own side, or of another one: ``needs=old:libcase``."""
+    named = (each for each in case.fences if each.options.get("library") == library and each.side in (side, ""))
+    fence = next(named)
+    needed = (each.rpartition(":") for each in fence.options.get("needs", "").split(",") if each)
+    others = [str(_member(case, before or side, name)) for before, _, name in needed]
+    files = {_file(each) or "": each.body for each in case.fences if each.language == "map" and each.side in (side, "")}
+    wanted = {name: body for name, body in files.items() if name in fence.options.get("flags", "")}
+    return build_library(
+        fence.body,
+        language="c" if fence.language == "c" else "c++",
+        flags=("-g", "-O1", *shlex.split(fence.options.get("flags", "")), "-Wl,--no-as-needed", *others),
+        soname=fence.options.get("soname", f"{library}.so.1"),
+        files=wanted,
+        name=f"{library}.so",
+    )
 
 
 def snapshot_of(case: Case, side: str) -> Snapshot:

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.comparison import compare
 from abistore.compare.rule import load
-from tests.cases import RULES, SNAPSHOTS, Case, cases, judged, kinds, rendered, shown, snapshot_file, snapshot_of
+from tests.cases import (
+    RULES,
+    SNAPSHOTS,
+    Case,
+    against_itself,
+    cases,
+    judged,
+    kinds,
+    rendered,
+    shown,
+    snapshot_file,
+    snapshot_of,
+)
 
 KINDS = load()
 FILES = sorted(RULES.glob("*.md"))
@@ -35,8 +46,7 @@ def _rewrite(case: Case, actual: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 @pytest.mark.parametrize("side", ["old", "new"])
 def test_a_release_compared_with_itself_has_no_findings(case: Case, side: str) -> None:
-    snapshot = snapshot_of(case, side)
-    assert compare(snapshot, snapshot).findings == ()
+    assert against_itself(case, side).findings == ()
 
 
 DRAWN = [case for case in CASES if any(fence.is_snapshot for fence in case.fences)]

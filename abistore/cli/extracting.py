@@ -25,6 +25,19 @@ class PackageOptions(msgspec.Struct, frozen=True):
     only: tuple[str, ...] = ()
     debug_packages: tuple[Path, ...] = ()
     devel_packages: tuple[Path, ...] = ()
+    old_devel_packages: tuple[Path, ...] = ()
+    new_devel_packages: tuple[Path, ...] = ()
+
+    @classmethod
+    def taken(cls, named: dict[str, Any]) -> PackageOptions:
+        """The values of the options, which are taken out of ``named``; not all commands have two sides."""
+        return cls(
+            only=named.pop("only"),
+            debug_packages=named.pop("debug_package"),
+            devel_packages=named.pop("devel_package"),
+            old_devel_packages=named.pop("old_devel_package", ()),
+            new_devel_packages=named.pop("new_devel_package", ()),
+        )
 
 
 class ExtractingOptions(msgspec.Struct, frozen=True):
@@ -50,7 +63,8 @@ class ExtractingOptions(msgspec.Struct, frozen=True):
         both, old, new = given.headers(), given.headers("old"), given.headers("new")
         if not (both or old or new):
             new = given.configured()
-        return Selection(target, profile, self._options(both, progress=progress), old, new)
+        sides = (self.packages.old_devel_packages, self.packages.new_devel_packages)
+        return Selection(target, profile, self._options(both, progress=progress), old, new, *sides)
 
     def _options(
         self,
@@ -75,6 +89,20 @@ class ExtractingOptions(msgspec.Struct, frozen=True):
         )
 
 
+def side_package_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the development packages of one side of a comparison."""
+    for side, which in (("new", "NEW"), ("old", "OLD")):
+        option = click.option(
+            f"--{side}-devel-package",
+            multiple=True,
+            type=FILE,
+            metavar="PACKAGE",
+            help=f"Like --devel-package, for {which} alone. May be repeated.",
+        )
+        command = option(command)
+    return command
+
+
 def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options, and pass their values as ``extracting``."""
 
@@ -84,7 +112,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
             named.pop("debug_dir"),
             named.pop("debuginfod"),
             named.pop("symbols_only"),
-            PackageOptions(named.pop("only"), named.pop("debug_package"), named.pop("devel_package")),
+            PackageOptions.taken(named),
             GivenHeaderOptions.taken(named),
         )
         return command(*positional, **named, extracting=extracting)

@@ -73,6 +73,11 @@ field_default_initializer_changed field_default_initializer_removed public_not_e
 source_decl_binary_symbol_mismatch instantiation_missing_from_binary pe_forwarder_changed
 pe_hardening_weakened pe_hardening_improved pe_ordinal_retargeted pe_import_load_mode_changed
 macho_filetype_changed macho_linkage_flags_changed macho_reexport_changed
+bundle_intra_dep_removed
+bundle_intra_dep_signature_changed bundle_intra_type_changed bundle_provider_changed
+bundle_manifest_instantiation_removed bundle_manifest_instantiation_added bundle_library_removed bundle_library_added
+bundle_intra_dep_resolved_to_different_version bundle_soname_skew bundle_unresolved_intra_dependency
+bundle_duplicate_provider bundle_intra_dep_signature_unverified bundle_manifest_entry_unsatisfied
 """
 
 LATER = tuple(_LATER_NAMES.split())
@@ -99,6 +104,18 @@ EXCLUDED: dict[str, str] = {
         "drivers are opened at run time; the versions that a plugin is linked to are told by"
         " symbol_version_required_added and needed_version_changed"
     ),
+    "bundle_intra_dep_signature_changed": (
+        "the library that exports the function says it, for every caller: func_params_changed, func_return_changed;"
+        " a type that two libraries lay out differently is told by bundle_intra_type_changed"
+    ),
+    "bundle_intra_dep_signature_unverified": "what was not checked is told of each library, with its reason",
+    "bundle_intra_dep_resolved_to_different_version": (
+        "the library that asks for the version says it: symbol_version_required_added; one that its provider does not"
+        " define is told by bundle_intra_dep_removed"
+    ),
+    "bundle_manifest_instantiation_removed": "there is no manifest: a release holds what its package holds",
+    "bundle_manifest_instantiation_added": "there is no manifest: a release holds what its package holds",
+    "bundle_manifest_entry_unsatisfied": "there is no manifest: a release holds what its package holds",
 }
 """Established names that no evidence of a library proves, and why."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
@@ -85,6 +86,16 @@ def reader_of(file: InputFile, options: ExtractOptions) -> Reader:
         packages: Reader = import_module(PACKAGES)
         return packages
     return reader_for(file.head, file.path)
+
+
+def is_package(file: InputFile) -> bool:
+    """Whether a file is a package, or a folder; anything that no reader knows is none."""
+    if isinstance(file, InputFolder):
+        return True
+    try:
+        return file.size > 0 and reader_for(file.head, file.path) is sys.modules.get(PACKAGES)
+    except UnknownFormat:
+        return False
 
 
 def reader_for(head: bytes, path: Path) -> Reader:

@@ -38,7 +38,8 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     as the source does), ``display`` as programmers do, ``part`` the field, enumerator or parameter. ``affected`` are
     the exports through which consumers meet the change. If a policy changed the impact, ``default_impact`` is that of
     the kind, and ``reason`` is the policy's. ``suppressed_by`` names the suppression that took the finding out of the
-    verdict, ``suppression_reason`` says why, and ``suppression_expires`` is its last day.
+    verdict, ``suppression_reason`` says why, and ``suppression_expires`` is its last day. ``libraries`` are those that
+    have the finding, of a release of several; none where it is about what stands between them.
     """
 
     id: str
@@ -62,6 +63,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     suppressed_by: str = ""
     suppression_reason: str = ""
     suppression_expires: date | None = None
+    libraries: tuple[str, ...] = ()
 
 
 class ChangeKind(msgspec.Struct, frozen=True):
@@ -133,6 +135,24 @@ class ReportedNotChecked(msgspec.Struct, frozen=True):
         hide_secrets(self, "detail")
 
 
+class ReleaseLibrary(msgspec.Struct, frozen=True):
+    """A library of a release of several: its sides, and what was concluded about it alone.
+
+    ``verdict`` and ``summary`` are ``None`` for one that only one side has.
+    """
+
+    name: str
+    target: str
+    state: Literal["compared", "added", "removed"]
+    old_soname: str | None = None
+    new_soname: str | None = None
+    old_exports: int | None = None
+    new_exports: int | None = None
+    verdict: VerdictName | None = None
+    summary: Summary | None = None
+    evidence_gap: str = ""
+
+
 class Report(msgspec.Struct, frozen=True):
     """A judged comparison. ``exit_code`` is what the command returns, ``fail_on`` the mildest impact that fails it.
 
@@ -142,7 +162,8 @@ class Report(msgspec.Struct, frozen=True):
     digests identify what they say; these are empty for a profile, and without suppressions. ``unequal_evidence`` names
     the facets of which one side saw less: the verdict holds for the rest, and ``evidence_gap`` says so in words.
     ``guessed`` says what a verdict of ``BREAKING`` rests on where no header tells what is public; else it is empty.
-    If required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why.
+    If required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why. Of releases
+    of several libraries, ``libraries`` has a row for each, and all other fields are about all of them.
     """
 
     status: Literal["ok", "error"]
@@ -174,6 +195,7 @@ class Report(msgspec.Struct, frozen=True):
     code: str = ""
     error: str = ""
     hint: str = ""
+    libraries: tuple[ReleaseLibrary, ...] = ()
 
 
 def every(found: Iterable[Told]) -> Iterator[Told]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard
 import msgspec
 
 from abistore.confinement import exists
-from abistore.errors import InputError, SnapshotNotFound, UsageError
+from abistore.errors import Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern
 from abistore.service.database import Database, line_target, using
@@ -19,8 +19,11 @@ from abistore.service.snapshots import (
     ExtractOptions,
     HeaderOptions,
     InputFile,
+    ReadRelease,
     captured,
+    captured_all,
     is_json,
+    is_package,
     one_of,
     open_input,
 )
@@ -46,7 +49,8 @@ class Selection(msgspec.Struct, frozen=True):
     """How to read operands: the line, if a library has several, and how to extract files.
 
     ``options.headers`` are those of every library that is read from a file; ``old_headers`` and ``new_headers`` win
-    over them on their side. A stored release, or a JSON snapshot, has the headers that it was made with.
+    over them on their side, and ``old_devel_packages`` and ``new_devel_packages`` over those of both sides. A stored
+    release, or a JSON snapshot, has the headers that it was made with.
     """
 
     target: str | None = None
@@ -54,10 +58,16 @@ class Selection(msgspec.Struct, frozen=True):
     options: ExtractOptions = PLAIN
     old_headers: HeaderOptions | None = None
     new_headers: HeaderOptions | None = None
+    old_devel_packages: tuple[Path, ...] = ()
+    new_devel_packages: tuple[Path, ...] = ()
 
     def own_headers(self, side: CompareSide) -> HeaderOptions | None:
         """The headers of one side alone."""
         return {"old": self.old_headers, "new": self.new_headers, "both": None}[side]
+
+    def own_devel_packages(self, side: CompareSide) -> tuple[Path, ...]:
+        """The development packages of one side alone."""
+        return {"old": self.old_devel_packages, "new": self.new_devel_packages, "both": ()}[side]
 
 
 def is_reference(text: str | Path) -> TypeGuard[str]:
@@ -81,6 +91,7 @@ class Operands:
         self._selection = selection
         self._store: Store | None = None
         self._used_headers = False
+        self._opened: dict[CompareSide, InputFile] = {}
 
     @property
     def store(self) -> Store:
@@ -120,7 +131,32 @@ class Operands:
         if is_reference(new):
             first = Operand(self._captured(old, "old", beside=new))
             return first, self._beside(new, first)
-        return Operand(self._captured(old, "old", (0, 2))), Operand(self._captured(new, "new", (1, 2)))
+        if "old" in self._opened and is_package(self._opened["old"]):
+            second = Operand(self._captured(new, "new", (0, 2)))
+            return Operand(self._captured(old, "old", (1, 2), beside=second.snapshot.library)), second
+        first = Operand(self._captured(old, "old", (0, 2)))
+        return first, Operand(self._captured(new, "new", (1, 2), beside=first.snapshot.library))
+
+    def packages(self, old: str | Path, new: str | Path) -> tuple[ReadRelease, ReadRelease] | None:
+        """Both sides as releases of several libraries, if both are packages or folders."""
+        sides: tuple[tuple[CompareSide, str | Path], ...] = (("old", old), ("new", new))
+        if any(map(is_reference, (old, new))) or not all(map(os_path_exists, (old, new))):
+            return None
+        for side, text in sides:  # each file is opened once, whatever it turns out to be
+            self._opened[side] = open_input(Path(text))
+            self._stack.callback(self._opened[side].close)
+        if not all(map(is_package, self._opened.values())):
+            return None
+        return self._package(Path(old), "old", 0), self._package(Path(new), "new", 1)
+
+    def _package(self, path: Path, side: CompareSide, number: int) -> ReadRelease:
+        file = self._opened[side]
+        libraries = captured_all(file, options=one_of(self._options(file, side), number, 2))
+        wanted = self._selection.target
+        fitting = tuple(each for each in libraries if wanted in (None, str(each.target), each.target.machine))
+        if not fitting:
+            raise Incomparable(f"{path}: holds no library for {wanted}", "leave --target out, or name another package")
+        return ReadRelease(path, fitting)
 
     def release(self, text: str, target: str | None = None) -> Release:
         """The stored release that ``text`` names."""
@@ -151,15 +187,21 @@ class Operands:
     def _captured(
         self, text: str | Path, side: CompareSide = "both", part: tuple[int, int] = (0, 1), *, beside: str = ""
     ) -> Snapshot:
-        """The snapshot of a file, a ``part`` of all to read; ``beside`` is the reference on the other side."""
+        """The snapshot of a file, a ``part`` of all to read; ``beside`` is the reference on the other side.
+
+        Of a package it is the library of that name.
+        """
+        like, target = beside.partition("@")[0], self._selection.target
         if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
-        with open_input(Path(text)) as file:
-            return captured(file, options=one_of(self._options(file, side), *part), target=self._selection.target)
+        with self._opened.pop(side, None) or open_input(Path(text)) as file:
+            return captured(file, options=one_of(self._options(file, side), *part), target=target, like=like)
 
     def _options(self, file: InputFile, side: CompareSide) -> ExtractOptions:
         """How to read a file. Headers of both sides are for the one that is a library, if the other is JSON."""
         options, own = self._selection.options, self._selection.own_headers(side)
+        if packages := self._selection.own_devel_packages(side):
+            options = msgspec.structs.replace(options, devel_packages=packages)
         if own is not None:
             self._used_headers = True
             return msgspec.structs.replace(options, headers=own)

@@ -11,10 +11,10 @@ from abistore.extract.capture import only
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.json.reader import accepts as accepts_json
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, is_package
 from abistore.extract.worker.bounded import read_bounded
 from abistore.limits import limits_for
-from abistore.model.snapshot import Snapshot, Target
+from abistore.model.snapshot import PackageRead, Snapshot, Target
 from abistore.service.labels import check_label
 
 __all__ = [
@@ -22,15 +22,41 @@ __all__ = [
     "ExtractOptions",
     "HeaderOptions",
     "InputFile",
+    "ReadRelease",
     "capture",
     "captured",
+    "captured_all",
     "check_target",
     "dump",
     "is_dump",
     "is_json",
+    "is_package",
     "one_of",
     "open_input",
 ]
+
+
+class ReadRelease(msgspec.Struct, frozen=True):
+    """What was read of a package or folder: ``path`` is its own, ``libraries`` are the snapshots of all libraries."""
+
+    path: Path
+    libraries: tuple[Snapshot, ...]
+
+    @property
+    def name(self) -> str:
+        """The package's name, else that of the file or folder."""
+        return (self._package.name if self._package else "") or self.path.resolve().name
+
+    @property
+    def version(self) -> str | None:
+        """The version that its libraries share."""
+        versions = {each.version for each in self.libraries}
+        return versions.pop() if len(versions) == 1 else None
+
+    @property
+    def _package(self) -> PackageRead | None:
+        found = self.libraries[0].provenance.package
+        return found if isinstance(found, PackageRead) else None
 
 
 PLAIN = ExtractOptions()
@@ -64,13 +90,21 @@ def capture(path: str | Path, *, options: ExtractOptions = PLAIN, target: str | 
         return captured(file, options=options, target=target)
 
 
-def captured(file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None) -> Snapshot:
-    """:func:`capture` of a file that is open."""
-    check_label("library", options.library)
-    check_label("version", options.version)
+def captured(
+    file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None, like: str | None = None
+) -> Snapshot:
+    """:func:`capture` of a file that is open. Of several libraries, the one that is called ``like`` is meant."""
     if target and options.platform is None:
         options = msgspec.structs.replace(options, platform=target)
-    return only(read_bounded(file, options), file.path, target)
+    found = captured_all(file, options=options)
+    return only([each for each in found if each.library == like] or found, file.path, target)
+
+
+def captured_all(file: InputFile, *, options: ExtractOptions = PLAIN) -> tuple[Snapshot, ...]:
+    """The snapshots of all libraries of a package or folder that is open."""
+    check_label("library", options.library)
+    check_label("version", options.version)
+    return read_bounded(file, options)
 
 
 def check_target(found: Target, path: Path, wanted: str | None) -> None:

@@ -24,7 +24,7 @@ from abistore.report.style import Style
 from abistore.service.history.history import history
 from abistore.service.history.log import log
 from abistore.service.history.verdicts import verdict
-from abistore.service.ingest.ingesting import IngestPlan
+from abistore.service.ingest.results import IngestPlan
 from abistore.service.ingest.transfer import import_
 from abistore.service.judging.judging import compare, judge
 from abistore.store.store import Store

@@ -14,7 +14,8 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
-from abistore.service.ingest.ingesting import IngestPlan, ingest
+from abistore.service.ingest.ingesting import ingest
+from abistore.service.ingest.results import IngestPlan
 from abistore.store.store import Store
 from tests.build import build_library
 

@@ -21,7 +21,8 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Evidence, Snapshot, Target
 from abistore.model.snapshot_file.codec import to_json
-from abistore.service.ingest.ingesting import IngestPlan, ingest
+from abistore.service.ingest.ingesting import ingest
+from abistore.service.ingest.results import IngestPlan
 from abistore.service.snapshots import capture
 from tests.build import build_library
 

@@ -68,7 +68,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("rules",),
         ("policies",),
         ("judge", "established"),
-        ("comparison",),
+        ("comparison", "releases"),
         ("whatif",),
     ),
     "mcp": (

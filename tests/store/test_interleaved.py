@@ -18,7 +18,8 @@ from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
 from abistore.service.ingest import admission
 from abistore.service.ingest.gates import Gate
-from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
+from abistore.service.ingest.ingesting import ingest
+from abistore.service.ingest.results import Ingested, IngestPlan
 from abistore.service.judging.evidence import AS_MUCH
 from abistore.store.releases import resolve
 from abistore.store.store import Store

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.history import Release, ReleaseFacts
-from abistore.service.ingest.ingesting import IngestPlan, ingest
+from abistore.service.ingest.ingesting import ingest
+from abistore.service.ingest.results import IngestPlan
 from abistore.service.ingest.transfer import export, import_
 from abistore.store.store import Store
 from tests.build import build_library

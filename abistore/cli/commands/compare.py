@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.extracting import ExtractingOptions, extract_options, side_package_options
 from abistore.cli.headers import side_header_options
 from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import note
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @require_option
 @line_options
 @side_header_options
+@side_package_options
 @extract_options
 @store_command
 def compare_command(
@@ -51,6 +52,9 @@ def compare_command(
 
     Each is a library, a JSON snapshot, a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
     libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. A file wins over a reference of the same name.
+
+    Two packages (.deb, .rpm, .whl, .conda, .zip, tar) or folders are compared as releases of all libraries in them:
+    one table, one verdict. Beside anything else, a package stands for its library of the other side's name.
 
     Exits with 0 (no break), 2 (source break), 4 (binary break), 72 if --require is not met, or another code of 64 and
     above if there is no verdict.

@@ -24,7 +24,7 @@ from abistore.urls import masked
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.service.ingest.gates import Gate
-    from abistore.service.ingest.ingesting import Ingested
+    from abistore.service.ingest.results import Ingested
     from abistore.service.judging.filtering import Filter
 
 LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
@@ -115,6 +115,9 @@ def ingest_command(
 
     A file that is stored already is not read again and changes nothing. If one file fails, the others are stored.
 
+    A package (.deb, .rpm, .whl, .conda, .zip, tar) or a folder is one release of all libraries in it, each in its own
+    line, under the package's version: all are stored or none, and one verdict, the worst, decides.
+
     With --against, each file is judged before it is stored; with --replace, also against the release that it replaces.
     Its evidence must show no less than the other side's, unless --require says otherwise or --fail-on is never. A file
     that fails is not stored: repair it and run the command again.
@@ -123,7 +126,8 @@ def ingest_command(
     failed (64 and above; 72 for missing evidence).
     """
     from abistore.cli.progress import progress
-    from abistore.service.ingest.ingesting import IngestPlan, ingest
+    from abistore.service.ingest.ingesting import ingest
+    from abistore.service.ingest.results import IngestPlan
 
     gate = _gate(words)
     plan = IngestPlan(**words, gate=gate, options=extracting.options(words["library"], words["version"]))
@@ -177,6 +181,7 @@ def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...]) -> in
 
 def _hints(results: Iterable[Ingested]) -> Iterator[str]:
     for result in results:
+        yield from _hints(result.members)
         if result.release is not None:
             yield from (lack.hint for lack in _lacks(result.release.evidence) if lack.hint)
         if result.hint and not result.code:
@@ -192,12 +197,24 @@ def _lines(settings: SharedSettings, result: Ingested) -> Iterator[str]:
 
             yield f"{stat(result.verdict)}{_not_stored(result)}"
         return
-    label = _label(result) or (result.dry_run and result.status != "failed" and masked(result.path))
+    yield from _members(result)
+    named = result.dry_run and result.status != "failed" and masked(result.path)
+    label = "" if result.members else _label(result) or named
     if label:
         yield f"{'would be ' if result.dry_run else ''}{result.status:8}  {label}"
     for report in (result.verdict, result.other_verdict):
         if report is not None:
             yield from ("", draft(report, "text", style_of(settings, full=False)), "")
+
+
+def _members(result: Ingested) -> Iterator[str]:
+    """A line for each library of a package; their verdict is one, and follows."""
+    for member in result.members:
+        label = _label(member) or masked(member.path.removeprefix(f"{result.path}/"))
+        yield f"{'would be ' if member.dry_run else ''}{member.status:8}  {label}"
+    if result.members:
+        package = f"{len(result.members)} libraries of {masked(Path(result.path).name)}"
+        yield ", ".join(filter(None, (package, result.unjudged and f"not judged: {result.unjudged}", *result.notes)))
 
 
 def _not_stored(result: Ingested) -> str:

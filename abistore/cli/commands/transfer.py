@@ -51,7 +51,7 @@ def import_command(settings: SharedSettings, /, *, paths: tuple[Path, ...], vers
     If one file fails, the others are stored.
     """
     from abistore.cli.progress import progress
-    from abistore.service.ingest.ingesting import IngestPlan
+    from abistore.service.ingest.results import IngestPlan
     from abistore.service.ingest.transfer import import_
     from abistore.service.snapshots import ExtractOptions
 

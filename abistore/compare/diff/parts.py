@@ -274,3 +274,45 @@ class Toolchain(msgspec.Struct, frozen=True):
     """The recorded compiler options that layouts, calls and mangled names depend on; sorted."""
 
     options: tuple[str, ...]
+
+
+class ReleasedLibrary(msgspec.Struct, frozen=True):
+    """A library of a release, and the SONAME that it has."""
+
+    name: str
+    soname: str | None
+
+
+class SiblingNeed(msgspec.Struct, frozen=True):
+    """A SONAME that a library asks for, and that a library of its release has or had."""
+
+    library: str
+    soname: str
+
+
+class SiblingSymbol(msgspec.Struct, frozen=True):
+    """A symbol that a library needs, and the library of its release that provides it."""
+
+    symbol: str
+    provider: str
+
+
+class SiblingVersion(msgspec.Struct, frozen=True):
+    """A symbol version that a library asks another one of its release for."""
+
+    version: str
+    provider: str
+
+
+class DoubleExports(msgspec.Struct, frozen=True):
+    """Symbols that two libraries of a release export."""
+
+    other: str
+    names: tuple[Name, ...]
+
+
+class SharedRecord(msgspec.Struct, frozen=True):
+    """A record that two libraries of a release describe: ``shape`` as ``library`` does."""
+
+    library: str
+    shape: Record

@@ -115,8 +115,9 @@ def abi_compare(
 ) -> ComparisonAnswer:
     """Judge whether programs built with the old library go on working with the new one.
 
-    Each side is a stored release, a binary or a JSON snapshot. Tells the verdict (exit codes: NO_CHANGE, COMPATIBLE,
-    COMPATIBLE_WITH_RISK 0, API_BREAK 2, BREAKING 4), what was not checked, and a page of the changes, worst first.
+    Each side is a stored release, a binary, a package or a JSON snapshot. Tells the verdict (exit codes: NO_CHANGE,
+    COMPATIBLE, COMPATIBLE_WITH_RISK 0, API_BREAK 2, BREAKING 4), what was not checked, and a page of the changes,
+    worst first.
     Give its comparison_id to abi_findings, abi_finding, abi_gate, abi_pr_summary.
     """
     check_format(output_format)

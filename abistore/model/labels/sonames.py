@@ -20,6 +20,11 @@ _DYLIB = re.compile(r"(?P<stem>.+?)(?P<version>(?:\.(?:\d+|[A-Z]))*)\.(?:dylib|t
 """A dylib, whose version stands before the suffix: ``libz.1.2.11.dylib``, ``libSystem.B.dylib``."""
 
 
+def unmarked(soname: str) -> str:
+    """A SONAME without the mark of a copy: ``libz.so.1`` of ``libz-00ec42fe.so.1``."""
+    return BUNDLED.sub(r"\1", soname)
+
+
 def library_name(soname: str) -> str:
     """``libz`` of ``libz.so.1``, of ``libz-00ec42fe.so.1.3`` and of ``libz-1.3.so``.
 
@@ -32,7 +37,7 @@ def library_name(soname: str) -> str:
         return _without_version(dylib["stem"], dylib["version"])
     if dll := _DLL.fullmatch(soname):
         return dll["stem"]
-    parts = re.fullmatch(r"(.+?)\.so(\..*)?", BUNDLED.sub(r"\1", soname))
+    parts = re.fullmatch(r"(.+?)\.so(\..*)?", unmarked(soname))
     if parts is None:
         return soname
     return parts[1] if parts[2] else re.sub(r"(?<=.)-\d+(\.\d+)+$", "", parts[1])

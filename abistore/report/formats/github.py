@@ -22,7 +22,19 @@ def render(report: Report, style: Style) -> str:
 
     Before them come missing required evidence as an error, and as warnings what the verdict does not cover, and advice.
     """
-    return "\n".join((*_lines(report, style), stat(report)))
+    return "\n".join((*_lines(report, style), *_libraries(report), stat(report)))
+
+
+def _libraries(report: Report) -> Iterator[str]:
+    if not report.libraries:
+        return
+    from abistore.report.releases.table import library_table  # few reports are about releases of several
+
+    table = library_table(report)
+    for row in table.rows:
+        yield spelled(f"{row.name}: {', '.join(filter(None, (row.verdict, row.counts)))}")
+    if table.unchanged:
+        yield spelled(table.unchanged)
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:

@@ -16,6 +16,7 @@ from abistore.report.drawing import drawing
 from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, tone, verdict
 from abistore.report.model import Report
 from abistore.report.registry import ReportFormat
+from abistore.report.releases.table import library_table
 from abistore.report.style import Style
 from abistore.report.wording import counts, differing, distinct, several, unchecked
 
@@ -46,6 +47,7 @@ def render(report: Report, style: Style) -> str:
         report=report,
         suppressed=whole.suppressed,
         groups=groups,
+        libraries=library_table(report),
         kinds=sorted({kind.kind for group in groups for kind in group.kinds}),
         verdict=verdict(report),
         verdict_in_words=f"{PARTIAL} {name} {CHECKED}" if report.evidence_gap else name,

@@ -9,6 +9,7 @@ from abistore.model.words.characters import spelled
 from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
 from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, fails
 from abistore.report.registry import ReportFormat
+from abistore.report.releases.table import library_table
 from abistore.report.style import Style
 from abistore.report.wording import place, subject, told, unchecked
 
@@ -62,6 +63,7 @@ def _properties(suite: Element, report: Report) -> None:
     properties = Element("properties")
     told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
     told += [("guessed", text) for text in (report.guessed,) if text]
+    told += [(f"library {row.name}", ", ".join(filter(None, row[3::2]))) for row in library_table(report).rows]
     told += [("judged by", ruled_by(report)), *(("note", remark) for remark in report.notes)]
     for name, value in told:
         SubElement(properties, "property", name=name, value=spelled(value))

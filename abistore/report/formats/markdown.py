@@ -91,9 +91,25 @@ def _head(report: Report) -> Iterator[str]:
     for label, side in (("old", report.old), ("new", report.new)):
         soname, version = (cell(text) if text else "none" for text in (side.soname, side.version))
         yield f"| {label} | {version} | {soname} | {side.exports} | {code(side.digest[:12])} |"
+    yield from _libraries(report)
     yield from ("", f"Judged by {plain(ruled_by(report))}.")
     for each, text in advice(report):
         yield from ("", f"> **Advice** ({code(each.kind)}): {prose(text)}.")
+
+
+def _libraries(report: Report) -> Iterator[str]:
+    if not report.libraries:
+        return
+    from abistore.report.releases.table import library_table  # few reports are about releases of several
+
+    table = library_table(report)
+    if table.rows:
+        yield from ("", "| library | SONAME | exports | verdict | changes |", "|---|---|--:|---|---|")
+    for row in table.rows:
+        exports = row.exports.replace("->", "→")
+        yield f"| {cell(row.name)} | {cell(row.soname)} | {exports} | {plain(row.verdict)} | {plain(row.counts)} |"
+    if table.unchanged:
+        yield from ("", f"{plain(table.unchanged)}.")
 
 
 def _suppressed(suppressed: SuppressionBlock) -> Iterator[str]:

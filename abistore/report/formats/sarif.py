@@ -84,6 +84,7 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
             "evidenceGap": report.evidence_gap,
             "guessed": report.guessed,
             "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
+            **({"libraries": msgspec.to_builtins(report.libraries)} if report.libraries else {}),
             "policy": report.policy,
             "policyFile": msgspec.to_builtins(report.policy_file),
             "suppressionFiles": msgspec.to_builtins(report.suppression_files),
@@ -177,6 +178,7 @@ def _result(finding: ReportedFinding, places: Mapping[str, int], artifact: str) 
             "affected": list(finding.affected[:NAMES_SHOWN]),
             "affectedCount": finding.affected_count,
             "consequences": list(consequences(finding)),
+            **({"libraries": list(finding.libraries)} if finding.libraries else {}),
         },
     }
 

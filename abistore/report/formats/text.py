@@ -87,11 +87,34 @@ def _head(report: Report, style: Style) -> Iterator[str]:
     if report.guessed:
         yield from wrapped(report.guessed, "  ", style)
     old, new = report.old, report.new
+    if report.libraries:
+        yield from _libraries(report, style)
+        return
     soname = old.soname if old.soname == new.soname else f"{old.soname or 'none'} -> {new.soname or 'none'}"
     before = f"{old.exports} -> " if old.exports != new.exports else ""
     sides = f"{new.target}, SONAME {soname or 'none'}, {before}{counted(new.exports, 'export')}"
     for text in (sides, ruled_by(report)):
         yield from (style.paint(line, "dim") for line in wrapped(text, "  ", style))
+
+
+def _libraries(report: Report, style: Style) -> Iterator[str]:
+    """The table of a release's libraries, below what was compared and the ruling."""
+    from abistore.report.releases.table import library_table  # few reports are about releases of several
+
+    old, new = report.old, report.new
+    exports = f"{old.exports} -> {new.exports}" if old.exports != new.exports else f"{new.exports}"
+    count = counted(len(report.libraries), "library", "libraries")
+    for text in (f"{count}, {new.target}, {exports} exports", ruled_by(report)):
+        yield from (style.paint(line, "dim") for line in wrapped(text, "  ", style))
+    table = library_table(report)
+    yield from ("", style.paint(f"Libraries ({len(report.libraries)})", "bold"))
+    widths = [max(len(row[column]) for row in table.rows) if table.rows else 0 for column in range(3)]
+    for row in table.rows:
+        name, soname, exports = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        counts = f", {row.counts}" if row.counts else ""
+        yield f"  {name}  {soname}  {exports.strip().rjust(widths[2])}  {style.paint(row.verdict, row.tone)}{counts}"
+    if table.unchanged:
+        yield from wrapped(table.unchanged, "  ", style)
 
 
 def _advice(report: Report, style: Style) -> Iterator[str]:

@@ -22,7 +22,7 @@ ATTEMPTS = 3
 """How often to judge an arrival while others may move its baseline; after that, they wait for it."""
 
 
-class _Standing(NamedTuple):
+class Standing(NamedTuple):
     """The state of the store that decides about an arrival.
 
     ``release`` is the arrival itself if it is stored; ``against`` and ``replaced`` are what it is judged against;
@@ -36,6 +36,7 @@ class _Standing(NamedTuple):
 
     @property
     def counterparts(self) -> tuple[Release, ...]:
+        """What it is judged against."""
         return tuple(dict.fromkeys(each for each in (self.against.release, self.replaced) if each is not None))
 
 
@@ -52,7 +53,7 @@ def admit_judged(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
     Others may write while it is judged. The transaction that stores it checks what it was judged against: if that has
     moved, it is judged again. Raises :class:`VersionTaken` and other errors that refuse it.
     """
-    admission = _Admission(store, arrival, gate)
+    admission = Admission(store, arrival, gate)
     for _ in range(ATTEMPTS):
         standing = admission.standing()
         outcome = admission.judge(standing)
@@ -72,7 +73,7 @@ def admit_judged(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
 def foresee(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
     """What would become of ``arrival``. Nothing is written. Raises what :func:`admit_judged` would."""
     check_version(arrival.request.version, store.scheme(arrival.line.library))
-    admission = _Admission(store, arrival, gate)
+    admission = Admission(store, arrival, gate)
     standing = admission.standing()
     outcome = GateOutcome() if gate.is_open else admission.judge(standing)
     if standing.release is not None:
@@ -86,14 +87,14 @@ def foresee(store: Store, arrival: Arrival, gate: Gate) -> Admitted:
     return Admitted(outcome, known, gate.channel if moves else None, status)
 
 
-class _Admission:
+class Admission:
     """One arrival at one gate. It is judged against each release once."""
 
     def __init__(self, store: Store, arrival: Arrival, gate: Gate) -> None:
         self.store, self.arrival, self.gate = store, arrival, gate
         self._given: dict[tuple[Release, Release | None], _Given] = {}
 
-    def standing(self) -> _Standing:
+    def standing(self) -> Standing:
         """What the store holds now."""
         line, version = self.arrival.line, self.arrival.request.version
         with self.store.reading():
@@ -101,7 +102,7 @@ class _Admission:
             against = counterpart_of(self.store, line, version, self.gate.against, self.gate.channel)
             moves = self.store.baselines(line.library) if self.gate.channel else ()
         stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
-        return _Standing(release, against, replaced, stands)
+        return Standing(release, against, replaced, stands)
 
     def _place(self) -> tuple[Release | None, Release | None]:
         """The stored release that equals the arrival, and the one that it would replace."""
@@ -114,7 +115,7 @@ class _Admission:
             raise SnapshotNotFound(f"{line.library}@{arrival.request.version}: was replaced just now", "run this again")
         return arrival.release, None
 
-    def judge(self, standing: _Standing) -> GateOutcome:
+    def judge(self, standing: Standing) -> GateOutcome:
         """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
         reports = [self._report(old, standing.release) for old in standing.counterparts]
         if not reports:
@@ -145,11 +146,11 @@ class _Admission:
         label = f"{self.arrival.line.library} {self.arrival.request.version}"
         return lacking_alone(label, side.evidence, self.gate.required)
 
-    def refuses(self, outcome: GateOutcome, standing: _Standing) -> bool:
+    def refuses(self, outcome: GateOutcome, standing: Standing) -> bool:
         """Whether nothing is to be written."""
         return bool(outcome.exit_code) and standing.release is None and not self.gate.keep_failed
 
-    def settle(self, outcome: GateOutcome, standing: _Standing) -> Admitted:
+    def settle(self, outcome: GateOutcome, standing: Standing) -> Admitted:
         """Store the arrival as a release, or as a candidate if it failed; move the baseline if it passed."""
         stored = self._stored(outcome, standing)
         given = (self._given[old, standing.release] for old in standing.counterparts)
@@ -163,12 +164,12 @@ class _Admission:
             self.store.set_baseline(line, channel, version, self.arrival.request.actor, "ingest")
         return Admitted(outcome, stored, channel)
 
-    def _stored(self, outcome: GateOutcome, standing: _Standing) -> IngestOutcome:
+    def _stored(self, outcome: GateOutcome, standing: Standing) -> IngestOutcome:
         if standing.release is not None:
             return as_known(standing.release)
         return store_as(self.store, self.arrival, candidate=bool(outcome.exit_code))
 
-    def moves(self, outcome: GateOutcome, standing: _Standing) -> bool:
+    def moves(self, outcome: GateOutcome, standing: Standing) -> bool:
         """Whether the baseline moves. An arrival that could not be judged may set a baseline, not move one."""
         if outcome.exit_code or (standing.stands is not None and self.gate.if_unset):
             return False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -23,16 +23,21 @@ from abistore.service.administration.ordering import standing_note
 from abistore.service.administration.tagging import tag_of
 from abistore.service.database import Database, user, using
 from abistore.service.ingest.admitting import admit
-from abistore.service.ingest.gates import OPEN, Admitted, Arrival, Gate, Status
+from abistore.service.ingest.gates import Admitted, Arrival, Status
+from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan, VersionFrom
 from abistore.service.labels import check_label
-from abistore.service.snapshots import ExtractOptions, InputFile, captured, check_target, is_json, one_of
+from abistore.service.snapshots import (
+    InputFile,
+    captured,
+    check_target,
+    is_json,
+    is_package,
+    one_of,
+    open_input,
+)
 
 if TYPE_CHECKING:
-    from abistore.report.model import Report
     from abistore.store.store import Store
-
-VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
-"""Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
 
 Progress: TypeAlias = Callable[[str, float], None]
 
@@ -47,69 +52,6 @@ IN_FILE_NAME = (
     re.compile(r"[-_]v?(\d[\w.+~-]*?)(?:\.so|\.abi)?(?:\.json|\.\d+)*$"),
 )
 IN_FOLDER_NAME = re.compile(r"(?:^|(?<!x86)[-_])v?(\d[\w.+~-]*)$")
-
-
-class IngestPlan(msgspec.Struct, frozen=True):
-    """What holds for every file of one call.
-
-    Files for another platform than ``target`` are refused. Each file must pass the ``gate`` to be stored. ``replace``
-    allows another binary under a taken version; if a baseline points at that release, ``replace_baseline`` must give
-    the reason. ``profile``, ``revision``, ``url`` and ``released`` default to what a JSON snapshot was exported with.
-    ``tags`` are put on each release. A file whose digest does not begin with ``expected_digest`` is refused. With
-    ``dry_run`` nothing is written: the results say what would become of each file.
-    """
-
-    library: str | None = None
-    version: str | None = None
-    version_from: VersionFrom | None = None
-    target: str | None = None
-    profile: str | None = None
-    replace: bool = False
-    replace_baseline: str = ""
-    revision: str | None = None
-    url: str | None = None
-    released: datetime | None = None
-    actor: str = ""
-    tags: tuple[str, ...] = ()
-    expected_digest: str = ""
-    dry_run: bool = False
-    options: ExtractOptions = msgspec.field(default_factory=ExtractOptions)
-    gate: Gate = OPEN
-
-
-AS_IT_SAYS = IngestPlan()
-"""Every file is stored under the names that it gives itself."""
-
-
-class Ingested(msgspec.Struct, frozen=True):
-    """What became of one file.
-
-    ``status``: ``stored``, ``replaced``, ``known`` (stored already: nothing was read), ``candidate`` (it failed its
-    gate and was kept), ``refused`` (it failed its gate and was not stored), or ``failed``. ``created`` tells that the
-    store did not hold it before; with ``dry_run`` nothing was written, and ``status`` is what would become of it.
-    ``code``, ``error`` and ``hint`` describe a failure, or missing evidence. ``verdict`` is the worst verdict; a
-    replacement may have an ``other_verdict``, as it is judged against the release that it replaces too. ``unjudged``
-    says why a first release has no verdict. ``mended`` names the facts of a known release that were empty and are
-    filled now. ``notes`` say what is unusual about the file, and which facts of a known release stay as they are.
-    """
-
-    path: str
-    status: Status
-    exit_code: int = 0
-    created: bool = False
-    dry_run: bool = False
-    release: Release | None = None
-    verdict: Report | None = None
-    other_verdict: Report | None = None
-    unjudged: str = ""
-    baseline: str | None = None
-    entries_written: int = 0
-    shapes_written: int = 0
-    code: str = ""
-    error: str = ""
-    hint: str = ""
-    notes: tuple[str, ...] = ()
-    mended: tuple[str, ...] = ()
 
 
 def ingest(
@@ -163,6 +105,8 @@ def _in_release_order(paths: Sequence[Path], plan: IngestPlan) -> Sequence[Path]
 
 def _placed(store: Store, result: Ingested) -> Ingested:
     """The result, with a note if the new release is not ordered by its version."""
+    if result.members:
+        return msgspec.structs.replace(result, members=tuple(_placed(store, each) for each in result.members))
     if result.release is None or result.status not in {"stored", "replaced"}:
         return result
     note = standing_note(store, result.release)
@@ -171,7 +115,9 @@ def _placed(store: Store, result: Ingested) -> Ingested:
 
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
     try:
-        with InputFile(path) as file:
+        with open_input(path) as file:
+            if is_package(file):
+                return _ingest_package(store, file, plan)
             return _ingest_file(store, file, plan)
     except AbistoreError as error:
         return Ingested(str(path), "failed", error.exit_code, code=error.code, error=error.message, hint=error.hint)
@@ -196,6 +142,23 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
         return ingested
     with store.transaction() if tags else nullcontext():
         return _supplemented(store, ingested, said, tags, plan)
+
+
+def _ingest_package(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
+    from abistore.service.ingest.packages import ingest_package, member_path, read_package, told
+
+    package = read_package(file, plan)
+    admitted, arrivals = ingest_package(store, package, plan, lambda each: _request(each, file.path, plan))
+    members = []
+    for snapshot, arrival, each in zip(package.libraries, arrivals, admitted.members, strict=True):
+        notes = (*_unusual(snapshot), *_silent(snapshot.exports))
+        result = _ingested(member_path(file.path, snapshot), each, notes)
+        if result.status == "known" and not plan.dry_run:
+            said = ReleaseFacts(arrival.request.released, arrival.request.revision, arrival.request.url)
+            with store.transaction():
+                result = _supplemented(store, result, said, arrival.request.tags, plan)
+        members.append(result)
+    return told(package, admitted, members)
 
 
 def _check_digest(path: Path, digest: str, expected: str) -> None:

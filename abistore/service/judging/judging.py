@@ -47,9 +47,18 @@ def compare(
     require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
 ) -> Report:
-    """The judged difference of two operands. Raises :class:`Incomparable` for libraries of two platforms."""
+    """The judged difference of two operands; of two packages or folders, one report about all of their libraries.
+
+    Raises :class:`Incomparable` for libraries of two platforms.
+    """
     with operands(database, selection) as reader:
-        first, second = reader.pair(old, new)
+        releases = reader.packages(old, new)
+        if releases is None:
+            first, second = reader.pair(old, new)
+    if releases is not None:
+        from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
+
+        return _named(judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING), old, new)
     report = _named(judge(first.snapshot, second.snapshot, by), old, new)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))

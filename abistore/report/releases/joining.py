@@ -1,0 +1,155 @@
+"""The report of a release of several libraries: those of its libraries in one, each finding once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from abistore.model.findings import Impact
+from abistore.model.names import FACETS
+from abistore.model.snapshot import Evidence
+from abistore.model.words.counting import counted
+from abistore.report.model import (
+    ComparedDeclaration,
+    ReleaseLibrary,
+    Report,
+    ReportedFinding,
+    ReportedNotChecked,
+    Summary,
+    verdict_of,
+)
+
+NAMES_SHOWN = 3
+
+
+def joined(own: Report, members: Sequence[ReleaseLibrary], reports: Sequence[Report]) -> Report:
+    """One report of what changed between the libraries (``own``) and in each of them (``reports``).
+
+    A finding that several libraries have, as about a type that they share, is told once. What all reports note about
+    the ruling is true of the release; what only some note, as that a suppression took nothing there, is not.
+    """
+    every = (own, *reports)
+    changes = _findings(every, lambda report: report.changes)
+    suppressed = _findings(every, lambda report: report.suppressed)
+    worst = max(every, key=verdict_of)
+    return replace(
+        own,
+        verdict=worst.verdict,
+        exit_code=worst.exit_code,
+        summary=_summary(changes),
+        changes=changes,
+        suppressed_count=len(suppressed),
+        suppressed=suppressed,
+        not_checked=_not_checked(reports),
+        notes=_notes(every),
+        old=replace(own.old, evidence=_evidence([each.old.evidence for each in reports])),
+        new=replace(own.new, evidence=_evidence([each.new.evidence for each in reports])),
+        kinds=tuple(
+            sorted({card.kind: card for each in every for card in each.kinds}.values(), key=lambda one: one.kind)
+        ),
+        declarations=_declarations(every),
+        unequal_evidence=tuple(facet for facet in FACETS if any(facet in each.unequal_evidence for each in reports)),
+        advice=_findings(every, lambda report: report.advice),
+        evidence_gap=_gap(reports),
+        libraries=tuple(members),
+    )
+
+
+def _findings(
+    reports: Iterable[Report], listed: Callable[[Report], Sequence[ReportedFinding]]
+) -> tuple[ReportedFinding, ...]:
+    """The findings of all reports, worst first, each with the libraries that have it."""
+    found: dict[str, ReportedFinding] = {}
+    between, *reports = reports
+    for report in reports:
+        for finding in listed(report):
+            before = found.get(finding.id)
+            library = report.new.library
+            found[finding.id] = _both(before, finding, library) if before else replace(finding, libraries=(library,))
+    titles = {card.kind: card.title for report in reports for card in report.kinds}
+    ordered = (*listed(between), *(_located(each, titles) for each in found.values()))
+    return tuple(sorted(ordered, key=lambda one: -Impact[one.impact.upper()]))
+
+
+def _both(first: ReportedFinding, second: ReportedFinding, library: str) -> ReportedFinding:
+    affected = tuple(sorted({*first.affected, *second.affected}))
+    consequences = {each.id: each for each in (*first.consequences, *second.consequences)}
+    return replace(
+        first,
+        description=first.description if first.description == second.description else "",
+        libraries=(*first.libraries, library),
+        affected=affected,
+        affected_count=len(affected),
+        consequences=tuple(consequences.values()),
+    )
+
+
+def _located(finding: ReportedFinding, titles: Mapping[str, str]) -> ReportedFinding:
+    """The finding with its libraries in words; where these describe it differently, by the title of its kind."""
+    said = finding.description or titles.get(finding.kind, finding.kind).removesuffix(".")
+    return replace(finding, description=f"{said}, in {_some(finding.libraries)}")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - NAMES_SHOWN
+    shown = ", ".join(names[:NAMES_SHOWN])
+    return f"{shown} and {counted(more, 'more library', 'more libraries')}" if more > 0 else shown
+
+
+def _summary(changes: Sequence[ReportedFinding]) -> Summary:
+    impacts: list[str] = [each.impact for each in changes]
+    breaking, api_breaks, risks, compatible = map(impacts.count, ("breaking", "api_break", "risk", "compatible"))
+    return Summary(breaking, api_breaks, risks, compatible, len(impacts))
+
+
+def _not_checked(reports: Iterable[Report]) -> tuple[ReportedNotChecked, ...]:
+    """What was not checked, once for all libraries that have the same reason."""
+    found: dict[tuple[str, str, str], list[tuple[str, ReportedNotChecked]]] = {}
+    for report in reports:
+        for item in report.not_checked:
+            found.setdefault((item.facet, item.side, item.reason), []).append((report.new.library, item))
+    return tuple(_all(alike) for _, alike in sorted(found.items()))
+
+
+def _all(alike: Sequence[tuple[str, ReportedNotChecked]]) -> ReportedNotChecked:
+    first = alike[0][1]
+    libraries = _some(list(dict.fromkeys(library for library, _ in alike)))
+    names = tuple(sorted({name for _, item in alike for name in item.names}))
+    return replace(first, detail=f"{libraries}: {first.detail}", names=names)
+
+
+def _notes(reports: Sequence[Report]) -> tuple[str, ...]:
+    return tuple(note for note in dict.fromkeys(reports[0].notes) if all(note in each.notes for each in reports))
+
+
+def _evidence(sides: Sequence[tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
+    """How much all libraries show together: of each facet the least that one of them shows, with its reason."""
+    found = []
+    for facet in FACETS:
+        seen = [each for side in sides for each in side if each.facet == facet]
+        if seen:
+            least = min(seen, key=lambda each: ("missing", "partial", "full").index(each.state))
+            partial = least.state == "missing" and any(each.state != "missing" for each in seen)
+            described, expected = sum(each.described for each in seen), sum(each.expected for each in seen)
+            state = "partial" if partial else least.state
+            found.append(replace(least, state=state, described=described, expected=expected))
+    return tuple(found)
+
+
+def _gap(reports: Iterable[Report]) -> str:
+    """The gaps in evidence, each with the libraries that have it."""
+    found: dict[str, list[str]] = {}
+    for report in reports:
+        if report.evidence_gap:
+            found.setdefault(report.evidence_gap, []).append(report.new.library)
+    return "; ".join(f"{_some(libraries)}: {gap}" for gap, libraries in found.items())
+
+
+def _declarations(reports: Iterable[Report]) -> tuple[ComparedDeclaration, ...]:
+    """Declarations with findings, each once; those that two libraries show differently are left to their findings."""
+    found: dict[tuple[str, str], set[ComparedDeclaration]] = {}
+    for report in reports:
+        for each in report.declarations:
+            found.setdefault((each.symbol, each.subject), set()).add(each)
+    return tuple(each for _, alike in sorted(found.items()) if len(alike) == 1 for each in alike)

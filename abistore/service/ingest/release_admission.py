@@ -1,0 +1,151 @@
+"""Judging a release of several libraries before it is stored: all of them are stored, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.errors import EvidenceMissing
+from abistore.model.history import Release
+from abistore.model.snapshot import PackageRead, Snapshot
+from abistore.report.model import Report
+from abistore.service.ingest.admission import ATTEMPTS, Admission, Standing, foresee
+from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
+from abistore.service.judging.evidence import NOTHING
+from abistore.service.judging.releases import judge_releases
+from abistore.service.snapshots import ReadRelease
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+class AdmittedRelease(NamedTuple):
+    """What became of a release: of each library, and what the gate says of all. ``report`` is ``None`` without one."""
+
+    members: tuple[Admitted, ...]
+    report: Report | None = None
+    exit_code: int = 0
+    lack: EvidenceMissing | None = None
+
+
+class _Judged(NamedTuple):
+    outcomes: tuple[GateOutcome, ...]
+    report: Report | None
+    exit_code: int
+    lack: EvidenceMissing | None
+
+
+def admit_release(
+    store: Store, package: ReadRelease, arrivals: Sequence[Arrival], gate: Gate, *, dry_run: bool = False
+) -> AdmittedRelease:
+    """Store ``arrivals``, the libraries of ``package``, in one transaction if the release passes, or none of them.
+
+    A release that fails and is to be kept is kept whole, as candidates. Raises what refuses one of them.
+    """
+    if gate.is_open and not dry_run:
+        with store.transaction():
+            return AdmittedRelease(tuple(_stored(store, each) for each in arrivals))
+    admission = _ReleaseAdmission(store, package, arrivals, gate)
+    if dry_run:
+        return admission.foresee()
+    for _ in range(ATTEMPTS):
+        standings = admission.standings()
+        judged = admission.judge(standings)
+        if admission.refuses(judged, standings):
+            return _refused(judged)
+        with store.transaction():
+            admission.hold()
+            if admission.standings() == standings:
+                return admission.settle(judged, standings)
+    with store.transaction():
+        admission.hold()
+        standings = admission.standings()
+        judged = admission.judge(standings)
+        return _refused(judged) if admission.refuses(judged, standings) else admission.settle(judged, standings)
+
+
+def _stored(store: Store, arrival: Arrival) -> Admitted:
+    return Admitted(GateOutcome(), as_known(arrival.release) if arrival.release else store_as(store, arrival))
+
+
+def _refused(judged: _Judged) -> AdmittedRelease:
+    return AdmittedRelease(tuple(map(Admitted, judged.outcomes)), judged.report, judged.exit_code, judged.lack)
+
+
+class _ReleaseAdmission:
+    """One release at one gate."""
+
+    def __init__(self, store: Store, package: ReadRelease, arrivals: Sequence[Arrival], gate: Gate) -> None:
+        self.store, self.package, self.gate = store, package, gate
+        self.members = [Admission(store, each, gate) for each in arrivals]
+
+    def standings(self) -> list[Standing]:
+        """What the store holds now for each library."""
+        return [each.standing() for each in self.members]
+
+    def hold(self) -> None:
+        """Keep all lines as they are until the transaction ends; in one order, so that no two wait for each other."""
+        for line in sorted(each.arrival.line for each in self.members):
+            self.store.hold(line)
+
+    def judge(self, standings: Sequence[Standing]) -> _Judged:
+        """The gate's answer about each library and about all."""
+        outcomes = tuple(each.judge(standing) for each, standing in zip(self.members, standings, strict=True))
+        report = self._between(standings)
+        code = max([report.exit_code if report else 0, *(each.exit_code for each in outcomes if each.lack is None)])
+        lack = next((each.lack for each in outcomes if each.lack is not None), None) if not code else None
+        return _Judged(outcomes, report, lack.exit_code if lack else code, lack)
+
+    def _between(self, standings: Sequence[Standing]) -> Report | None:
+        """The report about the release against the one that its libraries are judged against."""
+        olds = [each.against.release for each in standings if each.against.release is not None]
+        if not olds:
+            return None
+        siblings = tuple(dict.fromkeys((*olds, *_siblings(self.store, olds))))
+        libraries = tuple(self.store.load(each) for each in siblings)
+        old = ReadRelease(self.package.path, libraries)
+        new = ReadRelease(self.package.path, tuple(self._snapshots(standings)))
+        return judge_releases(old, new, self.gate.by, fail_on=self.gate.fail_on, require=NOTHING)
+
+    def _snapshots(self, standings: Sequence[Standing]) -> Iterator[Snapshot]:
+        for each, standing in zip(self.members, standings, strict=True):
+            snapshot = each.arrival.snapshot
+            yield snapshot if snapshot is not None else self.store.load(standing.release)  # type: ignore[arg-type]
+
+    def refuses(self, judged: _Judged, standings: Sequence[Standing]) -> bool:
+        """Whether nothing is to be written: the release fails, and a library of it is not stored yet."""
+        is_new = any(standing.release is None for standing in standings)
+        return bool(judged.exit_code) and is_new and not self.gate.keep_failed
+
+    def settle(self, judged: _Judged, standings: Sequence[Standing]) -> AdmittedRelease:
+        """Store all libraries, as releases or as candidates; move their baselines if the release passed."""
+        outcomes = (each._replace(exit_code=judged.exit_code) for each in judged.outcomes)
+        members = zip(self.members, outcomes, standings, strict=True)
+        settled = tuple(each.settle(outcome, standing) for each, outcome, standing in members)
+        return AdmittedRelease(settled, judged.report, judged.exit_code, judged.lack)
+
+    def foresee(self) -> AdmittedRelease:
+        """What would become of the release."""
+        judged = self.judge(self.standings()) if not self.gate.is_open else _Judged((), None, 0, None)
+        seen = tuple(foresee(self.store, each.arrival, self.gate) for each in self.members)
+        if judged.exit_code:
+            status: Status = "candidate" if self.gate.keep_failed else "refused"
+            seen = tuple(each if each.foreseen == "known" else each._replace(foreseen=status) for each in seen)
+        return AdmittedRelease(seen, judged.report, judged.exit_code, judged.lack)
+
+
+def _siblings(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
+    """The other libraries of the packages that ``releases`` were stored from."""
+    wanted = {key for each in releases if (key := _package_of(each))}
+    if not wanted:
+        return
+    for library in sorted({key.library for key in store.lines()}):
+        yield from (each for each in store.releases(library) if not each.candidate and _package_of(each) in wanted)
+
+
+def _package_of(release: Release) -> tuple[str, ...] | None:
+    """What the libraries of one release share: package, version, platform and profile."""
+    package = release.provenance.package
+    if not isinstance(package, PackageRead):
+        return None
+    return (package.name or package.file, release.version, release.line.target, release.line.profile)

@@ -1,0 +1,104 @@
+"""Comparing releases of several libraries: packages, and folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from abistore.errors import EvidenceMissing, Incomparable
+from abistore.limits import limits_for
+from abistore.model.findings import Comparison
+from abistore.model.snapshot import Snapshot
+from abistore.report.model import ReleaseLibrary, Report, verdict_of
+from abistore.report.outline import outline
+from abistore.report.releases.joining import joined
+from abistore.service.judging.evidence import EvidenceRequirement, lacking
+from abistore.service.judging.judging import FailOn, exit_code, judge
+from abistore.service.kinds import kinds
+from abistore.service.snapshots import ReadRelease
+
+if TYPE_CHECKING:
+    from abistore.compare.releases.comparison import ComparedRelease
+    from abistore.service.judging.ruling import Ruling
+
+
+def judge_releases(
+    old: ReadRelease,
+    new: ReadRelease,
+    by: Ruling | None = None,
+    *,
+    fail_on: FailOn = "api_break",
+    require: EvidenceRequirement,
+) -> Report:
+    """One report and one verdict about two releases. Raises :class:`Incomparable` for two platforms."""
+    pairs = tuple(_pairs(old.libraries, new.libraries))
+    if not any(before and after and str(before.target) == str(after.target) for before, after in pairs):
+        _refuse_strangers(old, new)
+    reports = [judge(before, after, by) for before, after in pairs if before and after]
+    by_name = {(each.new.library, each.new.target): each for each in reports}
+    members = [_member(before, after, by_name) for before, after in pairs]
+    own = outline(_between(old, new, by), kinds=kinds().values())
+    report = joined(own, members, reports)
+    code = exit_code(verdict_of(report), fail_on)
+    lacks = () if code else [lack for each in reports if (lack := lacking(each, require))]
+    return _gated(msgspec.structs.replace(report, exit_code=code, fail_on=fail_on), lacks)
+
+
+def _gated(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
+    """The report, with the error of the libraries of which required evidence is missing."""
+    if not lacks:
+        return report
+    more = f" (and of {len(lacks) - 1} more)" if len(lacks) > 1 else ""
+    told = {"status": "error", "code": lacks[0].code, "error": f"{lacks[0].message}{more}", "hint": lacks[0].hint}
+    return msgspec.structs.replace(report, exit_code=lacks[0].exit_code, **told)
+
+
+def _pairs(old: Sequence[Snapshot], new: Sequence[Snapshot]) -> Iterator[tuple[Snapshot | None, Snapshot | None]]:
+    """The libraries of both sides by name and platform, sorted; ``None`` where a side lacks one."""
+    before, after = ({(each.library, str(each.target)): each for each in side} for side in (old, new))
+    for key in sorted(before.keys() | after.keys()):
+        yield before.get(key), after.get(key)
+
+
+def _refuse_strangers(old: ReadRelease, new: ReadRelease) -> None:
+    targets = [", ".join(sorted({str(each.target) for each in side.libraries})) for side in (old, new)]
+    if not {str(each.target) for each in old.libraries} & {str(each.target) for each in new.libraries}:
+        raise Incomparable(
+            f"{old.path} is for {targets[0]} and {new.path} for {targets[1]}",
+            "compare packages for the same platform",
+        )
+
+
+def _between(old: ReadRelease, new: ReadRelease, by: Ruling | None) -> Comparison:
+    from abistore.compare.releases.comparison import compare_releases
+
+    weight = sum(each.weight for each in (*old.libraries, *new.libraries))
+    with limits_for(weight, f"judging {new.name} against {old.name}"):
+        return compare_releases(_compared(old), _compared(new), by)
+
+
+def _compared(release: ReadRelease) -> ComparedRelease:
+    from abistore.compare.releases.comparison import ComparedRelease
+
+    return ComparedRelease(release.name, release.version, release.libraries)
+
+
+def _member(old: Snapshot | None, new: Snapshot | None, reports: dict[tuple[str, str], Report]) -> ReleaseLibrary:
+    """The row of a library."""
+    one = new or old
+    assert one is not None
+    report = reports.get((one.library, str(one.target)))
+    return ReleaseLibrary(
+        name=one.library,
+        target=str(one.target),
+        state="compared" if old and new else "added" if new else "removed",
+        old_soname=old.facts.name if old and old.facts else None,
+        new_soname=new.facts.name if new and new.facts else None,
+        old_exports=old.exports if old else None,
+        new_exports=new.exports if new else None,
+        verdict=report.verdict if report else None,
+        summary=report.summary if report else None,
+        evidence_gap=report.evidence_gap if report else "",
+    )

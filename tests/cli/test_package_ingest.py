@@ -1,0 +1,115 @@
+"""One release of several libraries on the command line: stored whole or not at all, judged by one gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import packages
+from tests.cli.conftest import Call
+from tests.cli.test_packages import ADD, SUM, case, release, user
+
+MORE = f"{ADD} {SUM}"
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    library = case()
+    return release(tmp_path, "1.0", library, user(library))
+
+
+def versions(abistore: Call, library: str) -> list[str]:
+    return [each["version"] for each in abistore("list", library, "--json").json["releases"] if not each["candidate"]]
+
+
+def test_a_package_is_one_release_of_its_libraries(abistore: Call, first: Path) -> None:
+    done = abistore("ingest", first)
+    assert done.code == 0
+    assert "stored    libcase 1.0" in done.out
+    assert "stored    libuser 1.0" in done.out
+    assert "2 libraries of libcase1_1.0_amd64.deb" in done.out
+    assert versions(abistore, "libcase") == versions(abistore, "libuser") == ["1.0"]
+
+
+def test_a_package_that_is_stored_changes_nothing(abistore: Call, first: Path) -> None:
+    abistore("ingest", first)
+    done = abistore("ingest", first)
+    assert done.code == 0
+    assert "known     libcase 1.0" in done.out
+    assert versions(abistore, "libcase") == ["1.0"]
+
+
+def test_a_release_that_fails_its_gate_is_not_stored_at_all(abistore: Call, first: Path, tmp_path: Path) -> None:
+    abistore("ingest", first, "--set-baseline")
+    old, new = case(), case(SUM)
+    done = abistore("ingest", release(tmp_path, "2.0", new, user(old)), "--against", "baseline", "--set-baseline")
+    assert done.code == 4
+    assert "bundle_intra_dep_removed" in done.out
+    assert done.out.count("policy strict_abi") == 1  # one report about all libraries
+    assert "refused   usr/lib/libuser.so.1" in done.out  # which has no change of its own
+    assert versions(abistore, "libcase") == versions(abistore, "libuser") == ["1.0"]
+
+
+def test_a_release_that_passes_moves_the_baseline_of_each_library(abistore: Call, first: Path, tmp_path: Path) -> None:
+    abistore("ingest", first, "--set-baseline")
+    new = case(MORE)
+    done = abistore("ingest", release(tmp_path, "1.1", new, user(new)), "--against", "baseline", "--set-baseline")
+    assert done.code == 0
+    assert "libcase1 1.0 -> libcase1 1.1: COMPATIBLE" in done.out
+    for library in ("libcase", "libuser"):
+        assert f"{library} 1.1" in abistore("show", f"{library}@baseline").out
+
+
+def test_a_library_that_left_the_package_fails_the_gate(abistore: Call, first: Path, tmp_path: Path) -> None:
+    abistore("ingest", first)
+    done = abistore("ingest", release(tmp_path, "2.0", case()), "--against", "prev")
+    assert done.code == 4
+    assert "bundle_library_removed" in done.out
+    assert versions(abistore, "libcase") == ["1.0"]
+
+
+def test_a_release_that_fails_is_kept_whole_as_candidates(abistore: Call, first: Path, tmp_path: Path) -> None:
+    abistore("ingest", first)
+    old, new = case(), case(SUM)
+    package = release(tmp_path, "2.0", new, user(old))
+    done = abistore("ingest", package, "--against", "prev", "--keep-failed")
+    assert done.code == 4
+    assert "candidate  libcase 2.0" in done.out
+    assert "candidate  libuser 2.0" in done.out
+    assert versions(abistore, "libuser") == ["1.0"]
+
+
+def test_a_dry_run_writes_nothing_and_says_what_would_be(abistore: Call, first: Path, tmp_path: Path) -> None:
+    abistore("ingest", first)
+    old, new = case(), case(SUM)
+    package = release(tmp_path, "2.0", new, user(old))
+    done = abistore("ingest", package, "--against", "prev", "--dry-run")
+    assert done.code == 4
+    assert "would be refused   usr/lib/libuser.so.1" in done.out
+    passing = abistore("ingest", release(tmp_path, "1.1", old, user(old)), "--dry-run")
+    assert "would be stored    " in passing.out
+    assert versions(abistore, "libcase") == ["1.0"]
+
+
+def test_a_library_whose_version_is_taken_leaves_the_store_as_it_was(
+    abistore: Call, first: Path, tmp_path: Path
+) -> None:
+    abistore("ingest", case(SUM), "--version", "1.0")
+    done = abistore("ingest", first)
+    assert done.code == 68
+    assert abistore("list", "libuser").code != 0 or not versions(abistore, "libuser")
+
+
+def test_a_later_release_of_the_package_takes_its_version_from_it(abistore: Call, first: Path, tmp_path: Path) -> None:
+    new = case(MORE)
+    assert abistore("ingest", first, release(tmp_path, "1.1", new, user(new)), "--against", "prev").code == 0
+    assert versions(abistore, "libcase") == ["1.0", "1.1"]
+    assert abistore("ingest", packages.folder(tmp_path / "root", {"libcase.so": case()})).code == 64
+
+
+def test_one_library_of_a_package_is_stored_like_a_file(abistore: Call, tmp_path: Path) -> None:
+    done = abistore("ingest", release(tmp_path, "1.0", case()), "--json")
+    (file,) = done.json["files"]
+    assert (file["status"], file["members"], file["release"]["version"]) == ("stored", [], "1.0")
+    assert file["release"]["provenance"]["package"]["member"] == "usr/lib/libcase.so.1"

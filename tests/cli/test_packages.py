@@ -1,0 +1,199 @@
+"""Packages and folders on the command line: releases of several libraries, one table and one verdict."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from abistore.interface import compare, ruling
+from abistore.report.registry import formats
+from tests import packages
+from tests.build import build_library
+from tests.cli.conftest import Call
+
+ADD = "int case_add(int a, int b) { return a + b; }"
+SUM = "int case_sum(int a, int b) { return a + b; }"
+USE = "int case_add(int, int); int user_sum(int a) { return case_add(a, 1); }"
+POINT = "struct point {{ int x, y{more}; }}; int {name}(struct point p) {{ return p.x; }}"
+
+
+def case(source: str = ADD, soname: str = "libcase.so.1") -> Path:
+    return build_library(source, soname=soname, name="libcase.so")
+
+
+def user(library: Path, source: str = USE) -> Path:
+    flags = ("-g", "-O1", "-Wl,--no-as-needed", str(library))
+    return build_library(source, soname="libuser.so.1", name="libuser.so", flags=flags)
+
+
+def release(place: Path, version: str, *libraries: Path) -> Path:
+    held = {f"usr/lib/{library.name}.1": library for library in libraries}
+    return packages.deb(place, held, name="libcase1", version=version)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> tuple[Path, Path]:
+    """Two releases: the second one of `libcase` lacks a function that `libuser` calls."""
+    old, new = case(), case(SUM)
+    return release(tmp_path, "1.0", old, user(old)), release(tmp_path, "2.0", new, user(old))
+
+
+def test_two_packages_give_one_table_and_one_verdict(broken: tuple[Path, Path], abistore: Call) -> None:
+    done = abistore("compare", *map(str, broken))
+    assert done.code == 4
+    assert "libcase1 1.0 -> libcase1 2.0: BREAKING" in done.out
+    assert "libcase  libcase.so.1  1  BREAKING, 1 breaking, 1 compatible" in done.out
+    assert "1 library without a change: libuser" in done.out
+    assert "bundle_intra_dep_removed: needs a symbol that libcase no longer exports" in done.out
+    assert "func_removed: the function is no longer exported, in libcase" in done.out
+
+
+@pytest.mark.parametrize("format", formats())
+def test_each_format_shows_the_libraries(format: str, broken: tuple[Path, Path], abistore: Call) -> None:
+    done = abistore("compare", *map(str, broken), "--format", format)
+    assert done.code == 4
+    for word in ("libcase", "libuser", "bundle_intra_dep_removed", "func_removed"):
+        assert word in done.out, word
+
+
+def test_the_report_of_several_libraries_fits_the_schema(broken: tuple[Path, Path], abistore: Call) -> None:
+    report = abistore("compare", *broken, "--json").json
+    schema = Path(__file__).parents[2] / "docs" / "report-schema.json"
+    jsonschema.validate(report, json.loads(schema.read_text()))
+    assert [(one["name"], one["state"], one["verdict"]) for one in report["libraries"]] == [
+        ("libcase", "compared", "BREAKING"),
+        ("libuser", "compared", "NO_CHANGE"),
+    ]
+    assert report["summary"]["total_changes"] == len(report["changes"]) == 3
+
+
+@pytest.mark.parametrize("kind", ["folder", "wheel", "tar", "conda"])
+def test_packages_of_each_kind_compare_alike(kind: str, tmp_path: Path) -> None:
+    makers: dict[str, Callable[[Path, packages.Files, str], Path]] = {
+        "folder": lambda place, files, version: packages.folder(place / f"v{version}", files),
+        "wheel": lambda place, files, version: packages.wheel(place, files, version=version),
+        "tar": lambda place, files, version: packages.tar(place, files, name=f"case-{version}"),
+        "conda": lambda place, files, version: packages.conda(place, files, version=version),
+    }
+    sides = (
+        makers[kind](tmp_path, {"lib/libcase.so": case(source)}, version)
+        for source, version in ((ADD, "1"), (SUM, "2"))
+    )
+    report = compare(*sides)
+    assert (report.verdict, [one.name for one in report.libraries]) == ("BREAKING", ["libcase"])
+
+
+def test_libraries_that_came_and_went_are_in_the_table(tmp_path: Path, abistore: Call) -> None:
+    old, new = case(), case("int extra(void) { return 1; }", soname="libextra.so.1")
+    done = abistore("compare", str(release(tmp_path, "1.0", old)), str(packages.tar(tmp_path, {"libextra.so": new})))
+    assert done.code == 4
+    assert "libcase   libcase.so.1   1  removed" in done.out
+    assert "libextra  libextra.so.1  1  added" in done.out
+
+
+def test_a_finding_that_libraries_share_is_told_once(tmp_path: Path) -> None:
+    sides = []
+    for version, more in (("1", ""), ("2", ", z")):
+        one = build_library(POINT.format(more=more, name="one"), soname="libone.so.1")
+        two = build_library(POINT.format(more=more, name="two"), soname="libtwo.so.1")
+        sides.append(packages.tar(tmp_path, {"libone.so": one, "libtwo.so": two}, name=f"case-{version}"))
+    report = compare(*sides)
+    (size,) = (each for each in report.changes if each.symbol == "point")
+    assert size.libraries == ("libone", "libtwo")
+    assert size.affected == ("one", "two")
+    assert size.description.endswith("in libone, libtwo")
+    assert report.summary.breaking == 1
+
+
+def test_a_release_compared_with_itself_has_no_findings(broken: tuple[Path, Path]) -> None:
+    for side in broken:
+        report = compare(side, side)
+        assert (report.verdict, report.changes, report.exit_code) == ("NO_CHANGE", (), 0)
+
+
+def test_required_evidence_holds_for_each_library(tmp_path: Path, abistore: Call) -> None:
+    stripped = tmp_path / "libcase.so"
+    subprocess.run(["objcopy", "--strip-debug", case(), stripped], check=True)
+    full = case()
+    other = build_library(SUM, soname="libother.so.1", name="libother.so")
+    sides = (release(tmp_path, "1.0", full, other), release(tmp_path, "2.0", stripped, other))
+    done = abistore("compare", *map(str, sides), "--require", "old")
+    assert done.code == 72
+    assert "libcase 2.0: layout is missing" in done.err
+    assert "libcase: layout not compared, new side has no debug information" in " ".join(done.out.split())
+    assert abistore("compare", *map(str, sides)).code == 0
+
+
+def test_policies_and_suppressions_judge_what_stands_between_libraries(
+    broken: tuple[Path, Path], tmp_path: Path
+) -> None:
+    policy, suppressions = tmp_path / "policy.yaml", tmp_path / "suppressions.yaml"
+    policy.write_text("base: strict_abi\nkinds:\n  bundle_intra_dep_removed: {impact: risk, reason: known}\n")
+    by = ruling(str(policy), [])
+    found = {each.kind: each.impact for each in compare(*broken, by=by).changes}
+    assert (found["bundle_intra_dep_removed"], found["func_removed"]) == ("risk", "breaking")
+    suppressions.write_text("suppressions:\n  - {change_kind: func_removed, symbol: case_add, reason: private}\n")
+    report = compare(*broken, by=ruling("strict_abi", [str(suppressions)]))
+    assert [each.kind for each in report.suppressed] == ["func_removed"]
+    assert not report.notes  # that it took nothing in libuser is no news
+
+
+def test_a_package_beside_a_library_gives_the_one_of_its_name(broken: tuple[Path, Path], abistore: Call) -> None:
+    done = abistore("compare", str(case()), str(broken[1]))
+    assert "libcase.so) -> libcase 2.0: BREAKING" in done.out
+    done = abistore("compare", str(broken[0]), str(case(SUM)))
+    assert "BREAKING" in done.out and "Libraries" not in done.out
+
+
+def test_a_pattern_picks_the_libraries_of_both_sides(broken: tuple[Path, Path], abistore: Call) -> None:
+    done = abistore("compare", *map(str, broken), "--only", "libuser")
+    assert done.code == 0
+    assert "1 library without a change: libuser" in done.out
+
+
+def test_a_package_of_several_libraries_dumps_one(broken: tuple[Path, Path], abistore: Call) -> None:
+    done = abistore("dump", str(broken[0]))
+    assert done.code == 65
+    assert "holds 2 libraries: libcase (elf-x86_64-64-little), libuser (elf-x86_64-64-little)" in done.err
+    assert "choose one with --only or --target" in done.err
+    dumped = abistore("dump", str(broken[0]), "--only", "libcase")
+    assert json.loads(dumped.out)["library"] == "libcase"
+
+
+def test_each_side_has_its_development_package(tmp_path: Path, abistore: Call) -> None:
+    stripped = tmp_path / "libcase.so"
+    subprocess.run(["objcopy", "--strip-debug", case(), stripped], check=True)
+    sides = [release(tmp_path, version, stripped) for version in ("1.0", "2.0")]
+    headers = [f"int case_add(int, int);\n#define CASE_LIMIT {limit}\n".encode() for limit in (3, 4)]
+    devel = [
+        packages.deb(tmp_path, {"usr/include/case.h": text, "usr/lib/libcase.so": "libcase.so.1"}, name=f"dev{number}")
+        for number, text in enumerate(headers)
+    ]
+    given = ("--old-devel-package", str(devel[0]), "--new-devel-package", str(devel[1]))
+    done = abistore("compare", *map(str, sides), *given)
+    assert "CASE_LIMIT" in done.out
+
+
+def test_a_missing_package_is_no_reference(broken: tuple[Path, Path], abistore: Call) -> None:
+    done = abistore("compare", str(broken[0]), "./nothing.deb")
+    assert done.code == 65
+    assert "no such file" in done.err or "holds 2 libraries" in done.err
+
+
+def test_packages_leave_nothing_behind(
+    broken: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    compare(*broken)
+    assert not list(place.iterdir())
+    shutil.rmtree(place)
