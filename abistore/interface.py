@@ -117,7 +117,8 @@ from abistore.service.ingest.results import Ingested as Ingested, IngestPlan as 
 from abistore.service.ingest.transfer import ExportedRelease as ExportedRelease, export as export, import_ as import_
 from abistore.service.judging.evidence import EvidenceRequirement as EvidenceRequirement, requirement as requirement
 from abistore.service.judging.filtering import show_only as show_only
-from abistore.service.judging.judging import compare as compare, gated as gated
+from abistore.service.judging.comparing import compare as compare
+from abistore.service.judging.judging import gated as gated
 from abistore.service.judging.ruling import Ruling as Ruling, ruling as ruling
 from abistore.service.judging.suppressing import (
     ListedSuppression as ListedSuppression,

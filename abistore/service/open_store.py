@@ -17,7 +17,7 @@ from abistore.service.history.log import log
 from abistore.service.history.verdicts import verdict
 from abistore.service.ingest.ingesting import ingest
 from abistore.service.ingest.transfer import export, import_
-from abistore.service.judging.judging import compare
+from abistore.service.judging.comparing import compare
 from abistore.service.listing import lines, releases
 from abistore.service.whatif.whatif import whatif
 

@@ -26,7 +26,8 @@ from abistore.service.history.log import log
 from abistore.service.history.verdicts import verdict
 from abistore.service.ingest.results import IngestPlan
 from abistore.service.ingest.transfer import import_
-from abistore.service.judging.judging import compare, judge
+from abistore.service.judging.comparing import compare
+from abistore.service.judging.judging import judge
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 from tests.endless import endless

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report
-from abistore.service.judging.judging import compare
+from abistore.service.judging.comparing import compare
 from tests.build import build_library
 
 OLD = """

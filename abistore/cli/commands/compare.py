@@ -60,8 +60,8 @@ def compare_command(
     above if there is no verdict.
     """
     from abistore.cli.progress import progress
+    from abistore.service.judging.comparing import compare
     from abistore.service.judging.evidence import requirement
-    from abistore.service.judging.judging import compare
     from abistore.service.judging.kinship import strangers
 
     with progress(settings) as advance:

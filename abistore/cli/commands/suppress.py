@@ -60,7 +60,7 @@ def suggest_command(
     """
     from abistore.cli.progress import progress
     from abistore.model.findings import Impact
-    from abistore.service.judging.judging import compare
+    from abistore.service.judging.comparing import compare
     from abistore.service.judging.suppressing import suggest
 
     with progress(settings) as advance:

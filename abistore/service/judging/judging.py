@@ -14,11 +14,8 @@ from abistore.model.recorded.unrecorded import common_ground
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report, verdict_of
 from abistore.report.outline import outline
-from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
-from abistore.service.judging.kinship import strangers
 from abistore.service.kinds import kinds
-from abistore.service.operands import Selection, is_reference, operands
 
 if TYPE_CHECKING:
     from abistore.compare.differing import Differing
@@ -35,44 +32,6 @@ THRESHOLD: dict[FailOn, Verdict | None] = {
 }
 RISK_EXIT_CODE = 2
 """The exit code of COMPATIBLE_WITH_RISK with ``--fail-on risk``; without it the code is 0."""
-
-
-def compare(
-    old: str | Path,
-    new: str | Path,
-    *,
-    database: Database = None,
-    selection: Selection | None = None,
-    fail_on: FailOn = "api_break",
-    require: EvidenceRequirement | None = None,
-    by: Ruling | None = None,
-) -> Report:
-    """The judged difference of two operands; of two packages or folders, one report about all of their libraries.
-
-    Raises :class:`Incomparable` for libraries of two platforms.
-    """
-    with operands(database, selection) as reader:
-        releases = reader.packages(old, new)
-        if releases is None:
-            first, second = reader.pair(old, new)
-    if releases is not None:
-        from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
-
-        return _named(judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING), old, new)
-    report = _named(judge(first.snapshot, second.snapshot, by), old, new)
-    if said := strangers(report):
-        report = msgspec.structs.replace(report, notes=(*report.notes, said))
-    return gated(report, fail_on, require or NOTHING)
-
-
-def _named(report: Report, old: str | Path, new: str | Path) -> Report:
-    """The report with the names of files on the sides that have no version."""
-    files = told_apart(*("" if is_reference(each) else str(each) for each in (old, new)))
-    sides = (
-        msgspec.structs.replace(side, file="" if side.version else file)
-        for side, file in zip((report.old, report.new), files, strict=True)
-    )
-    return msgspec.structs.replace(report, **dict(zip(("old", "new"), sides, strict=True)))
 
 
 def told_apart(old: str, new: str) -> tuple[str, str]:
