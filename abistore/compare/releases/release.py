@@ -21,13 +21,13 @@ class MemberLibrary:
 
     @property
     def soname(self) -> str | None:
-        """What others ask for it by, without the mark of a copy in a Python wheel, which differs with each build."""
-        return unmarked(self.facts.name) if self.facts.name else None
+        """What others ask for it by, without folders, and without the mark of a copy in a wheel, new in each build."""
+        return _asked_for(self.facts.name) if self.facts.name else None
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The SONAMEs that it asks for, in the same form."""
-        return tuple(map(unmarked, self.facts.needed))
+        return tuple(map(_asked_for, self.facts.needed))
 
     @cached_property
     def imports(self) -> Mapping[str, frozenset[str | None]]:
@@ -58,6 +58,11 @@ class MemberLibrary:
         for name, shapes in self.snapshot.entries.get("layout", {}).items():
             if name.kind == "record" and len(shapes) == 1 and isinstance(shapes[0], Record):
                 yield name, (shapes[0],)
+
+
+def _asked_for(soname: str) -> str:
+    """``libfoo.1.dylib`` of ``@rpath/libfoo.1.dylib``, which libraries of a release find each other by."""
+    return unmarked(soname.rpartition("/")[2])
 
 
 class ReleaseLibraries:

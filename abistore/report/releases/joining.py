@@ -52,8 +52,15 @@ def joined(own: Report, members: Sequence[ReleaseLibrary], reports: Sequence[Rep
         unequal_evidence=tuple(facet for facet in FACETS if any(facet in each.unequal_evidence for each in reports)),
         advice=_findings(every, lambda report: report.advice),
         evidence_gap=_gap(reports),
+        guessed=_guessed(every),
         libraries=tuple(members),
     )
+
+
+def _guessed(reports: Sequence[Report]) -> str:
+    """What the verdict rests on, if all that break rest on guessing."""
+    breaking = [each.guessed for each in reports if each.verdict == "BREAKING"]
+    return next(iter(breaking), "") if all(breaking) else ""
 
 
 def _findings(
