@@ -13,7 +13,8 @@ from abistore.service.history.history import history
 from abistore.service.history.log import log
 from abistore.service.history.verdicts import verdict
 from abistore.service.ingest.dumps import version_in
-from abistore.service.ingest.ingesting import Ingested, IngestPlan, ingest
+from abistore.service.ingest.ingesting import ingest
+from abistore.service.ingest.results import Ingested, IngestPlan
 from abistore.service.ingest.transfer import import_
 from abistore.service.ingest.version_lists import read_versions
 from abistore.service.listing import releases

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 28
+ENGINE: Final = 29
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "38b9a0b3473e5a14"
+CORPUS: Final = "498370b64c481d2c"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
