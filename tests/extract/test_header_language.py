@@ -121,3 +121,8 @@ def test_a_command_that_no_shell_could_read_tells_nothing(tmp_path: Path) -> Non
 def test_commands_that_are_not_there_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(HeaderError, match="No such file"):
         read_compile_commands(tmp_path / "compile_commands.json", [tmp_path])
+
+
+def test_a_list_without_any_command_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(HeaderError, match="the list is empty"):
+        read_compile_commands(commands(tmp_path), [tmp_path])

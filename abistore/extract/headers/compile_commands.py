@@ -70,9 +70,12 @@ def _read(path: Path) -> list[CompileCommand]:
     if len(data) > MOST_BYTES:
         raise HeaderError(f"{path}: more than {MOST_BYTES >> 20} MB", "name the compile commands of the library alone")
     try:
-        return msgspec.json.decode(data, type=list[CompileCommand])
+        found = msgspec.json.decode(data, type=list[CompileCommand])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise HeaderError(f"{path}: no compile commands: {error}", _HINT) from None
+    if not found:
+        raise HeaderError(f"{path}: no compile commands: the list is empty", _HINT)
+    return found
 
 
 def _project(folder: Path) -> Path:
