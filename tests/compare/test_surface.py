@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.public_headers import PublicHeaders
@@ -111,17 +112,62 @@ def test_a_hidden_handle_may_have_another_name_inside() -> None:
     assert hidden({**more, POINT: struct(to(WALKER))}, {USE: "src/use.c", inside: HEADER})
 
 
+def test_a_c_function_needs_no_more_than_the_name_of_what_a_header_of_cpp_defines_and_is_handed_out() -> None:
+    give, take = uses(result=to(WALKER)), uses(to(WALKER))
+    assert hidden({USE: give}, {USE: "src/use.cc", WALKER: "src/walk.hpp"})
+    assert not hidden({USE: take}, {USE: "src/use.cc", WALKER: "src/walk.hpp"})
+
+
+@pytest.mark.parametrize(("taken", "expected"), [([WALKER], True), ([POINT], False)])
+def test_an_instance_of_a_public_template_is_as_public_as_its_arguments(taken: list[Name], expected: bool) -> None:
+    padded, outer = record("Padded<Walker>"), record("Padded<Padded<Walker>>")
+    more: dict[Name, AnyShape] = {
+        padded: replace(struct(Named(WALKER)), arguments=tuple(map(Named, taken))),
+        outer: replace(struct(INT), arguments=(Named(padded),)),
+    }
+    assert bool(hidden(more, {padded: LIB, outer: LIB})) is expected
+
+
+def test_an_instance_that_something_public_holds_needs_its_arguments() -> None:
+    padded = record("Padded<Walker>")
+    instance = replace(struct(Named(WALKER)), arguments=(Named(WALKER),))
+    assert not hidden({padded: instance, POINT: struct(Named(padded))}, {padded: LIB})
+
+
+@pytest.mark.parametrize(("elsewhere", "expected"), [(0, {HEADER}), (1, set())])
+def test_a_folder_is_the_public_one_whose_types_most_cpp_functions_do_with(elsewhere: int, expected: set[str]) -> None:
+    walks = {function(f"_Z4walk{index}"): uses(to(WALKER)) for index in range(elsewhere)}
+    layout = {HELP: uses(to(POINT)), POINT: struct(INT), WALKER: struct(INT), **walks}
+    places = {POINT: Location(LIB, 1), WALKER: Location(HEADER, 1), HELP: Location("src/help.cc", 1)}
+    assert surface_of(snapshot(layout), places).hidden == expected
+
+
 def test_what_a_source_file_defines_makes_no_header_public() -> None:
     inner = record("Inner")
     more: dict[Name, AnyShape] = {USE: uses(result=to(inner)), inner: struct(Named(WALKER))}
     assert hidden(more, {USE: "src/use.c", inner: "src/use.c"})
 
 
-@pytest.mark.parametrize(("public", "count", "expected"), [(False, 10, "src/help.cc"), (False, 9, ""), (True, 10, "")])
-def test_where_public_headers_declare_no_cpp_no_cpp_function_is_public(public: bool, count: int, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("public", "plain", "count", "expected"),
+    [
+        (False, 1, 10, "src/help.cc"),
+        (False, 1, 9, ""),
+        (False, 0, 10, ""),
+        (True, 1, 10, ""),
+        (True, 10, 10, "src/help.cc"),
+        (True, 9, 10, ""),
+        (True, 10, 9, ""),
+    ],
+)
+def test_where_public_headers_declare_next_to_no_cpp_no_cpp_function_is_public(
+    public: bool, plain: int, count: int, expected: str
+) -> None:
     walks = {function(f"_ZN6Walker4walk{index}"): member(WALKER) for index in range(count)}
     sums = {SUM: member(POINT)} if public else {}
-    layout: dict[Name, AnyShape] = {POINT: struct(INT), WALKER: struct(INT), USE: uses(Named(POINT)), HELP: uses(INT)}
+    used = {function(f"use{index}"): uses(Named(POINT)) for index in range(1, plain)}
+    layout: dict[Name, AnyShape] = {POINT: struct(INT), WALKER: struct(INT), HELP: uses(INT), **used}
+    layout[USE if plain else function("_Z3usePoint")] = uses(Named(POINT))
     side = snapshot({**layout, **walks, **sums})
     places = {POINT: LIB, WALKER: HEADER, USE: "src/use.cc", HELP: "src/help.cc"}
     located = {name: Location(file, 1) for name, file in places.items()}

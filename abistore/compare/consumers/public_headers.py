@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from abistore.compare.consumers.header_clues import HeaderClues
-from abistore.model.files import include_root, is_beside, is_own_header, is_source, may_be_private
+from abistore.model.files import include_root, is_beside, is_cpp_header, is_own_header, is_source, may_be_private
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 
 MANY = 10
-"""So many C++ exports in hidden headers, and none in public ones, tell that the interface is a C one."""
+"""So many C++ exports in hidden headers, and so many times those in public ones, tell that the interface is a C one."""
 
 
 class PublicHeaders:
@@ -55,10 +55,15 @@ class PublicHeaders:
 
     @cached_property
     def _interface_is_c(self) -> bool:
-        """Whether public headers declare no C++ export, while hidden ones are known to declare many."""
-        exports = (name for name in self._clues.names if name.kind != "record" and is_mangled(name.spelling))
-        files = [self.file(name) for name in exports]
-        return all(include_root(file) is None for file in files) and sum(file in self.hidden for file in files) >= MANY
+        """Whether public headers declare next to no C++ export, while hidden ones and C functions are many."""
+        exports = [name for name in self._clues.names if name.kind in ("function", "variable")]
+        files = [self.file(name) for name in exports if is_mangled(name.spelling)]
+        public, hidden = (
+            sum(include_root(file) is not None for file in files),
+            sum(file in self.hidden for file in files),
+        )
+        plain = len(exports) - len(files)
+        return hidden >= MANY and plain > 0 and public * MANY <= min(hidden, plain)
 
     def file(self, name: Name) -> str:
         """The file that declares ``name``, the class for members; empty where it is not known."""
@@ -137,27 +142,48 @@ class PublicHeaders:
         return beside if public > len(needing) else {}
 
     def _roots(self) -> frozenset[str]:
-        """The folders around ``include`` folders with a header that declares an export, or a type that C functions use.
+        """The folders around ``include`` folders with a header that declares an export, or a type that exports use.
 
-        Headers of which inline functions alone are exported may be another project's, which this one brings along.
+        Headers of which inline functions alone are exported may be another project's, which this one brings along. What
+        C++ functions use tells where most of those that are known by their definition need no header elsewhere.
         """
-        found = set[str]()
+        found, used, alone, elsewhere = set[str](), set[str](), 0, 0
         for name in self._clues.names:
-            if name.kind in ("function", "variable") and self._clues.names[name].strong:
-                mentioned = () if is_mangled(name.spelling) else self._clues.mentioned(name)
-                for file in (self.file(name), *map(self.file, mentioned)):
-                    root = include_root(file)
-                    if root is not None:
-                        found.add(root)
-        return frozenset(found)
+            if name.kind not in ("function", "variable") or not self._clues.names[name].strong:
+                continue
+            mentioned = set(map(self.file, self._clues.mentioned(name)))
+            roots = {root for file in mentioned if (root := include_root(file)) is not None}
+            own = include_root(self.file(name))
+            found |= set() if own is None else {own}
+            if not is_mangled(name.spelling):
+                found |= roots
+            elif any(is_own_header(file) and include_root(file) is None for file in mentioned):
+                elsewhere += 1
+            elif roots:
+                used, alone = used | roots, alone + 1
+        return frozenset(found | used if alone > elsewhere else found)
 
     def _is_public(self, name: Name, place: Mapping[Name, str]) -> bool:
-        """Whether consumers may use ``name`` itself: exports and types of public headers, C functions from anywhere."""
-        if name in place:
+        """Whether consumers may use ``name`` itself: exports and types of public headers, C functions from anywhere.
+
+        A public header defines a template, and not its instance for a type that stands elsewhere.
+        """
+        if name in place or self._is_instance_for(name, place):
             return False
         return include_root(self.file(name)) is not None or (
             name.kind in ("function", "variable") and not is_mangled(name.spelling)
         )
+
+    def _is_instance_for(self, name: Name, place: Mapping[Name, str]) -> bool:
+        """Whether ``name`` is an instance of a template for a type in ``place``, or for such an instance."""
+        pending, seen = [name], {name}
+        while pending:
+            come = {each for part in self._clues.parts[pending.pop()] for each in part.arguments} - seen
+            if not come.isdisjoint(place):
+                return True
+            pending += come
+            seen |= come
+        return False
 
     def _needed(self, name: Name, complete: bool) -> Iterator[tuple[Name, bool]]:
         """What a header that declares ``name`` has to include, and whether with its definition.
@@ -176,7 +202,7 @@ class PublicHeaders:
             for other, by_value in part.mentions:
                 defined = by_value and other not in tags
                 tag = other.kind == "record"
-                if defined or (unknown and other not in self._handles if tag else not self._names_handle(other)):
+                if defined or (unknown and not self._is_named_only(other) if tag else not self._names_handle(other)):
                     yield other, defined
             if name not in self._destroyed_inside:
                 yield from ((each, True) for held in part.holds for each in self._deleted_by(held))
@@ -194,6 +220,13 @@ class PublicHeaders:
         return frozenset(
             part.destroys for name in strong for part in self._clues.parts[name] if part.destroys is not None
         )
+
+    def _is_named_only(self, record: Name) -> bool:
+        """Whether C functions do with the name of ``record``: public headers mention it, or it is handed out from C++.
+
+        What a header defines that is called one of C++ (``context.hpp``), C programs get pointers to at most.
+        """
+        return record in self._handles or (record in self._given and is_cpp_header(self.file(record)))
 
     def _names_handle(self, alias: Name) -> bool:
         """Whether ``alias`` is another name of a record that public headers mention."""
