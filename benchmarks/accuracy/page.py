@@ -77,6 +77,8 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - Symbols of the language runtime that are linked in are nobody's interface, strong ones and clones for transactions
   too: they are foreign where they come, go or change. `std::hash<geo::Point>` mentions another name, and is the
   library's own.
+- A library that exports C functions and none of C++ leaves type information of template instances behind, and what is
+  local to inline functions: these are foreign, whether a linker made them strong or not (`symbols_foreign_removed`).
 - Relocations tell what a vtable and type information hold, in stripped libraries too: a slot that holds another
   function breaks, and so does a function that became pure, which GCC 12 never records, or another base.
 - A private member function or private static data member is out of programs' reach, and what happens to it is a risk
@@ -94,7 +96,10 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   project (`symbol_private_version_changed`). Namespaces tell nothing: installed headers declare `detail` and
   `internal`, and inline functions call them.
 - An instance of a public template with a private argument is private: nobody else can name it
-  (`symbols_internal_removed`).
+  (`symbols_internal_removed`), and it makes the header of its argument no public one (`type_private_changed`).
+- Most C++ functions that are known by their definition need types of an `include` folder, and of no other header: the
+  folder is the public one. Where C functions are many and public headers declare next to no C++, C++ functions are
+  internal, and a header called one of C++ (`context.hpp`) is not needed for a pointer that is handed out.
 - Where most C functions do with the headers of an `include` folder, one that is known by its definition only and
   needs a type of a header beside its source file is internal, and so is that header (`symbols_private_removed`).
 - A record that some units know by a dummy of another size (`struct state { int dummy; };`), and that the library

@@ -60,10 +60,11 @@ class Consumers(ABC):
     def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
         """Whose ``export`` is, which the ``other`` release does not have; it is ``gone`` where that one is the later.
 
-        ``own``: consumers find it in this library only. The others are weak C++ symbols, which each unit that uses them
-        may emit: ``foreign`` ones belong to the language runtime, or to a namespace in which the library has no strong
-        symbol; ``instantiation`` is a template's that is gone as a whole between equal toolchains, as an explicit one
-        is that ``extern template`` leaves to the library; ``inline`` is everything else.
+        ``own``: consumers find it in this library only. The others are C++ symbols, nearly all weak, which each unit
+        that uses them may emit: ``foreign`` ones belong to the language runtime, to a namespace in which the library
+        has no strong symbol, or to the inside of a library that exports C functions only; ``instantiation`` is a
+        template's that is gone as a whole between equal toolchains, as an explicit one is that ``extern template``
+        leaves to the library; ``inline`` is everything else.
         """
 
     @abstractmethod

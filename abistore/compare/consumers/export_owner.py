@@ -7,9 +7,10 @@ from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.consumers.runtime_symbols import RUNTIMES, STANDARD, is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, outermost, template_of
-from abistore.model.mangling.symbols import CLASS_DATA, is_mangled, member_prefixes
+from abistore.model.mangling.symbols import CLASS_DATA, is_local, is_mangled, member_prefixes
 from abistore.model.names import Name
-from abistore.model.shapes import Foreign
+from abistore.model.shapes import Declared, Foreign
+from abistore.model.snapshot import Variants
 
 
 class Ownership:
@@ -21,7 +22,7 @@ class Ownership:
 
     def of(self, name: Name, *, gone: bool) -> Owner:
         """Whose the export ``name`` is; whether an instantiation is lost is asked only where it is ``gone``."""
-        if self.is_linked_in(name):
+        if self.is_linked_in(name) or self._is_left_behind(name):
             return "foreign"
         weak = is_weak(self._own.snapshot.variants("symbol", name))
         if not is_mangled(name.spelling) or not weak or self._is_keyed(name):
@@ -37,6 +38,22 @@ class Ownership:
     @property
     def _is_runtime(self) -> bool:
         return any(each.snapshot.library in RUNTIMES for each in (self._own, self._other))
+
+    def _is_left_behind(self, name: Name) -> bool:
+        """Whether ``name`` is what compilers emit for a template's instance or for an inline function, strong or not.
+
+        Each program that uses these has its own. Link-time optimisation makes the symbols strong that it keeps. Asked
+        where a library exports functions, and none of C++: nobody can use what is not inline of its classes. Headers
+        that were read may have classes and templates for C++ programs all the same.
+        """
+        exports = self._own.exports
+        if not (is_mangled(name.spelling) and exports.has_functions) or exports.has_cpp_functions:
+            return False
+        if any(map(_is_cpp, self._own.snapshot.entries.get("source", {}).items())):
+            return False
+        if name.spelling.startswith(CLASS_DATA):
+            return entity(demangle(name.spelling)).endswith(">")
+        return is_local(name.spelling)
 
     def _is_foreign(self, name: Name) -> bool:
         both = self._own, self._other
@@ -74,6 +91,12 @@ class Ownership:
         if not name.spelling.startswith(CLASS_DATA):
             return False
         return any(map(self._own.exports.has_strong, member_prefixes(name.spelling)))
+
+
+def _is_cpp(declaration: tuple[Name, Variants]) -> bool:
+    """Whether what a header declares is a function of C++ or a template."""
+    name, shapes = declaration
+    return is_mangled(name.spelling) or any(isinstance(each, Declared) and "template" in each.traits for each in shapes)
 
 
 def _declares(release: ReleaseExports, name: Name) -> bool:

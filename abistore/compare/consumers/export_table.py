@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, template_of
 from abistore.model.mangling.symbols import MEMBER, is_mangled, mangled_scope
@@ -50,6 +51,17 @@ class ExportTable:
             if outermost and outermost not in own and (is_class or not is_weak(self._symbols[name])):
                 own.add(outermost)
         return frozenset(own)
+
+    @cached_property
+    def has_functions(self) -> bool:
+        """Whether any function is exported."""
+        return any(name.kind == "function" for name in self.names.values())
+
+    @cached_property
+    def has_cpp_functions(self) -> bool:
+        """Whether a C++ function is exported, other than the runtime's."""
+        cpp = (each for each, name in self.names.items() if name.kind == "function" and is_mangled(each))
+        return not all(map(is_runtime_symbol, cpp))
 
     def has_strong(self, prefix: str) -> bool:
         """Whether a strong C++ function begins with ``prefix``."""

@@ -55,6 +55,9 @@ MADE_FOR: Final = pattern(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
 LOCAL: Final = "_ZZ"
 """How the symbols of what is local to a function begin."""
 
+LOCAL_GUARD: Final = "_ZGVZ"
+"""How the guards of these begin."""
+
 OF_STD: Final = "_ZSt"
 """How functions of namespace ``std`` begin that are no members of a class."""
 
@@ -65,6 +68,11 @@ _REFERENCES: Final = {"R": "&", "O": "&&"}
 def is_mangled(symbol: str) -> bool:
     """Whether ``symbol`` is a mangled C++ name."""
     return symbol.startswith(MANGLED)
+
+
+def is_local(symbol: str) -> bool:
+    """Whether ``symbol`` is local to a function, or the guard of what is: exported from inline functions only."""
+    return symbol.startswith((LOCAL, LOCAL_GUARD))
 
 
 def may_be_template(symbol: str) -> bool:
