@@ -82,3 +82,9 @@ def test_what_is_not_recorded_is_kept_in_files() -> None:
     less = without(SOME)
     assert from_json(to_json(less)) == less
     assert b"unrecorded" not in to_json(FULL)
+
+
+def test_a_pattern_that_cannot_be_read_takes_nothing_out() -> None:
+    symbols = FULL.entries["symbol"]
+    assert Cut(frozenset({"exports ~("})).table(symbols) == symbols
+    assert len(Cut(frozenset({"exports ~(", "exports ~.*"})).table(symbols)) < len(symbols)

@@ -7,6 +7,7 @@ Evidence names the facts that its input never records: ABIXML has no ``noreturn`
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import cache
 from operator import is_
@@ -337,8 +338,13 @@ def _compiled(patterns: frozenset[str]) -> Any:
     options = re2.Options()
     options.log_errors = False
     found = re2.Set.SearchSet(options)
+    count = 0
     for pattern in sorted(patterns):
-        found.Add(pattern)
+        with suppress(re2.error):  # of a file that nobody here wrote: what means nothing takes nothing out
+            found.Add(pattern)
+            count += 1
+    if not count:
+        return None
     found.Compile()
     return found
 

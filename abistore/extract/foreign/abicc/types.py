@@ -124,7 +124,7 @@ class AbiccTypes:
     def _composite(self, _identifier: str, type: Hash) -> TypeRef:
         sort = SORTS[text_of(type.get("Type"))]
         text = REPEATED.sub(r"\1", KEYWORD.sub("", text_of(type.get("Name")), count=1))
-        if not text or UNNAMED.match(last_component(text)) or UNNAMED.match(text.rpartition("::")[2]):
+        if not text.strip() or UNNAMED.match(last_component(text)) or UNNAMED.match(text.rpartition("::")[2]):
             if sort == "enum":
                 return self.references.inline(Inline(self._enum(type)))
             return self.references.inline(Inline(self._record(type, "struct" if sort == "class" else sort)))

@@ -9,6 +9,7 @@ from xml.parsers import expat
 from abistore.errors import ExtractError, LimitExceeded
 
 MAX_DEPTH: Final = 256
+MOST_BITS: Final = 1 << 62
 PIECE: Final = 1 << 16
 SCOPES: Final = frozenset({"namespace-decl", "class-decl", "union-decl"})
 UNNAMED_SCOPE: Final = "(anonymous namespace)"
@@ -37,6 +38,12 @@ class Element:
     def number(self, attribute: str) -> int | None:
         """An attribute that is a decimal number; ``None`` where it is none."""
         return decimal(self.attributes.get(attribute, ""))
+
+    @property
+    def size(self) -> int:
+        """The size in bytes; 0 where there is none, or one that nothing has."""
+        bits = self.number("size-in-bits") or 0
+        return bits // 8 if 0 < bits < MOST_BITS else 0
 
     def children(self, tag: str) -> Iterator[Element]:
         """The parts with this tag."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from abistore.extract.foreign.abixml.document import Element
+from abistore.extract.foreign.abixml.document import MOST_BITS, Element
 from abistore.extract.foreign.abixml.signatures import AbixmlTypeSource, result, signature
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Record, VirtualMethod
 
 ACCESS: Final[dict[str, Access]] = {"public": "public", "protected": "protected", "private": "private"}
-MOST_BITS: Final = 1 << 62
-"""No member lies further from the start of its record."""
 
 
 def read_record(types: AbixmlTypeSource, element: Element, sort: Literal["struct", "class", "union"]) -> Record:
@@ -21,7 +19,7 @@ def read_record(types: AbixmlTypeSource, element: Element, sort: Literal["struct
     virtuals = tuple(sorted(_virtuals(types, element), key=lambda each: (each.slot is None, each.slot)))
     return Record(
         sort=sort,
-        size=max(element.number("size-in-bits") or 0, 0) // 8,
+        size=element.size,
         fields=tuple(_fields(types, element)),
         bases=bases,
         virtuals=virtuals,
@@ -32,9 +30,9 @@ def read_enum(types: AbixmlTypeSource, element: Element) -> Enum:
     """The shape of an enumeration: its size is that of the type that stands for its underlying one."""
     underlying = next(element.children("underlying-type"), None)
     known = underlying is not None and types.elements.get(underlying.get("type-id"))
-    size = known.number("size-in-bits") if known else None
+    size = known.size if known else 0
     enumerators = (Enumerator(each.get("name"), each.number("value") or 0) for each in element.children("enumerator"))
-    return Enum(max(size or 0, 0) // 8, tuple(enumerators))
+    return Enum(size, tuple(enumerators))
 
 
 def _fields(types: AbixmlTypeSource, element: Element) -> Iterator[Field]:

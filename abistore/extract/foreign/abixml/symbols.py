@@ -61,7 +61,8 @@ def read_symbols(corpus: Element) -> ReadSymbols:
     undefined = [part for part in corpus.parts if part.tag in UNDEFINED]
     for element in (symbol for part in undefined for symbol in part.children("elf-symbol")):
         shape = Import(element.get("binding") == "weak-binding", element.get("version") or None)
-        gathered.setdefault(Name("import", element.get("name")), []).append(shape)
+        if element.get("name"):
+            gathered.setdefault(Name("import", element.get("name")), []).append(shape)
     soname = corpus.get("soname") or None
     needed = (each.get("name") for part in corpus.children("elf-needed") for each in part.children("dependency"))
     entries = {name: sort_variants(shapes) for name, shapes in gathered.items() if name.spelling}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
-from abistore.extract.foreign.abixml.document import Element, decimal
+from abistore.extract.foreign.abixml.document import Element
 from abistore.extract.foreign.abixml.records import read_enum, read_record
 from abistore.extract.foreign.abixml.signatures import result, signature
 from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, Gathered, Sort
@@ -89,7 +89,7 @@ class AbixmlTypes:
         named = self.references.named("enum" if sort == "enum" else "record", spelling)
         shape: AnyShape
         if self.gathered.is_foreign(spelling):
-            shape = Foreign(sort, (element.number("size-in-bits") or 0) // 8, None)
+            shape = Foreign(sort, element.size, None)
         else:
             shape = read_enum(self, element) if sort == "enum" else read_record(self, element, sort)
         self.gathered.add(named.name, shape, location_of(element))
@@ -105,7 +105,7 @@ class AbixmlTypes:
         return named
 
     def _composite(self, element: Element) -> TypeRef:
-        if element.says("is-anonymous") or not element.get("name"):
+        if element.says("is-anonymous") or not element.get("name").strip():
             sort = sort_of(element)
             if sort == "enum":
                 return self.references.inline(Inline(read_enum(self, element)))
@@ -117,7 +117,7 @@ class AbixmlTypes:
         name = element.get("name")
         if name == "void":
             return VOID
-        size = (element.number("size-in-bits") or 0) // 8
+        size = element.size
         if name in ("decltype(nullptr)", "nullptr_t", "std::nullptr_t"):
             return self.references.primitive("std::nullptr_t", size)
         return self.references.primitive(name, size) if size else self.references.special(name)
@@ -126,7 +126,7 @@ class AbixmlTypes:
         spelling = normal_name(element.spelling)
         target = self.elements.get(element.get("type-id"))
         names = target is not None and target.get("naming-typedef-id") == element.get("id")
-        if names or self.gathered.is_foreign(spelling):
+        if names or not spelling or self.gathered.is_foreign(spelling):
             return self.of(element)
         alias = self.references.named("alias", spelling)
         self._memo[element.get("id")] = alias
@@ -148,7 +148,8 @@ class AbixmlTypes:
 
     def _array(self, element: Element) -> TypeRef:
         found = self.of(element)
-        bounds = [decimal(each.get("length")) for each in element.children("subrange")][:MOST_DIMENSIONS]
+        lengths = (each.number("length") for each in element.children("subrange"))
+        bounds = [length if length is not None and length >= 0 else None for length in lengths][:MOST_DIMENSIONS]
         for bound in reversed(bounds or [None]):
             found = self.references.array(found, bound)
         return found
@@ -175,4 +176,4 @@ def location_of(element: Element) -> Location:
     file = element.get("filepath")
     folder = element.folder.rstrip("/")
     below = folder and file.startswith(f"{folder}/")
-    return Location(file[len(folder) + 1 :] if below else file, min(element.number("line") or 0, 1 << 31))
+    return Location(file[len(folder) + 1 :] if below else file, min(max(element.number("line") or 0, 0), 1 << 31))

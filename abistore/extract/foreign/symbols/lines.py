@@ -83,6 +83,8 @@ def _symbol(line: str, around: str) -> SymbolLine | None:
     tags = _tags("|".join(filter(None, (around, match["tags"]))))
     if not at:
         name, version = whole, ""
+    if not name.strip():
+        return None
     return SymbolLine(name, version, match["version"], tags, gone)
 
 

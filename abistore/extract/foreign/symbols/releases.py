@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
+from abistore.errors import ExtractError
 from abistore.extract.foreign.gathering import is_data
 from abistore.extract.foreign.symbols.lines import SymbolLine
 from abistore.model.cpp_names.demangle import normal_demangled
 from abistore.model.digest import sort_variants
-from abistore.model.labels.versions import SortKey, reading
+from abistore.model.labels.versions import ReleasePosition, position
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Symbol
 from abistore.model.snapshot import Target, Variants
@@ -31,11 +32,6 @@ class PackageRelease(NamedTuple):
     unknown: tuple[str, ...]
 
 
-class _Sides(NamedTuple):
-    key: SortKey
-    label: str
-
-
 def label_of(version: str) -> str:
     """The upstream version in a package's: ``1.2.3`` of ``1:1.2.3-4`` and of ``1.2.3~``."""
     upstream = REVISION.sub("", EPOCH.sub("", version, count=1))
@@ -44,7 +40,7 @@ def label_of(version: str) -> str:
 
 def labels(symbols: Sequence[SymbolLine]) -> list[str]:
     """The releases that symbols name, oldest first."""
-    found: dict[str, SortKey] = {}
+    found: dict[str, ReleasePosition] = {}
     for line in symbols:
         for version in filter(None, (line.since, line.gone)):
             found.setdefault(label_of(version), _key(label_of(version)))
@@ -63,7 +59,7 @@ def release_at(symbols: Sequence[SymbolLine], label: str | None, target: Target 
         if pattern or here == "unknown":
             unknown.add(pattern or _exactly(line))
             continue
-        spelling = normal_demangled(line.name) if line.tag("c++") is not None else line.name
+        spelling = (normal_demangled(line.name) if line.tag("c++") is not None else line.name) or line.name
         name = Name("variable" if is_data(spelling) else "function", spelling)
         version = None if line.version in ("", BASE) else line.version
         entries.setdefault(name, []).append(Symbol("unknown", version=version))
@@ -71,8 +67,9 @@ def release_at(symbols: Sequence[SymbolLine], label: str | None, target: Target 
     return PackageRelease(label or "", shapes, tuple(sorted(unknown)))
 
 
-def _key(label: str) -> SortKey:
-    return reading(label, "debian") or reading(label) or (label,)
+def _key(label: str) -> ReleasePosition:
+    """The place of a release among others; labels that are no Debian versions come by themselves."""
+    return position(label, 0, "debian")
 
 
 def _here(line: SymbolLine, label: str | None, target: Target | None) -> Here:
@@ -120,10 +117,23 @@ def _pattern(line: SymbolLine) -> str:
     demangled = line.tag("c++") is not None
     tail = f"@{line.version}" if line.version else ""
     if line.tag("regex") is not None:
+        _check(line.name + tail)
         return f"exports{' demangled' if demangled else ''} ~{line.name}{tail}"
     if line.tag("symver") is not None:
         return f"exports ~@{re.escape(line.name or line.version)}$"
     return f"exports ~@{re.escape(line.version)}$" if line.name == "*" else ""
+
+
+def _check(pattern: str) -> None:
+    """Raise :class:`ExtractError` for a pattern that RE2 cannot match: Perl has more than it takes."""
+    import re2  # type: ignore[import-untyped]  # few files have patterns
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(pattern, options)
+    except re2.error as error:
+        raise ExtractError(f"the pattern {pattern} cannot be read", "write it in the syntax of RE2") from error
 
 
 def _exactly(line: SymbolLine) -> str:
