@@ -96,7 +96,8 @@ def test_a_machine_without_a_compiler_is_told_what_to_install(monkeypatch: pytes
         (Target("elf", "x86_64", 64, "little", "freebsd"), "x86_64-unknown-freebsd"),
         (Target("pe", "x86_64", 64, "little"), "x86_64-w64-windows-gnu"),
         (Target("pe", "x86_64", 64, "little", "msvc"), "x86_64-pc-windows-msvc"),
-        (Target("macho", "aarch64", 64, "little"), "arm64-apple-macosx"),
+        (Target("macho", "aarch64", 64, "little", "macos"), "arm64-apple-macosx"),
+        (Target("macho", "x86_64", 64, "little", "maccatalyst"), "x86_64-apple-ios-macabi"),
     ],
 )
 def test_a_binary_tells_the_target_and_with_it_the_sizes_of_types(target: Target, triple: str) -> None:

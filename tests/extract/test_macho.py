@@ -11,9 +11,10 @@ import pytest
 
 from abistore.errors import ExtractError, InputError, UnknownFormat
 from abistore.extract.capture import only, read
+from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
-from abistore.model.shapes import MachoLibrary, Variable
+from abistore.model.shapes import MachoLibrary, Record, Variable
 from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.extract import macho_fixtures as macho
 from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, dylib_command, exports, imports, library, snapshot
@@ -275,3 +276,18 @@ def test_embedded_debug_information_is_read(tmp_path: Path) -> None:
     whole.write_bytes(bytes(data))
     evidence = snapshot(whole).evidence_of("layout")
     assert (evidence.state, evidence.source) == ("full", "file")
+
+
+def test_headers_are_read_for_the_library_s_platform_and_join_its_exports(tmp_path: Path) -> None:
+    header = (
+        "#include <stddef.h>\nstruct point { long double wide; long x; };\nint norm(const struct point *p, size_t n);\n"
+    )
+    (tmp_path / "case.h").write_text(header)
+    source = '#include "case.h"\nint norm(const struct point *p, size_t n) { return (int)p->x; }\n'
+    for target, size in ((ARM, 16), (INTEL, 32)):  # long double has 8 bytes on Apple silicon
+        path = build_dylib(source, target=target, flags=("-O1",), files={"case.h": header})
+        found = snapshot(path, headers=HeaderOptions(headers=(tmp_path / "case.h",)))
+        assert found.variants("source", Name("function", "norm"))
+        assert [
+            each.size for each in found.variants("source", Name("record", "point")) if isinstance(each, Record)
+        ] == [size]

@@ -96,7 +96,8 @@ _DLLS = (
     r"kernel32|kernelbase|ntdll|user32|gdi32|advapi32|ole32|oleaut32|shell32|shlwapi|ws2_32|rpcrt4|crypt32|bcrypt"
     r"|msvcrt|ucrtbase|vcruntime\d+(_\d)?|msvcp\d+(_\w+)?|(api|ext)-ms-[-\w]+"
 )
-RUNTIME = pattern(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+|({_DLLS})\.dll")
+_OF_MACOS = r"/usr/lib/[^/]+\.dylib|/System/Library/.+"
+RUNTIME = pattern(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+|({_DLLS})\.dll|{_OF_MACOS}")
 """What comes with the compiler and the C library, and is there wherever either is."""
 
 
@@ -167,8 +168,13 @@ def needed_order_changed(library: Changed[Library]) -> Iterator[Note]:
     """
     old = [each for each in library.old.needed if each in library.new.needed]
     new = [each for each in library.new.needed if each in library.old.needed]
-    if old != new and not library.new.pe:  # a DLL asks each other one for its own symbols
+    if old != new and not _asks_each_for_its_own(library.new):
         yield Note("the order of needed libraries differs", ", ".join(old), ", ".join(new))
+
+
+def _asks_each_for_its_own(library: Library) -> bool:
+    """Whether every import names its library, so that their order decides nothing: DLLs, and dylibs with two levels."""
+    return library.pe is not None or (library.macho is not None and "flat namespace" not in library.features)
 
 
 def _path(parts: tuple[str, ...]) -> str | None:

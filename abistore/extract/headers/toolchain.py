@@ -35,6 +35,7 @@ _ENVIRONMENTS = {
     "mipsn32": "gnuabin32",
 }
 _SYSTEMS = {"freebsd": "unknown-freebsd", "netbsd": "unknown-netbsd", "openbsd": "unknown-openbsd"}
+_APPLE = {"macos": "macosx", "maccatalyst": "ios-macabi", "visionos": "xros", "visionos-simulator": "xros-simulator"}
 _KNOWN = re.compile(
     r"x86_64|x32|i386|aarch64|arm(hf)?|riscv(32|64)|ppc(64(le)?)?|s390x?|mips(64|n32)?|loongarch64|sparc(64)?|m68k|hppa"
 )
@@ -101,7 +102,7 @@ def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolc
         arguments.append(f"--sysroot={options.sysroot.absolute()}")
     folders = [built_ins.folder, *_standard_folders(options.sysroot, triple)]
     if not options.sysroot and not _is_found_by_clang(triple):
-        asked = _folders_of_compiler(triple)
+        asked = _folders_of_compiler(triple) or (_apple_folders() if "-apple-" in triple else ())
         if asked:
             arguments += ["-nostdlibinc", *(f"-isystem{folder}" for folder in asked)]
             folders += asked
@@ -114,7 +115,8 @@ def triple_of(target: Target) -> str:
     if target.format == "pe":
         return f"{_ARCHES.get(machine, machine)}-{'pc-windows-msvc' if target.os_abi == 'msvc' else 'w64-windows-gnu'}"
     if target.format == "macho":
-        return f"{'arm64' if machine == 'aarch64' else machine}-apple-macosx"
+        system = _APPLE.get(target.os_abi, target.os_abi)
+        return f"{'arm64' if machine == 'aarch64' else machine}-apple-{system}"
     if not _KNOWN.fullmatch(machine):
         raise HeaderError(
             f"headers for {target} cannot be read: its compiler is not known", "name its triple with --clang-target"
@@ -220,7 +222,7 @@ def _folders_of_compiler(triple: str) -> tuple[Path, ...]:
     programs = [f"{triple}-g++", f"{triple}-clang++", f"{triple}-gcc"]
     arch, _, rest = triple.partition("-")
     programs += [f"{arch}-{rest.removeprefix('unknown-').removeprefix('pc-')}-g++"]
-    if arch == platform.machine():
+    if arch == platform.machine() and "-apple-" not in triple:  # another library of C++, with other layouts
         programs += ["g++", "c++", "clang++"]
     for program in programs:
         if where := shutil.which(program):
@@ -229,6 +231,16 @@ def _folders_of_compiler(triple: str) -> tuple[Path, ...]:
             if found:
                 return found
     return ()
+
+
+def _apple_folders() -> tuple[Path, ...]:
+    """The C headers of macOS that the package ``ziglang`` brings, where it is installed. The library of C++ is Apple's:
+    headers that need it are read with ``--sysroot``, the folder of an SDK.
+    """
+    spec = find_spec("ziglang")
+    places = (spec.submodule_search_locations or ()) if spec else ()
+    folders = (Path(place) / "lib" / "libc" / "include" / "any-darwin-any" for place in places)
+    return tuple(each for each in folders if each.is_dir())
 
 
 def _searched(said: str) -> tuple[Path, ...]:

@@ -18,6 +18,7 @@ from abistore.extract.headers.options import EditedHeader, HeaderOptions
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
+from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.declared import declarations
 from abistore.model.budget import weakened
 from abistore.model.names import Name, by_name
@@ -62,6 +63,7 @@ def _parsed(
     options, edited = request.options, {each.path: each.text for each in files}
     texts = [edited.get(header.path) or _text(header) for header in given.headers]
     tools = toolchain(options, request.target, clang.major_version())
+    libclang().underscored = "-apple-" in tools.triple
     invocation = Invocation(tools, options, flags, include_folders(given, texts), memory(files))
     named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
     parser = HeaderParser(given, invocation)

@@ -226,6 +226,7 @@ class LibClang:
             function = getattr(library, f"clang_{name}")
             function.restype, function.argtypes = result, parameters
             setattr(self, name, function)
+        self.underscored = False
         self._place = c_void_p(), c_uint(), c_uint(), c_uint()
         self._places = tuple(map(byref, self._place))
 
@@ -270,6 +271,11 @@ class LibClang:
         file, line, _, offset = self._place
         return file.value, line.value, offset.value
 
+    def linked(self, cursor: Cursor) -> str:
+        """The name by which a binary has a function or variable; without the underscore that Apple puts before all."""
+        name = self.text(self.Cursor_getMangling(cursor))
+        return name.removeprefix("_") if self.underscored else name
+
     def mangled(self, cursor: Cursor) -> list[str]:
         """The names of all variants of a constructor or destructor."""
         found = self.Cursor_getCXXManglings(cursor)
@@ -277,7 +283,8 @@ class LibClang:
             return []
         try:
             texts = found.contents
-            return [self.getCString(texts.strings[index]).decode() for index in range(texts.count)]
+            names = [self.getCString(texts.strings[index]).decode() for index in range(texts.count)]
+            return [each.removeprefix("_") for each in names] if self.underscored else names
         finally:
             self.disposeStringSet(found)
 

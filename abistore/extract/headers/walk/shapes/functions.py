@@ -34,7 +34,7 @@ class FunctionShapes:
         kind: Kind = "variable" if cursor.kind == kinds.VARIABLE else "function"
         if cursor.kind in kinds.STRUCTORS:
             return [Name(kind, symbol) for symbol in lib.mangled(cursor)]
-        symbol = with_external_linkage(lib.text(lib.Cursor_getMangling(cursor)))
+        symbol = with_external_linkage(lib.linked(cursor))
         return [Name(kind, symbol)] if symbol else []
 
     def function(self, cursor: Cursor) -> Function:
@@ -85,7 +85,7 @@ class FunctionShapes:
             return None
         lib = self._lib
         virtual = bool(lib.CXXMethod_isVirtual(cursor))
-        words = qualifiers(lib.text(lib.Cursor_getMangling(cursor))) if cursor.kind in CALLED else ()
+        words = qualifiers(lib.linked(cursor)) if cursor.kind in CALLED else ()
         return Method(
             owner,
             kinds.ACCESS.get(lib.getCXXAccessSpecifier(cursor), "public"),

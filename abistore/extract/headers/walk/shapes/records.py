@@ -172,7 +172,7 @@ class RecordShapes:
             return None
         return VirtualMethod(
             normal_name(lib.spelling(method)).partition("<")[0] if destructor else self._method_name(method),
-            "" if destructor or facts.is_instance else lib.text(lib.Cursor_getMangling(method)),
+            "" if destructor or facts.is_instance else lib.linked(method),
             facts.slots.methods[method.d0],
             substituted.result,
             substituted.parameters,

@@ -103,9 +103,9 @@ class InlineBodies:
         if lib.getCursorLinkage(cursor) != EXTERNAL or not self._own(cursor):
             return None
         if cursor.kind == kinds.VARIABLE:
-            return lib.text(lib.Cursor_getMangling(cursor)) or None
+            return lib.linked(cursor) or None
         if lib.Cursor_isFunctionInlined(cursor) or lib.CXXMethod_isVirtual(cursor) or lib.CXXMethod_isDefaulted(cursor):
             return None
         if cursor.kind in kinds.STRUCTORS:
             return next((each for each in lib.mangled(cursor) if "C1E" in each or "D1E" in each), None)
-        return lib.text(lib.Cursor_getMangling(cursor)) or None
+        return lib.linked(cursor) or None
