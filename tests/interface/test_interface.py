@@ -84,7 +84,7 @@ def test_compare_stays_the_verb_when_the_package_of_that_name_is_imported() -> N
     code = "import abistore, abistore.compare.rule, importlib; importlib.import_module('abistore.compare.comparison');"
     code += "from abistore import compare; assert compare is abistore.compare; print(compare.__module__)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "abistore.service.judging.judging"
+    assert done.stdout.strip() == "abistore.service.judging.comparing"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
