@@ -109,7 +109,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def wrapped(*positional: Any, **named: Any) -> Any:
         extracting = ExtractingOptions(
-            named.pop("debug_dir"),
+            (*named.pop("pdb"), *named.pop("debug_dir")),
             named.pop("debuginfod"),
             named.pop("symbols_only"),
             PackageOptions.taken(named),
@@ -141,6 +141,13 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--symbols-only", is_flag=True, help="Read the symbol tables only, no debug information."),
         click.option("--debuginfod", is_flag=True, help="Ask the servers of DEBUGINFOD_URLS for debug information."),
+        click.option(
+            "--pdb",
+            multiple=True,
+            type=FILE,
+            metavar="FILE",
+            help="The PDB file of a DLL, where it does not lie beside it. May be repeated.",
+        ),
         click.option(
             "--debug-dir",
             multiple=True,

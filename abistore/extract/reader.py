@@ -19,9 +19,10 @@ from abistore.model.snapshot import Snapshot
 class ExtractOptions(msgspec.Struct, frozen=True):
     """What a caller may ask of an extraction.
 
-    ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``; ``debuginfod`` allows asking the
-    servers of ``DEBUGINFOD_URLS``; ``layout=False`` reads the binary's tables only. ``max_bytes`` bounds every file
-    read and every section after decompression. ``headers`` are the public ones, ``None`` where none are given.
+    ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``, and may name a PDB file itself;
+    ``debuginfod`` allows asking the servers of ``DEBUGINFOD_URLS``; ``layout=False`` reads the binary's tables only.
+    ``max_bytes`` bounds every file read and every section after decompression. ``headers`` are the public ones,
+    ``None`` where none are given.
     Of packages and folders, ``only`` are patterns of the libraries to read. ``debug_packages`` have their debug
     information, which is in ``debug_files`` once it is unpacked, and ``devel_packages`` their headers.
     ``platform`` is that of an input that does not tell its own, and with ``every_release`` an input that tells of

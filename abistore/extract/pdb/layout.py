@@ -214,11 +214,16 @@ def _place(address: int, sections: Sequence[int]) -> Place | None:
     return (at[-1], address - sections[at[-1] - 1]) if at else None
 
 
+def _without_arguments(name: str) -> str:
+    """A name without the template arguments of its last part: compilers write them, or leave them out."""
+    return f"{scope(name)}::{last_component(name)}"
+
+
 def _own(symbol: str, there: Iterable[PdbSymbol], *, alone: bool) -> PdbSymbol | None:
     """Which of the symbols at an address the export is: linkers fold equal functions into one."""
     candidates = list({(each.name, each.type): each for each in there}.values())
-    readable = entity(demangle(symbol))
-    named = [each for each in candidates if normal_name(each.name) == readable]
+    readable = _without_arguments(entity(demangle(symbol)))
+    named = [each for each in candidates if _without_arguments(normal_name(each.name)) == readable]
     if named:
         return named[0]
     unreadable = readable == symbol and not symbol.isidentifier()

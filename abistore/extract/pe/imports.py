@@ -103,4 +103,5 @@ def _symbols(pe: PeFile, thunks: int, budget: _Budget) -> Iterator[str]:
             window, start = pe.window(value & 0x7FFFFFFF)
             symbol = text_at(window, start + 2)
         budget.spend(len(symbol))
-        yield symbol
+        if symbol:
+            yield symbol

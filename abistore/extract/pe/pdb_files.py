@@ -18,7 +18,7 @@ from abistore.extract.reader import ExtractOptions
 
 INFORMATION, MODULES = 1, 3
 
-_HINT = "lay the PDB file beside the DLL, or name it or its folder with --debug-dir"
+_HINT = "lay the PDB file beside the DLL, or name it with --pdb, or its folder with --debug-dir"
 
 
 class PdbSearch(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ def find_pdb(path: Path, link: PdbLink, options: ExtractOptions) -> PdbSearch:
 
 def _candidates(path: Path, link: PdbLink, given: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
     name = PureWindowsPath(link.path).name
-    places = [(each, "debug-dir") for each in given if each.suffix.lower() == ".pdb"]
+    places = [(each, "debug-dir") for each in given if is_file(each)]
     places += [(path.absolute().parent / name, "beside")] if name else []
     for folder in given:
         places += [(folder / name, "debug-dir"), (folder / name / link.identity.upper() / name, "debug-dir")]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 from abistore.model.cpp_names.normal import normal_name
+from abistore.model.mangling.microsoft import OF_TABLES, demangled, is_decorated
 from abistore.model.mangling.symbols import ENCODED, is_mangled
 from abistore.patterns import pattern
 
@@ -31,6 +32,9 @@ def demangle(symbol: str) -> str:
     """The normal form of what ``symbol`` names; ``symbol`` itself where it is not a mangled C++ name."""
     if not is_mangled(symbol) or not symbol.isascii() or len(symbol) > MAX_LENGTH:
         return symbol
+    if is_decorated(symbol):
+        readable = demangled(symbol) or symbol
+        return readable if readable == symbol or readable.startswith(OF_TABLES) else normal_name(readable)
     from abistore.model.mangling.length import is_short  # C has no such names
 
     text = _demangler()(symbol) if is_short(symbol) else None

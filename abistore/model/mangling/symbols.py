@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from abistore.model.mangling import microsoft
+from abistore.model.mangling.microsoft import DECORATED
 from abistore.patterns import pattern
 
 MANGLED: Final = "_Z"
+_ANY_MANGLED: Final = (MANGLED, DECORATED)
 
 VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION_VTABLE = "_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC"
 
@@ -66,8 +69,8 @@ _REFERENCES: Final = {"R": "&", "O": "&&"}
 
 
 def is_mangled(symbol: str) -> bool:
-    """Whether ``symbol`` is a mangled C++ name."""
-    return symbol.startswith(MANGLED)
+    """Whether ``symbol`` is a mangled C++ name, of the Itanium C++ ABI or of Visual C++."""
+    return symbol.startswith(_ANY_MANGLED)
 
 
 def is_local(symbol: str) -> bool:
@@ -96,6 +99,8 @@ def is_declared(symbol: str) -> bool:
 
     Entities local to an inline function (5.1.6) are exported only for its copies to share.
     """
+    if symbol.startswith(DECORATED):
+        return microsoft.is_declared(symbol)
     return _COMPILER_MADE.match(symbol) is None
 
 
