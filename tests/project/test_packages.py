@@ -34,6 +34,8 @@ PROGRAMS = {
     "llvm-ar": "llvm",
     "llvm-dwp": "llvm",
     "llvm-pdbutil": "llvm",
+    "llvm-strip": "llvm",
+    "llvm-undname": "llvm",
     "mount": "mount",
     "nm": "binutils",
     "objcopy": "binutils",
