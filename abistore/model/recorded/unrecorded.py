@@ -20,6 +20,7 @@ from abistore.model import shapes
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import (
+    VOID,
     Alias,
     AnyShape,
     Array,
@@ -82,6 +83,7 @@ WORDS: Final[Mapping[str, str]] = {
     "Method.slot": "vtable slots of exported methods",
     "Name[mangled]": "mangled names of some exports",
     "Qualified[atomic]": "atomic types",
+    "Qualified[void]": "const and volatile of void",
     "Record.alignment": "alignas",
     "Record.arguments": "template arguments of records",
     "Record.deleted": "deleted members of records",
@@ -121,12 +123,15 @@ BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS = (
     "Enum.signed",
 )
 ORDER, ATOMIC, VARIANTS = "Library.needed[order]", "Qualified[atomic]", "Shape[variants]"
+VOIDS = "Qualified[void]"
 UNIQUE, DEMANGLED = "Symbol[unique]", "Name[mangled]"
 EXPORTS: Final = ("function", "variable")
 SOME_EXPORTS: Final = "exports "
 BY_NAME, BY_DEMANGLED = "exports ~", "exports demangled ~"
 """Before a regular expression (RE2) of ``NAME@VERSION``: it is not known which exports it means are there."""
-PARTICULAR: Final = frozenset({BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VARIANTS, UNIQUE, DEMANGLED})
+PARTICULAR: Final = frozenset(
+    {BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS, ORDER, ATOMIC, VOIDS, VARIANTS, UNIQUE, DEMANGLED}
+)
 """Facts that are a part of a field, or of some fields, arrays or enumerators only."""
 
 
@@ -284,6 +289,8 @@ class Cut:
             case Qualified() if ATOMIC in self._particular and "atomic" in struct.qualifiers:
                 left = tuple(each for each in struct.qualifiers if each != "atomic")
                 return msgspec.structs.replace(struct, qualifiers=left) if left else struct.target
+            case Qualified(target=target) if VOIDS in self._particular and target == VOID:
+                return VOID
             case Library() if ORDER in self._particular:
                 return msgspec.structs.replace(struct, needed=tuple(sorted(struct.needed)))
             case Record():

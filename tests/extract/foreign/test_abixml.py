@@ -36,6 +36,8 @@ int weak(void) __attribute__((weak)); int weak(void) { return 1; }
 int alias(void) __attribute__((alias("weak")));
 struct flexible { int n; char data[]; };
 int flex(struct flexible *x) { return 0; }
+struct view { const void *begin; const volatile void *end; void *const owner; };
+int look(const void *at, struct view *view, const char *name) { return 0; }
 """
 CPP = """
 #include <string>

@@ -53,6 +53,7 @@ UNRECORDED_LAYOUT: Final = (
     "Method.deleted",
     "Method.explicit",
     "Method.reference",
+    "Qualified[void]",
     "Record.alignment",
     "Record.arguments",
     "Record.deleted",
