@@ -179,7 +179,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "typedef": ("an alias of a type", ("", "base", "unused")),
     "union": ("a union", ("field", "storage")),
     "using": ("a using-declaration", ("declaration",)),
-    "var": ("a variable", ("scope", "type")),
+    "var": ("a variable", ("scope", "storage", "type")),
     "virtual_method": (
         "a virtual member function",
         ("", "access", "closed", "inner", "override", "pure", "reserved", "signature", "slot", "trailing"),

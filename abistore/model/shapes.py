@@ -129,16 +129,18 @@ class Shape(Encoded, frozen=True, tag_field=TAG):
 
 
 class ElfSymbol(Encoded, frozen=True):
-    """What only ELF tells of an export; an export of which all this is false has none.
+    """What only ELF tells of an export; an export of which all this is false or unknown has none.
 
     ``chosen_at_load`` is an IFUNC; ``common`` a tentative definition; ``unique`` is one in the whole process
-    (``STB_GNU_UNIQUE``); ``protected`` is not replaced for the library itself (``STV_PROTECTED``).
+    (``STB_GNU_UNIQUE``); ``protected`` is not replaced for the library itself (``STV_PROTECTED``). ``read_only`` tells
+    whether writing to an object kills the process; ``None`` where it is not known, and for what is no object.
     """
 
     chosen_at_load: bool = False
     common: bool = False
     unique: bool = False
     protected: bool = False
+    read_only: bool | None = None
 
 
 class MachoSymbol(Encoded, frozen=True):

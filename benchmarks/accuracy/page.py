@@ -112,6 +112,13 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - Variants of one function by instruction set (`blend_sse41`, `blend_avx2`) are one finding. Where the function itself
   stays, programs call that (`symbols_dispatched_removed`); else the variants are what they called
   (`symbols_instruction_set_removed`).
+- A data object that moves between writable and read-only memory is a risk where no type tells more
+  (`var_storage_narrowed`, `var_storage_widened`): the sections and what the loader protects after relocation tell, in
+  stripped libraries too. A constant that was computed at start and is known to the compiler now moves as well: with
+  debug information or headers that is silent, and a variable that became `const` breaks (`var_became_const`).
+- A version of the C library that every system of the machine has raises no floor: glibc's own `shlib-versions` say
+  which it began with (riscv64 2.27, riscv32 2.32, loongarch64 2.36, aarch64 and ppc64le 2.17), and the tests read the
+  lowest of the C libraries that cross compilers bring.
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
 """

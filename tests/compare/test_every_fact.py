@@ -234,6 +234,7 @@ REFERENCES: tuple[TypeRef, ...] = (
 SAMPLES: dict[Any, Any] = {
     str: ["DF_1_NOW", "V_2", "other"],
     int: 4,
+    bool: True,
     TypeRef: DOUBLE,
     Field: Field("more", LONG, 448),
     Base: Base(Named(PLAIN), 192),
@@ -298,6 +299,7 @@ MEANINGLESS = {
     r"symbol \S+\.macho=\S+": "padding is no part of an object",
     r"symbol malloc\.(version|library)=\S+": "the versions that the library needs are told of it as a whole",
     r"symbol \S+\.compatibility_version=\S+": "no reader tells it: a format that has it will",
+    r"symbol \S+\.read_only=\S+": "one side does not tell it",
     r"symbol \S+\.ordinal=\S+": "one side's numbers are nobody's choice",
     r"symbol library\.(protections|weaknesses)\+one": "no protection or weakness of any format",
     r"symbol library\.protections-swapped": "a set, which readers sort",

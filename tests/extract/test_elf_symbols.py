@@ -62,13 +62,14 @@ def test_each_sort_of_symbol_has_its_shape(machine: str) -> None:
 
     plain = Symbol("function", version="V1")
     protected = ElfSymbol(protected=True)
+    writable = ElfSymbol(read_only=False)
     assert shapes[Name("function", "plain")] == (plain,)
     assert shapes[Name("function", "twin")] == (plain,)
     assert shapes[Name("function", "feeble")] == (replace(plain, weak=True),)
     assert shapes[Name("function", "guarded")] == (replace(plain, elf=protected),)
     assert set(shapes[Name("function", "shaped")]) == {replace(plain, default=False), replace(plain, version="V2")}
-    assert shapes[Name("variable", "data")] == (Symbol("data", size=24, version="V2"),)
-    assert shapes[Name("variable", "tentative")] == (Symbol("data", size=10, version="V2"),)
+    assert shapes[Name("variable", "data")] == (Symbol("data", size=24, version="V2", elf=writable),)
+    assert shapes[Name("variable", "tentative")] == (Symbol("data", size=10, version="V2", elf=writable),)
     assert shapes[Name("variable", "thread_local_one")] == (Symbol("thread_local", size=4, version="V2"),)
     assert shapes[Name("import", "elsewhere")] == (Import(weak=False),)
     assert shapes[Name("import", "maybe")] == (Import(weak=True),)
@@ -128,7 +129,8 @@ def test_unique_symbols_and_class_data_have_their_sizes() -> None:
     """
     library = build_library(source, language="c++", flags=("-O1",))
     shapes = read(library, TABLES_ONLY).entries["symbol"]
-    assert shapes[Name("variable", "_ZN7CounterIiE5countE")] == (Symbol("data", size=4, elf=ElfSymbol(unique=True)),)
+    unique = ElfSymbol(unique=True, read_only=False)
+    assert shapes[Name("variable", "_ZN7CounterIiE5countE")] == (Symbol("data", size=4, elf=unique),)
     sizes = {
         name.spelling: shape.size
         for name, (shape, *_) in shapes.items()

@@ -39,7 +39,7 @@ from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Import, Library, MachoLibrary, Symbol
+from abistore.model.shapes import ElfSymbol, Import, Library, MachoLibrary, Symbol
 from abistore.model.snapshot import Variants
 
 EXPORTS = ("function", "variable")
@@ -128,6 +128,7 @@ def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Ite
     default = bound(new)
     for symbol in sorted(old, key=lambda each: (not each.default, each.version or "")):
         other = after.get(symbol.version, default)
+        symbol, other = both_known(symbol, other)
         if _unversioned(symbol) == _unversioned(other):
             continue
         if not context.old.consumers.can_name(name):
@@ -136,6 +137,24 @@ def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Ite
             yield unused(name, symbol, other)
         else:
             yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
+
+
+def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
+    """Both without what memory they lie in, where one does not tell: older snapshots and other formats."""
+    if None in (_read_only(old), _read_only(new)):
+        return _without_memory(old), _without_memory(new)
+    return old, new
+
+
+def _read_only(symbol: Symbol) -> bool | None:
+    return symbol.elf.read_only if symbol.elf else None
+
+
+def _without_memory(symbol: Symbol) -> Symbol:
+    if _read_only(symbol) is None or symbol.elf is None:
+        return symbol
+    elf = msgspec.structs.replace(symbol.elf, read_only=None)
+    return msgspec.structs.replace(symbol, elf=elf if elf != ElfSymbol() else None)
 
 
 def _unversioned(symbol: Symbol) -> Symbol:

@@ -17,9 +17,13 @@ FIRST_GLIBC = {
     "aarch64": (2, 17),
     "ppc64le": (2, 17),
     "riscv64": (2, 27),
+    "riscv32": (2, 32),
     "loongarch64": (2, 36),
 }
-"""The version that glibc came to a machine with, where that was later: none of its symbols there has a lower one."""
+"""The version that glibc came to a machine with, where that was later: none of its symbols there has a lower one.
+
+``DEFAULT`` of the machine's ``shlib-versions`` in glibc's sources tells; so does the lowest version that its
+``libc.so.6`` defines."""
 
 
 def parsed(version: str) -> tuple[str, tuple[int, ...]]:

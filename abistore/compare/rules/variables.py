@@ -9,11 +9,13 @@ from abistore.compare.classify.field_types import unqualified
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Variable
+from abistore.model.names import Name
+from abistore.model.shapes import Symbol, Variable
 
 
 def _types(variable: Changed[Variable]) -> tuple[str, str]:
@@ -96,6 +98,49 @@ def var_lost_const(variable: Changed[Variable], context: Context) -> Iterator[No
     """
     if _constants(variable, context) == (True, False):
         yield Note("the variable is not constant any more", *_types(variable))
+
+
+def _read_only(symbol: Changed[Symbol], context: Context) -> tuple[bool | None, bool | None]:
+    """Whether the object is read-only on each side, where its types leave that open.
+
+    What is ``const`` on one side has a finding of its own, and programs never write to what is ``const`` on both.
+    """
+    if any(_is_constant(side, symbol.subject.name) for side in (context.old, context.new)):
+        return None, None
+    old, new = (each.elf.read_only if each.elf else None for each in (symbol.old, symbol.new))
+    return old, new
+
+
+def _is_constant(side: SideFacts, name: Name) -> bool:
+    shape = side.shape(name)
+    return isinstance(shape, Variable) and "const" in unqualified(shape.type, side.types)[1]
+
+
+@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect=True)
+def var_storage_narrowed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """An exported variable moved to read-only memory.
+
+    Programs that write to it are killed. Those that only read it work as before. Without debug information and headers
+    nobody can tell whether programs may write: a constant that was computed at start lies in writable memory too.
+
+    Fix: keep it writable, and export a constant under a new name.
+    """
+    if _read_only(symbol, context) == (False, True):
+        yield Note("the variable lies in other memory", "writable", "read-only")
+
+
+@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect=True)
+def var_storage_widened(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """An exported variable moved from read-only to writable memory.
+
+    A program that is not position-independent may hold its own copy of it (copy relocation), in read-only memory as the
+    variable was: the process is killed when the library writes to that. What compilers took for a constant stays as it
+    was.
+
+    Fix: keep it constant, and export the changing value through a function.
+    """
+    if _read_only(symbol, context) == (True, False):
+        yield Note("the variable lies in other memory", "read-only", "writable")
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")

@@ -22,11 +22,13 @@ from abistore.extract.elf.dynamic import (
     DynamicSection,
 )
 from abistore.extract.elf.machines import EM_ARM
+from abistore.extract.elf.memory import MemoryProtection
 from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
+from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
-from abistore.model.shapes import Import, Symbol
+from abistore.model.shapes import ElfSymbol, Import, Symbol
 from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, elf_symbol
 
 SHT_DYNSYM = 11
@@ -134,6 +136,7 @@ def exported(
     """
     version_names = frozenset(versions.defined.values())
     executable = _executable_places(dynamic.elf)
+    protections = MemoryProtection(dynamic.elf)
     types = _TYPES | {ARM_THUMB: "function"} if dynamic.elf.machine == EM_ARM else _TYPES
     entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
     known: dict[Symbol, Symbol] = {}
@@ -153,7 +156,14 @@ def exported(
         default = version is None or not row.version & 0x8000
         size = row.size if kind == "variable" else 0
         symbol = replace(elf_symbol(sort, binding, visibility), size=size, version=version, default=default)
+        if sort == "object" and size and not row.name.startswith(CLASS_DATA):
+            symbol = _stored(symbol, protections.is_read_only(row.value, size))
         yield row, Name(kind, row.name), known.setdefault(symbol, symbol)
+
+
+def _stored(symbol: Symbol, read_only: bool | None) -> Symbol:
+    """``symbol`` with what memory it lies in."""
+    return symbol if read_only is None else replace(symbol, elf=replace(symbol.elf or ElfSymbol(), read_only=read_only))
 
 
 def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:

@@ -295,7 +295,8 @@ def _symbol(name: Name, shape: Symbol) -> str:
     protected = " protected" if visibility(shape) == "protected" else ""
     size = f", {_bytes(shape.size)}" if shape.size else ""
     behind = f" -> {shape.forwarded_to}" if shape.forwarded_to else ""
-    return f"{binding(shape)}{protected} {symbol_type(shape)} {name.spelling}{version}{size}{behind}"
+    memory = " read-only" if shape.elf and shape.elf.read_only else ""
+    return f"{binding(shape)}{protected}{memory} {symbol_type(shape)} {name.spelling}{version}{size}{behind}"
 
 
 def _library(shape: Library) -> Iterator[str]:
