@@ -15,9 +15,10 @@ from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, reader_of
 from abistore.extract.types.foreign import is_runtime
 from abistore.limits import limits_for
+from abistore.model.mangling.microsoft import is_decorated
 from abistore.model.mangling.symbols import is_mangled, is_of_standard_library
 from abistore.model.names import Name
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, Target
 
 
 def read(path: Path, options: ExtractOptions) -> Snapshot:
@@ -65,12 +66,19 @@ def headers_of(
 
     return read_headers(
         headers,
-        binary.target,
+        _for_compilers(binary),
         progress,
         cpp_exports=any(map(is_cpp, binary.entries.get("symbol", ()))),
         runtime=is_runtime(binary.facts.name if binary.facts else None),
         edits=edits,
     )
+
+
+def _for_compilers(binary: Snapshot) -> Target:
+    """The target as headers are read for it: names that Visual C++ decorated join with headers read its way."""
+    if binary.target.format == "pe" and any(is_decorated(name.spelling) for name in binary.entries.get("symbol", ())):
+        return msgspec.structs.replace(binary.target, os_abi="msvc")
+    return binary.target
 
 
 def is_cpp(name: Name) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from abistore.errors import ExtractError, UnknownFormat
 from abistore.extract.capture import read
+from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile
 from abistore.extract.pe.container import PeFile
 from abistore.extract.pe.exports import read_exports
@@ -172,6 +173,19 @@ def test_a_debug_file_is_found_by_its_link_and_refused_when_it_is_of_another_bui
     assert read(path, ExtractOptions()).evidence_of("layout").reason == "stale-debug-file"
     debug.unlink()
     assert read(path, ExtractOptions()).evidence_of("layout").reason == "debug-file-missing"
+
+
+@pytest.mark.parametrize("compiler", ["mingw", "msvc"])
+def test_headers_join_by_the_name_that_the_compiler_of_the_dll_gives(tmp_path: Path, compiler: str) -> None:
+    header = "namespace geo { struct P { int x; long y; wchar_t z; }; int area(const P &p, unsigned long long n); }"
+    source = f"{header} int geo::area(const P &p, unsigned long long n) {{ return p.x; }}"
+    symbol = {"mingw": "_ZN3geo4areaERKNS_1PEy", "msvc": "?area@geo@@YAHAEBUP@1@_K@Z"}[compiler]
+    path = mingw(source, "-O1") if compiler == "mingw" else msvc(source, "-O1", link=(f"/export:{symbol}",))
+    (tmp_path / "geo.h").write_text(header)
+    snapshot = read(path, ExtractOptions(headers=HeaderOptions(headers=(tmp_path,))))
+    assert any(isinstance(each, Function) for each in snapshot.variants("source", Name("function", symbol)))
+    (record,) = (each for each in snapshot.variants("source", Name("record", "geo::P")) if isinstance(each, Record))
+    assert [each.offset for each in record.fields] == [0, 32, 64]
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------
