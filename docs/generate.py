@@ -148,7 +148,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "deprecation": ("a mark that something is deprecated", ("",)),
     "enum": ("an enumeration", ("scope", "underlying_type", "unused")),
     "enum_member": ("an enumerator", ("alias", "experimental", "inner", "reserved", "sentinel", "value")),
-    "evidence": ("what a build shows of its ABI", ("", "agreement")),
+    "evidence": ("what a build shows of its ABI", ("", "agreement", "options")),
     "field": ("a data member of a class", ("access", "grouping", "private", "reserved", "trailing", "type", "use")),
     "file": ("the library's file", ("kind",)),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),

@@ -78,6 +78,18 @@ bundle_intra_dep_signature_changed bundle_intra_type_changed bundle_provider_cha
 bundle_manifest_instantiation_removed bundle_manifest_instantiation_added bundle_library_removed bundle_library_added
 bundle_intra_dep_resolved_to_different_version bundle_soname_skew bundle_unresolved_intra_dependency
 bundle_duplicate_provider bundle_intra_dep_signature_unverified bundle_manifest_entry_unsatisfied
+virtual_method_added symbol_size_changed_internal symbol_size_changed_const_object
+internal_symbol_required_by_public_api sycl_overload_set_removed public_api_internal_dependency_added
+public_to_internal_dependency inline_body_references_renamed_member serialization_tag_changed
+cpu_dispatch_isa_dropped overload_added
+unspecified_return_now_named char8t_migration bit_int_width_changed opaque_invariant_broken
+undocumented_export_ratio_increased link_export_policy_changed public_typedef_target_changed public_typedef_removed
+include_graph_public_header_drift enum_lost_scoped field_deprecated_added field_deprecated_removed
+secondary_vtable_group_changed polymorphic_type_non_virtual_dtor unnamed_type_in_public_abi
+overload_ambiguity_introduced ctor_overload_ambiguity_risk overload_set_rerouted hash_style_removed interpreter_changed
+allocator_replacement_removed cxx_standard_floor_raised wchar_model_changed sanitizer_mode_changed lto_mode_changed
+whole_program_vtables_mode_changed build_context_changed compile_context_conflict header_binary_context_mismatch
+header_build_context_mismatch source_binary_provenance_mismatch source_surface_dso_mismatch identity_collision_detected
 """
 
 LATER = tuple(_LATER_NAMES.split())
@@ -120,7 +132,156 @@ EXCLUDED: dict[str, str] = {
 """Established names that no evidence of a library proves, and why."""
 
 
+BEYOND: dict[str, str] = {
+    "toolchain_version_changed": (
+        "which compilers built a release is shown with it; what another version changed has findings of its own"
+    ),
+    "libcpp_abi_version_changed": (
+        "the version is a namespace (std::__1): all mangled names that mention it differ, which func_removed tells"
+    ),
+    **dict.fromkeys(
+        ("python_stable_abi_violation", "python_abi3_dropped", "python_abi3_floor_raised", "python_gil_abi_changed"),
+        "which interpreters load a module is said by the name of its file; what it needs of them is told by"
+        " imported_symbol_added",
+    ),
+    **dict.fromkeys(
+        ("exported_object_alignment_reduced", "var_alignment_changed"),
+        "symbols have no alignment: an address is aligned by chance too; that of a type is type_alignment_changed",
+    ),
+    **dict.fromkeys(
+        (
+            "integer_model_changed",
+            "elf_machine_changed",
+            "elf_class_changed",
+            "elf_abi_flags_changed",
+            "elf_osabi_changed",
+            "elf_endianness_changed",
+        ),
+        "libraries of two platforms are never compared: that is an error, which names both",
+    ),
+    **dict.fromkeys(
+        (
+            "kabi_symbol_removed",
+            "kabi_crc_changed",
+            "kabi_symbol_namespace_changed",
+            "kabi_export_type_changed",
+            "kabi_symbol_added",
+        ),
+        "kernel modules are relocatable files, which no reader reads; their checksums stand in Module.symvers",
+    ),
+    **dict.fromkeys(
+        (
+            "python_api_function_removed",
+            "python_api_function_added",
+            "python_api_class_removed",
+            "python_api_class_added",
+            "python_api_method_removed",
+            "python_api_method_added",
+            "python_api_parameter_removed",
+            "python_api_parameter_added",
+            "python_api_parameter_renamed",
+            "python_api_default_removed",
+            "python_api_parameter_type_changed",
+            "python_api_return_type_changed",
+            "python_api_parameter_kind_changed",
+            "python_api_callable_kind_changed",
+            "python_api_overload_removed",
+            "python_api_stub_invalid",
+        ),
+        "a module makes its functions and classes known when it is run; no table or layout of the library holds them",
+    ),
+    **dict.fromkeys(
+        (
+            "numpy_capi_consumption_added",
+            "numpy_capi_consumption_removed",
+            "numpy_target_floor_raised",
+            "numpy_metadata_understates_required_version",
+            "numpy_abi_major_incompatible",
+        ),
+        "modules fetch NumPy's table of functions when they are run; no import of the library names it",
+    ),
+    **dict.fromkeys(
+        (
+            "musllinux_glibc_dependency_detected",
+            "wheel_tag_architecture_mismatch",
+            "wheel_rpath_not_portable",
+            "wheel_closure_dependency_violation",
+        ),
+        "what a package promises is compared with its contents by tools that check packages; of the library itself"
+        " runtime_floor_raised, rpath_changed and needed_library_added tell what differs",
+    ),
+    **dict.fromkeys(
+        (
+            "generated_file_dependency_unstable",
+            "generated_header_changed",
+            "generated_header_reaches_public_api",
+            "target_dependency_added",
+            "build_option_reaches_public_symbol",
+        ),
+        "how a release was built is no part of it; what that changed in headers or the library has findings of its own",
+    ),
+    **dict.fromkeys(
+        (
+            "source_to_binary_mapping_changed",
+            "exported_symbol_source_owner_changed",
+            "declaration_moved",
+            "declaration_coordinates_shifted",
+            "declaration_identity_reconciled",
+            "declaration_identity_reconciled_unresolved",
+            "declaration_identity_unchanged",
+        ),
+        "where a declaration stands is shown beside findings; no program depends on it",
+    ),
+    **dict.fromkeys(
+        ("internal_type_leaks_via_public_api", "internal_template_leaks_via_public_api", "public_reachability_changed"),
+        "a change of a type that exports reach is a finding that names them, whatever the type's namespace is",
+    ),
+    **dict.fromkeys(
+        ("public_surface_grew", "public_surface_shrank"),
+        "each export and declaration that comes or goes is a finding; a jump of their number is abi_surface_explosion",
+    ),
+    **dict.fromkeys(
+        ("suppression_would_hide_public_break", "suppression_reachability_unknown"),
+        "no fact of a release: reports list all that was suppressed, with its impact and the reason",
+    ),
+    **dict.fromkeys(
+        ("consumer_required_symbol_removed", "consumer_runtime_load_failed"),
+        "a fact of one program: which of its imports a release lacks is told by func_removed and var_removed",
+    ),
+    **dict.fromkeys(
+        ("func_override_specifier_added", "func_override_specifier_removed"),
+        "the compiler checks it where the class is compiled; which slots are overridden is told by vtables",
+    ),
+    **dict.fromkeys(
+        ("public_dependency_role_changed", "public_dependency_role_unknown"),
+        "a part that build files give dependencies; needed libraries are compared as the loader sees them",
+    ),
+    "pie_disabled": "a shared library is always position-independent; of an executable only exports are compared",
+    "evidence_required_missing": "no fact of a release: `--require` refuses to judge without the evidence",
+    "vector_abi_changed": (
+        "which registers pass wide vectors depends on target options of callers, which no file of the library records"
+    ),
+    "api_depends_on_consumer_env": "headers are read once, with the macros given; other branches of #if are not read",
+    "public_api_exposes_stl_by_value": (
+        "no change by itself: another standard library is told by stdlib_implementation_changed and"
+        " type_foreign_layout_changed"
+    ),
+    "header_parse_context_drift": "no finding but a limit: what headers read with other options show is not checked",
+    "stdlib_debug_mode_changed": (
+        "no compiler records the macro; debug containers have other names (std::__debug), so that mangled names and"
+        " layouts tell"
+    ),
+    "call_graph_public_entry_reachability_changed": "bodies of the library's own functions are not read",
+    "private_header_leak": "a header that needs one that is not installed does not parse, which evidence tells",
+    "elf_init_fini_changed": "what runs when a library is loaded is code, which is not compared",
+    "virtual_base_offset_changed": (
+        "programs read it from the vtable when they run; objects that they lay out are told by type_size_changed"
+    ),
+}
+"""Names that the field found later and that no evidence of a library proves, or that are no change, and why."""
+
+
 def established() -> Iterator[tuple[str, tuple[str, ...], str]]:
     """Every established name in order, with the kinds that tell its fact, or the reason why none does."""
-    known = kinds()
-    return ((name, known.get(name, ()), EXCLUDED.get(name, "")) for name in (*ESTABLISHED, *LATER))
+    known, reasons = kinds(), EXCLUDED | BEYOND
+    return ((name, known.get(name, ()), reasons.get(name, "")) for name in (*ESTABLISHED, *LATER, *BEYOND))

@@ -119,6 +119,19 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - A version of the C library that every system of the machine has raises no floor: glibc's own `shlib-versions` say
   which it began with (riscv64 2.27, riscv32 2.32, loongarch64 2.36, aarch64 and ppc64le 2.17), and the tests read the
   lowest of the C libraries that cross compilers bring.
+- Compilers record options that the ABI depends on: exceptions, type information, packing, sizes of enumerations,
+  the C++ standard and the like are one risk each for the library where both builds record them
+  (`exceptions_mode_changed` and its neighbours in `abistore changes`), and a notice where one does not
+  (`evidence_options_changed`). The last option of a unit holds, and what is said to be the default is the default.
+  They are no part of a digest.
+- A new export whose name has a type without a name in it, which compilers number by its place in the source, is a
+  risk (`unnamed_type_in_public_abi`); what inline functions share by such names is not.
+- A new class with virtual functions whose destructor is not virtual is a risk, unless a base is not described or
+  headers say that nobody deletes it (`polymorphic_type_non_virtual_dtor`).
+- A new overload is followed through the rules of overload resolution for numbers, `0`, `nullptr` and string
+  literals, in parameters by value and by `const &`: calls that become ambiguous or go elsewhere are risks
+  (`overload_ambiguity_introduced`, `overload_set_rerouted`). Templates, derived classes and other arguments are not
+  followed.
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
 """

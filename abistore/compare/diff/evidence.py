@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from abistore.compare.context import Context
 from abistore.compare.diff.given_headers import not_given
-from abistore.compare.diff.parts import PublicHeader, Toolchain
+from abistore.compare.diff.modes import STANDARD, differing, is_raised, notable, others, producers
+from abistore.compare.diff.parts import BuildMode, PublicHeader, RecordedOptions, Toolchain
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import evidence_rank
 from abistore.model.names import SELF, Facet
 from abistore.model.snapshot import HeadersRead, Snapshot
-
-OPTIONS = (
-    r"-f(no-)?(short-enums|short-wchar|(un)?signed-char|exceptions|rtti|threadsafe-statics|ms-extensions)"
-    r"|-f(pack-struct|abi-version|tls-model|sanitize|lto)(=\S+)?"
-    r"|-f(pcc|reg)-struct-return"
-    r"|-m(abi|float-abi|regparm|long-double)[-=]?\S*|-m(no-)?ms-bitfields|-mrtd|-msseregparm"
-    r"|-std=\S+"
-)
-"""Options that change layouts, calls or mangled names, as GCC records them. It does not record ``-D``."""
 
 
 def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
@@ -32,11 +23,32 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
         if evidence_rank(old) != evidence_rank(new):
             yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
     yield from _headers(context)
-    if context.old.snapshot.provenance.compilers == context.new.snapshot.provenance.compilers:
+    yield from _toolchains(context.old.snapshot, context.new.snapshot)
+
+
+def _toolchains(old: Snapshot, new: Snapshot) -> Iterator[tuple[Facet, Delta[Any]]]:
+    """How the compilers and the options that they recorded differ."""
+    if old.provenance.compilers == new.provenance.compilers:
         return
-    old_options, new_options = recorded(context.old.snapshot), recorded(context.new.snapshot)
-    if old_options is not None and new_options is not None and old_options != new_options:
-        yield "layout", Changed(Subject(SELF, "toolchain"), Toolchain(old_options), Toolchain(new_options))
+    first, second = map(producers, (old, new))
+    if first and second:
+        yield from (("layout", delta) for delta in _modes(first, second))
+    elif (first or second) and old.provenance.compilers and new.provenance.compilers:
+        recorded = RecordedOptions(notable(first)), RecordedOptions(notable(second))
+        if any(each.options for each in recorded):
+            yield "layout", Changed(Subject(SELF, "compiler options"), *recorded)
+
+
+def _modes(old: Sequence[str], new: Sequence[str]) -> Iterator[Delta[Any]]:
+    """Each mode is one delta. A lower standard of C++ is one of the other options."""
+    before, after = others(old), others(new)
+    for name, was, now in differing(old, new):
+        if name == STANDARD and not is_raised(was, now):
+            before, after = (*before, *was), (*after, *now)
+        else:
+            yield Changed(Subject(SELF, name), BuildMode(name, was), BuildMode(name, now))
+    if before != after:
+        yield Changed(Subject(SELF, "toolchain"), Toolchain(before), Toolchain(after))
 
 
 def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
@@ -58,17 +70,3 @@ def _differing(having: HeadersRead, lacking: HeadersRead, unknown: Collection[st
     if any(each.endswith("/") for each in unknown):
         return []
     return sorted(set(having.files) - set(lacking.files) - set(unknown))
-
-
-def recorded(snapshot: Snapshot) -> tuple[str, ...] | None:
-    """The options of :data:`OPTIONS` that ``snapshot`` was built with, sorted; ``None`` where no compiler records any.
-
-    Only GCC does by default.
-    """
-    producers = [text for text in snapshot.provenance.compilers if text.startswith("GNU C")]
-    return tuple(sorted(set(_options(producers)))) if producers else None
-
-
-def _options(producers: Iterable[str]) -> Iterator[str]:
-    for text in producers:
-        yield from (word for word in text.split() if re.fullmatch(OPTIONS, word))

@@ -316,3 +316,16 @@ class SharedRecord(msgspec.Struct, frozen=True):
 
     library: str
     shape: Record
+
+
+class BuildMode(msgspec.Struct, frozen=True):
+    """What units were compiled with, where it is one of several modes by ``name``: one value, or those that occur."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+class RecordedOptions(msgspec.Struct, frozen=True):
+    """The recorded compiler options that the ABI depends on; ``None`` where the compilers record none."""
+
+    options: tuple[str, ...] | None

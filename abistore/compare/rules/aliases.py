@@ -32,7 +32,7 @@ def _targets(alias: Changed[Alias]) -> tuple[str, str]:
     return spell(alias.old.target), spell(alias.new.target)
 
 
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("public_typedef_target_changed",))
 def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for another type.
 
@@ -85,7 +85,7 @@ def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[
         yield Note("the typedef is spelled differently", *_targets(alias))
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
+@rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("public_typedef_removed",))
 def typedef_removed(alias: Removed[Alias]) -> Iterator[Note]:
     """A typedef is no longer declared.
 

@@ -272,7 +272,7 @@ def symbols_instruction_set_removed(symbols: Removed[InstructionSetVariants], co
         yield Note(f"variants by instruction set that are gone: {len(found)}", examples(found), affected=affected)
 
 
-@rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
+@rule(Impact.RISK, evidence="symbol", element="functions", action="removed", aliases=("cpu_dispatch_isa_dropped",))
 def symbols_dispatched_removed(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
     """Variants of one function for several instruction sets were removed, and the function stays.
 
@@ -317,7 +317,13 @@ def symbol_undeclared_removed(symbols: Removed[OmittedExports], context: Context
     yield Note(what, examples(found), affected=exports_called(found, context))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+@rule(
+    Impact.COMPATIBLE,
+    evidence="symbol",
+    element="library",
+    action="added",
+    aliases=("undocumented_export_ratio_increased",),
+)
 def symbol_undeclared_added(symbols: Added[OmittedExports], context: Context) -> Iterator[Note]:
     """Exports that no public header declares were added.
 

@@ -300,7 +300,7 @@ def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
         yield Note("the enumeration is scoped", "enum", "enum class")
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed", aliases=("enum_lost_scoped",))
 def enum_scope_removed(enum: Changed[Enum]) -> Iterator[Note]:
     """An enumeration is no longer scoped (``enum class``).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.diff.parts import Agreement, Toolchain, Variant
+from abistore.compare.diff.parts import Agreement, Variant
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
@@ -54,35 +54,18 @@ def _seen(evidence: Evidence) -> str:
 
 
 @rule(
-    Impact.NOTICE,
-    evidence="layout",
-    element="library",
+    Impact.RISK,
+    evidence="source",
+    element="types",
     action="changed",
     aliases=(
-        "abi_relevant_build_flag_changed",
-        "char_signedness_changed",
-        "enum_size_flag_changed",
-        "exceptions_mode_changed",
-        "float_abi_changed",
-        "rtti_mode_changed",
-        "threadsafe_statics_mode_changed",
-        "tls_model_changed",
+        "compile_context_conflict",
+        "header_binary_context_mismatch",
+        "header_build_context_mismatch",
+        "source_binary_provenance_mismatch",
+        "source_surface_dso_mismatch",
     ),
 )
-def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
-    """The compiler options changed in a way that layouts, calls or mangled names can depend on.
-
-    What they changed in this library's ABI has findings of its own. Programs compile the inline functions and templates
-    of its headers with their own options, which must agree with the library's.
-
-    Fix: build with the old release's options, or tell consumers which ones they need.
-    """
-    old, new = toolchain.old.options, toolchain.new.options
-    lost, come = (" ".join(sorted(set(one) - set(other))) or None for one, other in ((old, new), (new, old)))
-    yield Note("options that the ABI can depend on differ", lost, come)
-
-
-@rule(Impact.RISK, evidence="source", element="types", action="changed")
 def evidence_agreement_removed(agreement: Changed[Agreement]) -> Iterator[Note]:
     """The new headers define a type otherwise than the new library was compiled with.
 
@@ -107,7 +90,13 @@ def declaration_variant_removed(variant: Removed[Variant]) -> Iterator[Note]:
     yield Note("one of the definitions is gone", declaration(variant.subject.name, variant.old.shape))
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="added", aliases=("odr_type_variant",))
+@rule(
+    Impact.RISK,
+    evidence="layout",
+    element="types",
+    action="added",
+    aliases=("identity_collision_detected", "odr_type_variant"),
+)
 def declaration_variant_added(variant: Added[Variant]) -> Iterator[Note]:
     """One name has a further, different definition.
 

@@ -175,7 +175,16 @@ def type_field_offset_changed(field: Changed[Field | InnerField]) -> Iterator[No
         yield Note("the field lies elsewhere", _place(field.old), _place(field.new))
 
 
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("struct_field_type_changed",))
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="types",
+    action="changed",
+    aliases=(
+        "bit_int_width_changed",
+        "struct_field_type_changed",
+    ),
+)
 def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator[Note]:
     """The type of a field changed.
 
@@ -187,7 +196,16 @@ def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator
         yield Note("the field is of another type", spelled(field.old), spelled(field.new))
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed", aliases=("atomic_qualifier_changed",))
+@rule(
+    Impact.RISK,
+    evidence="layout",
+    element="types",
+    action="changed",
+    aliases=(
+        "atomic_qualifier_changed",
+        "char8t_migration",
+    ),
+)
 def field_type_reinterpreted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field holds the same bits with another meaning, e.g. unsigned for signed.
 

@@ -88,7 +88,13 @@ def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iter
         yield Note("the result is interpreted differently", *_types(result))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+@rule(
+    Impact.COMPATIBLE,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("unspecified_return_now_named",),
+)
 def return_type_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
     """The return type of a function has another name and the same representation.
 
@@ -142,7 +148,7 @@ def return_value_added(result: Changed[Result], context: Context) -> Iterator[No
 # --- the function itself ------------------------------------------------------------------------------------------
 
 
-@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("bit_int_width_changed",))
 def func_params_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
     """The number or the types of a function's parameters changed under the same symbol.
 

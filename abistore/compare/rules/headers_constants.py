@@ -24,7 +24,11 @@ def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
     evidence="source",
     element="variables",
     action="changed",
-    aliases=("constexpr_value_changed", "public_macro_value_changed"),
+    aliases=(
+        "constexpr_value_changed",
+        "public_macro_value_changed",
+        "serialization_tag_changed",
+    ),
 )
 def constant_changed(declared: Changed[Declared]) -> Iterator[Note]:
     """The value of a public constant changed.

@@ -242,7 +242,13 @@ def using_declaration_changed(declared: Changed[Declared]) -> Iterator[Note]:
 # --- headers and the binary -----------------------------------------------------------------------------------------
 
 
-@rule(Impact.API_BREAK, evidence="source", element="library", action="removed")
+@rule(
+    Impact.API_BREAK,
+    evidence="source",
+    element="library",
+    action="removed",
+    aliases=("include_graph_public_header_drift",),
+)
 def header_removed(header: Removed[PublicHeader]) -> Iterator[Note]:
     """A public header is gone.
 
@@ -254,7 +260,13 @@ def header_removed(header: Removed[PublicHeader]) -> Iterator[Note]:
     yield Note("sources cannot include the header", header.old.file, None)
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="library", action="added")
+@rule(
+    Impact.COMPATIBLE,
+    evidence="source",
+    element="library",
+    action="added",
+    aliases=("include_graph_public_header_drift",),
+)
 def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
     """A public header is new.
 

@@ -28,7 +28,18 @@ def _works_with_the_library(body: InlineBody) -> bool:
     return bool(body.members or body.calls)
 
 
-@rule(Impact.RISK, evidence="source", element="functions", action="changed", aliases=("template_body_changed",))
+@rule(
+    Impact.RISK,
+    evidence="source",
+    element="functions",
+    action="changed",
+    aliases=(
+        "inline_body_references_renamed_member",
+        "public_api_internal_dependency_added",
+        "public_to_internal_dependency",
+        "template_body_changed",
+    ),
+)
 def inline_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
     """The body of an inline function or a template that works with the library's inside changed.
 

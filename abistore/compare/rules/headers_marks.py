@@ -17,7 +17,13 @@ from abistore.model.shapes import Declared
     evidence="source",
     element="functions",
     action="changed",
-    aliases=("enum_deprecated_added", "func_deprecated_added", "type_deprecated_added", "var_deprecated_added"),
+    aliases=(
+        "enum_deprecated_added",
+        "field_deprecated_added",
+        "func_deprecated_added",
+        "type_deprecated_added",
+        "var_deprecated_added",
+    ),
 )
 def deprecation_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration was marked deprecated.
@@ -37,6 +43,7 @@ def deprecation_added(declared: Changed[Declared]) -> Iterator[Note]:
     action="changed",
     aliases=(
         "enum_deprecated_removed",
+        "field_deprecated_removed",
         "func_deprecated_removed",
         "type_deprecated_removed",
         "var_deprecated_removed",

@@ -91,6 +91,9 @@ def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> 
         yield Note(f"nothing found that needs the new {name_word(new.soname)}", old.soname, new.soname)
 
 
+INTERPRETER = "PT_INTERP "
+"""What stands before the loader in the features of a file that can be run."""
+
 _PARTS = r"c|m|dl|rt|pthread|util|resolv|anl|gcc_s|stdc\+\+|c\+\+|c\+\+abi|unwind|atomic"
 _DLLS = (
     r"kernel32|kernelbase|ntdll|user32|gdi32|advapi32|ole32|oleaut32|shell32|shlwapi|ws2_32|rpcrt4|crypt32|bcrypt"
@@ -281,6 +284,35 @@ def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
         yield Note("packed relative relocations are no longer used", feature.old.name)
 
 
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def hash_style_removed(feature: Removed[Feature]) -> Iterator[Note]:
+    """The classic hash table of symbols is gone (DT_HASH).
+
+    Loaders and tools that know no other (some games and their protection, old systems) find no symbol of the library.
+
+    Fix: link with ``-Wl,--hash-style=both``.
+    """
+    if feature.old.name == "DT_HASH":
+        yield Note("the classic hash table is gone", feature.old.name)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def interpreter_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The loader that a file names to be run by is another one (PT_INTERP).
+
+    Where that loader is not installed, or is of another C library, the file does not run.
+
+    Fix: link with the old ``-Wl,--dynamic-linker``.
+    """
+    old, new = map(_interpreter, (library.old, library.new))
+    if old and new and old != new:
+        yield Note("another loader is asked for", old, new)
+
+
+def _interpreter(library: Library) -> str | None:
+    return next((each.removeprefix(INTERPRETER) for each in library.features if each.startswith(INTERPRETER)), None)
+
+
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def symbolic_binding_mode_changed(library: Changed[Library]) -> Iterator[Note]:
     """The library binds its own symbols first, or no longer does (``-Bsymbolic``).
@@ -323,7 +355,9 @@ def x86_isa_baseline_raised(feature: Added[Feature]) -> Iterator[Note]:
         yield Note("a newer processor is needed", None, feature.new.name)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+@rule(
+    Impact.COMPATIBLE, evidence="symbol", element="library", action="changed", aliases=("link_export_policy_changed",)
+)
 def abi_surface_explosion(surface: Changed[ExportCounts]) -> Iterator[Note]:
     """The number of exports jumped or collapsed.
 

@@ -50,7 +50,7 @@ def template_param_type_changed(parameter: Changed[Parameter], context: Context)
         yield Note("the parameter's template arguments differ", *_types(parameter))
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("char8t_migration",))
 def param_type_reinterpreted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter takes the same bits with another meaning, e.g. unsigned for signed.
 

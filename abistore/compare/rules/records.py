@@ -9,9 +9,14 @@ from abistore.compare.classify.meaningless import is_deleted_already
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
-from abistore.model.deltas import Changed
+from abistore.compare.side import SideFacts
+from abistore.compare.types.vtables import is_destructor
+from abistore.model.cpp_names.qualified import last_component
+from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Record
+from abistore.model.names import Name
+from abistore.model.reach import DECLARING
+from abistore.model.shapes import Declared, Function, Record, VirtualMethod
 from abistore.model.words.counting import counted
 
 
@@ -97,7 +102,6 @@ def type_handle_size_changed(record: Changed[Record], context: Context) -> Itera
     evidence="layout",
     element="types",
     action="changed",
-    aliases=("struct_packing_mode_changed",),
 )
 def struct_packing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A struct became packed, or is no longer packed.
@@ -174,3 +178,41 @@ def special_member_deletion_removed(record: Changed[Record]) -> Iterator[Note]:
     """
     for member in sorted(set(record.old.deleted) - set(record.new.deleted)):
         yield Note("a member is not deleted any more", f"{member} = delete", None)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="added")
+def polymorphic_type_non_virtual_dtor(record: Added[Record], context: Context) -> Iterator[Note]:
+    """A new class has virtual functions, and its destructor is not virtual.
+
+    Programs that delete an object of a derived class through a pointer to this one run the wrong destructor, with the
+    wrong size. To make the destructor virtual later changes the vtable, which breaks.
+
+    Fix: make the destructor virtual before the release, or protected, or the class ``final``.
+    """
+    name = record.subject.name
+    virtual = bool(record.new.virtuals) and not any(map(is_destructor, _virtuals(record.new, context)))
+    if virtual and _bases_are_known(record.new, context.new) and not _nobody_deletes(name, context.new):
+        yield Note("the destructor is not virtual", None, name.spelling)
+
+
+def _virtuals(record: Record, context: Context) -> Iterator[VirtualMethod]:
+    yield from record.virtuals
+    yield from context.new.tables.slots(record).values()
+
+
+def _bases_are_known(record: Record, side: SideFacts) -> bool:
+    """Whether every base is described. One of the standard library may have a virtual destructor."""
+    found = [side.tables.record(base) for base in record.bases]
+    return all(each is not None and _bases_are_known(each[1], side) for each in found)
+
+
+def _nobody_deletes(name: Name, side: SideFacts) -> bool:
+    """Whether headers say that nobody derives from the class, or deletes it from outside."""
+    if any(isinstance(each, Declared) and "final" in each.traits for each in side.variants("source", name)):
+        return True
+    destructor = f"{name.spelling}::~{last_component(name.spelling)}"
+    tables = (side.snapshot.entries.get(facet, {}) for facet in DECLARING)
+    functions = (each for table in tables for shapes in table.values() for each in shapes if isinstance(each, Function))
+    return any(
+        each.display == destructor and each.method is not None and each.method.access != "public" for each in functions
+    )

@@ -14,13 +14,17 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.mangling.symbols import CLASS_DATA, THUNKS
+from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Record, Symbol
 from abistore.model.words.elf_symbols import binding, symbol_type, visibility
+from abistore.patterns import pattern
 
 CODE = ("function", "ifunc", "notype")
 DATA = ("object", "common", "notype")
+
+UNNAMED = pattern(r"\{lambda\(|\{unnamed")
+"""How demanglers write a type without a name, which has a number instead."""
 
 
 def _title(name: Name) -> str:
@@ -37,6 +41,9 @@ def _title(name: Name) -> str:
         "func_removed_elf_only",
         "func_removed_from_binary",
         "func_visibility_changed",
+        "allocator_replacement_removed",
+        "internal_symbol_required_by_public_api",
+        "sycl_overload_set_removed",
     ),
 )
 def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
@@ -94,7 +101,11 @@ def _makes_abstract(name: Name, context: Context) -> bool:
     evidence="symbol",
     element="functions",
     action="added",
-    aliases=("func_added_elf_only", "func_export_added"),
+    aliases=(
+        "func_added_elf_only",
+        "func_export_added",
+        "overload_added",
+    ),
 )
 def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """An exported function was added.
@@ -148,6 +159,20 @@ def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
         yield Note("the variable is new", None, _title(name))
 
 
+@rule(Impact.RISK, evidence="symbol", element="functions", action="added")
+def unnamed_type_in_public_abi(symbol: Added[Symbol]) -> Iterator[Note]:
+    """A new export has a type without a name in its own: a lambda, or an unnamed struct or enumeration.
+
+    Compilers number such types in the order in which they stand in a source file: another one before it, or another
+    compiler, gives the symbol another name, and programs that were built with this one do not find it.
+
+    Fix: give the type a name, or hide the export.
+    """
+    spelling = symbol.subject.name.spelling
+    if not spelling.startswith((LOCAL, *CLASS_DATA, *THUNKS)) and UNNAMED.search(demangle(spelling)):
+        yield Note("the name depends on the order of unnamed types", None, _title(symbol.subject.name))
+
+
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
 def template_instantiation_removed(symbol: Removed[Instantiation]) -> Iterator[Note]:
     """An explicit template instantiation was removed.
@@ -180,7 +205,17 @@ def _sort(type: str) -> str:
     return "code" if type in CODE else "data" if type in DATA else type
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect=True)
+@rule(
+    Impact.BREAKING,
+    evidence="symbol",
+    element="variables",
+    action="changed",
+    effect=True,
+    aliases=(
+        "symbol_size_changed_internal",
+        "symbol_size_changed_const_object",
+    ),
+)
 def symbol_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """The size of an exported variable changed.
 

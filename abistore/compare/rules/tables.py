@@ -157,7 +157,9 @@ def _is_same_function(old: str, new: str) -> bool:
     return first == second and before.partition(entity(before))[2] == after.partition(entity(after))[2]
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed")
+@rule(
+    Impact.BREAKING, evidence="symbol", element="types", action="changed", aliases=("secondary_vtable_group_changed",)
+)
 def vtable_slot_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A slot of a vtable holds another function.
 

@@ -114,7 +114,7 @@ def type_handle_definition_removed(definition: Changed[DefinitionKind], context:
         yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed", aliases=("opaque_invariant_broken",))
 def type_definition_added(definition: Changed[DefinitionKind]) -> Iterator[Note]:
     """A type that was only declared has a definition now.
 

@@ -93,7 +93,7 @@ def func_pure_virtual_added(method: Added[VirtualMethod], context: Context) -> I
         yield Note("derived classes must implement another function", None, spelled(method.new))
 
 
-@rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="added", aliases=("virtual_method_added",))
 def virtual_method_inner_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was inserted before others.
 
@@ -105,7 +105,7 @@ def virtual_method_inner_added(method: Added[VirtualMethod], context: Context) -
         yield Note("a virtual function was inserted before others", None, spelled(method.new))
 
 
-@rule(Impact.BREAKING, evidence="layout", element="functions", action="added")
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="added", aliases=("virtual_method_added",))
 def virtual_method_trailing_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was appended to a class that programs may derive from.
 

@@ -8,7 +8,8 @@ from functools import cached_property
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import PT_LOAD, SHT_NOBITS, ElfFile, text_at
 
-PT_DYNAMIC = 2
+PT_DYNAMIC, PT_INTERP = 2, 3
+LONGEST_PATH = 4096
 DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SONAME, DT_RPATH = 1, 4, 5, 6, 10, 14, 15
 DT_INIT, DT_FINI, DT_SYMBOLIC, DT_TEXTREL, DT_BIND_NOW, DT_RUNPATH, DT_FLAGS = 12, 13, 16, 22, 24, 29, 30
 DT_RELR, DT_GNU_HASH, DT_VERSYM, DT_FLAGS_1 = 36, 0x6FFFFEF5, 0x6FFFFFF0, 0x6FFFFFFB
@@ -120,6 +121,12 @@ def features(dynamic: DynamicSection) -> tuple[str, ...]:
         found.add("DF_SYMBOLIC")
     if DT_RELR in dynamic.values:
         found.add("DT_RELR")
+    if DT_HASH in dynamic.values:
+        found.add("DT_HASH")
+    interpreter = next((each for each in dynamic.elf.segments if each.type == PT_INTERP), None)
+    if interpreter is not None:
+        text = dynamic.elf.read_at(interpreter.offset, min(interpreter.file_size, LONGEST_PATH))
+        found.add(f"PT_INTERP {text.partition(bytes(1))[0].decode('utf-8', 'replace')}")
     found.update(f"DT_AUXILIARY {name}" for name in dynamic.texts(DT_AUXILIARY))
     found.update(f"DT_FILTER {name}" for name in dynamic.texts(DT_FILTER))
     return tuple(sorted(found))

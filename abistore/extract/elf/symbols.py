@@ -21,8 +21,8 @@ from abistore.extract.elf.dynamic import (
     DT_VERSYM,
     DynamicSection,
 )
+from abistore.extract.elf.hardening import MemoryProtection
 from abistore.extract.elf.machines import EM_ARM
-from abistore.extract.elf.memory import MemoryProtection
 from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 31
+ENGINE: Final = 32
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "4e132ea302ca5cf6"
+CORPUS: Final = "bde9f361c5af665e"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -1,0 +1,232 @@
+"""Overloads that come beside others of their name: what calls are compiled to from then on.
+
+Overload resolution is followed for arguments that people write most: numbers, ``0``, ``nullptr``, ``true``, characters
+and string literals. Each parameter of each overload asks for a conversion of a rank (C++ standard, [over.ics.rank]);
+the overload that is nowhere worse and somewhere better is called, and without such a one the call is ambiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from abistore.compare.context import Context
+from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import last_component
+from abistore.model.deltas import Added
+from abistore.model.findings import Impact
+from abistore.model.names import Name
+from abistore.model.shapes import Declared, Foreign, Function, Named, Pointer, Primitive, TypeRef
+
+EXACT, PROMOTED, CONVERTED, TO_BOOL, BY_CONSTRUCTOR = range(5)
+
+PROMOTIONS: Final = {"bool": "int", "char": "int", "float": "double"}
+"""What an argument is promoted to; every other change of an arithmetic type is a conversion."""
+
+NUMBERS: Final = ("int", "unsigned int", "long", "float", "double", "bool", "char")
+ARITHMETIC: Final = frozenset(
+    {*NUMBERS, "short", "unsigned short", "unsigned char", "signed char", "unsigned long", "long long"}
+    | {"unsigned long long", "long double"}
+)
+ARGUMENTS: Final = (*NUMBERS, "0", "nullptr", '"text"')
+"""Arguments by their type, or as they are written where that matters."""
+
+STRINGS: Final = ("std::basic_string<char", "std::basic_string_view<char")
+"""Classes of the standard library that a string literal converts to."""
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="added", aliases=("ctor_overload_ambiguity_risk",))
+def overload_ambiguity_introduced(declared: Added[Declared], context: Context) -> Iterator[Note]:
+    """A further overload makes calls ambiguous that were not.
+
+    Built programs work as before. Sources that pass an argument which converts to both parameters stop compiling:
+    ``f(1)`` where ``f(long)`` came beside ``f(double)``. Calls with numbers, ``0``, ``nullptr`` and string literals are
+    looked at.
+
+    Fix: take exactly what callers pass (add ``f(int)`` too), give the new function another name, or make it a template
+    that takes one type only.
+    """
+    name = declared.subject.name
+    if name.kind == "function" and (found := context.once(outcome, name).ambiguous):
+        yield Note(f"calls with {_listed(found)} become ambiguous", None, demangle(name.spelling))
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="added")
+def overload_set_rerouted(declared: Added[Declared], context: Context) -> Iterator[Note]:
+    """A further overload takes calls over that another one got.
+
+    Built programs go on calling the old overload. Sources that are compiled again call the new one where its parameters
+    fit better: ``f(1.5)`` where ``f(double)`` came beside ``f(int)``.
+
+    Fix: let both overloads do the same for what both accept.
+    """
+    name = declared.subject.name
+    if name.kind == "function" and (found := context.once(outcome, name).rerouted):
+        yield Note(f"calls with {_listed(found)} go to the new function", None, demangle(name.spelling))
+
+
+def _listed(arguments: tuple[str, ...]) -> str:
+    return ", ".join(arguments)
+
+
+# --- overload resolution ---
+
+
+class Overload(NamedTuple):
+    """One function of a set: its symbol, its parameters, and how many of them a call must give."""
+
+    name: Name
+    function: Function
+    required: int
+
+
+class Outcome(NamedTuple):
+    """What a further overload does: arguments that become ambiguous, and those that get another function called."""
+
+    ambiguous: tuple[str, ...]
+    rerouted: tuple[str, ...]
+
+
+def outcome(name: Name, context: Context) -> Outcome:
+    """What the overload ``name``, which the new side declares, does to calls of those that were there."""
+    display = _display(context.new, name)
+    before = {each.name for each in context.once(overloads, context.old).get(display, ())}
+    if not before:
+        return Outcome((), ())
+    sets = context.once(overloads, context.new)
+    added = next((each for each in sets.get(display, ()) if each.name == name), None)
+    if added is None:
+        return Outcome((), ())
+    return _outcome(added, sets[display], before, Conversions(context.new, sets))
+
+
+def _display(side: SideFacts, name: Name) -> str:
+    return next((each.display for each in side.variants("source", name) if isinstance(each, Function)), "")
+
+
+def overloads(side: SideFacts, _: Context) -> Mapping[str, Sequence[Overload]]:
+    """The functions that public headers declare and people can call, by their qualified names."""
+    found: dict[str, list[Overload]] = {}
+    for name, shapes in side.snapshot.entries.get("source", {}).items():
+        function = next((each for each in shapes if isinstance(each, Function)), None)
+        text = next((each for each in shapes if isinstance(each, Declared)), None)
+        if name.kind != "function" or function is None or text is None or not _is_callable(function):
+            continue
+        given = [each.default is None for each in text.parameters]
+        required = sum(given) if len(given) == len(function.parameters) else len(function.parameters)
+        found.setdefault(function.display, []).append(Overload(name, function, required))
+    return found
+
+
+def _is_callable(function: Function) -> bool:
+    method = function.method
+    return method is None or (method.access == "public" and not method.deleted)
+
+
+def _outcome(
+    added: Overload, together: Sequence[Overload], before: Collection[Name], conversions: Conversions
+) -> Outcome:
+    """What calls of the functions ``before`` turn into, of which those that are left stand in ``together``."""
+    ambiguous: dict[str, None] = {}
+    rerouted: dict[str, None] = {}
+    for count in range(max(added.required, 1), len(added.function.parameters) + 1):
+        viable = [each for each in together if each.required <= count <= len(each.function.parameters)]
+        places = _differing_places(added, viable, count)
+        for argument in ARGUMENTS if places else ():
+            ranks = {each.name: _ranks(each, places, argument, conversions) for each in viable}
+            if ranks[added.name] is None or _called({name: ranks[name] for name in ranks if name in before}) is None:
+                continue
+            called = _called(ranks)
+            if called is None:
+                ambiguous[argument] = None
+            elif called == added.name:
+                rerouted[argument] = None
+    return Outcome(tuple(ambiguous), tuple(rerouted))
+
+
+def _differing_places(added: Overload, viable: Sequence[Overload], count: int) -> list[int]:
+    """The parameters that tell the overloads apart."""
+    parameters = added.function.parameters
+    return [at for at in range(count) if any(each.function.parameters[at] != parameters[at] for each in viable)]
+
+
+Ranks = tuple[int, ...] | None
+
+
+def _ranks(overload: Overload, places: Sequence[int], argument: str, conversions: Conversions) -> Ranks:
+    """How ``argument`` converts to each of the parameters; ``None`` where it does not convert to one."""
+    found = [conversions.rank(argument, overload.function.parameters[at]) for at in places]
+    known = tuple(each for each in found if each is not None)
+    return known if len(known) == len(found) else None
+
+
+def _called(candidates: Mapping[Name, Ranks]) -> Name | None:
+    """The candidate that is called; ``None`` where none is, or the call is ambiguous."""
+    viable = {name: ranks for name, ranks in candidates.items() if ranks is not None}
+    for name, ranks in viable.items():
+        if all(_is_better(ranks, other) for another, other in viable.items() if another != name):
+            return name
+    return None
+
+
+def _is_better(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return one != other and all(mine <= its for mine, its in zip(one, other, strict=True))
+
+
+class Conversions(NamedTuple):
+    """What arguments convert to on one side, of which ``sets`` are the functions."""
+
+    side: SideFacts
+    sets: Mapping[str, Sequence[Overload]]
+
+    def rank(self, argument: str, parameter: TypeRef, deeper: bool = True) -> int | None:
+        """How ``argument`` converts to ``parameter``; ``None`` where it does not."""
+        target, _ = self.side.types.bare(parameter)
+        if isinstance(target, Pointer) and target.sort != "*":
+            target, qualifiers = self.side.types.bare(target.target)
+            if "const" not in qualifiers:
+                return None
+        match target:
+            case Primitive(spelling=spelling):
+                return _to_primitive(argument, spelling)
+            case Pointer(target=pointee):
+                return self._to_pointer(argument, pointee)
+            case Named(name=name) if deeper:
+                return self._to_class(argument, name)
+            case _:
+                return None
+
+    def _to_pointer(self, argument: str, pointee: TypeRef) -> int | None:
+        if argument in ("0", "nullptr"):
+            return CONVERTED
+        target, qualifiers = self.side.types.bare(pointee)
+        if argument == '"text"' and isinstance(target, Primitive) and "const" in qualifiers:
+            return {"char": EXACT, "void": CONVERTED}.get(target.spelling)
+        return None
+
+    def _to_class(self, argument: str, name: Name) -> int | None:
+        shape = self.side.types.shape(name)
+        if isinstance(shape, Foreign):
+            return BY_CONSTRUCTOR if argument == '"text"' and name.spelling.startswith(STRINGS) else None
+        constructors = self.sets.get(f"{name.spelling}::{last_component(name.spelling)}", ())
+        implicit = (each for each in constructors if not (each.function.method and each.function.method.explicit))
+        for each in implicit:
+            one = each.required <= 1 <= len(each.function.parameters)
+            if one and self.rank(argument, each.function.parameters[0], deeper=False) is not None:
+                return BY_CONSTRUCTOR
+        return None
+
+
+def _to_primitive(argument: str, target: str) -> int | None:
+    if argument == "nullptr":
+        return EXACT if target == "std::nullptr_t" else None
+    if target not in ARITHMETIC:
+        return None
+    if argument == '"text"':
+        return TO_BOOL if target == "bool" else None
+    source = "int" if argument == "0" else argument
+    if source == target:
+        return EXACT
+    return PROMOTED if PROMOTIONS.get(source) == target else CONVERTED
