@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -255,6 +257,17 @@ def test_a_policy_that_is_not_sound_is_refused_and_told_why(tmp_path: Path, text
     assert what in refused.value.message
     assert "ours.yaml" in refused.value.message
     assert hint in refused.value.hint
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_policy_that_is_there_and_cannot_be_read_is_not_called_missing(
+    make: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(Path("ours"))
+    with pytest.raises(PolicyError, match=r"ours: (is not a regular file|cannot be read)") as refused:
+        find_policy("ours", TODAY)
     assert refused.value.hint
 
 

@@ -85,7 +85,7 @@ def read_policy(path: Path, today: date) -> Policy:
 def find_policy(word: str, today: date) -> Policy:
     """The profile or the file called ``word``. Raises :class:`PolicyError`."""
     path = Path(word)
-    if "/" in word or path.suffix or path.is_file():
+    if "/" in word or path.suffix or path.exists():
         return read_policy(path, today)
     raise PolicyError(f"no policy and no file is called {word!r}", meant(word, PROFILES, ""))
 
