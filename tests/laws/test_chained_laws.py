@@ -60,7 +60,7 @@ def test_every_kind_of_change_is_found_between_neighbours_as_by_itself(labels: l
 
 
 def test_these_histories_show_every_kind_of_change() -> None:
-    missing = set(load())
+    missing = {kind for kind in load() if not kind.startswith("bundle_")}  # those are found in whole releases
     for company in range(5):  # what stands beside a case may hide its change, as an export that takes any type does
         for label in LEADING:
             if company == 0 or label.rpartition("-")[0] in missing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -27,7 +28,7 @@ def pe_ordinal_retargeted(symbol: Changed[Symbol]) -> Iterator[Note]:
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
-def pe_forwarder_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+def pe_forwarder_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A forwarded export leads to another symbol.
 
     Programs that were built against the old release call that symbol now, without being linked anew.
@@ -35,7 +36,7 @@ def pe_forwarder_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     Fix: forward to the same symbol, or export the new one under a name of its own.
     """
     old, new = symbol.old.forwarded_to, symbol.new.forwarded_to
-    if old and new and _symbol(old) != _symbol(new):
+    if context.old.snapshot.target.format == "pe" and old and new and _symbol(old) != _symbol(new):
         yield Note("the export is forwarded to another symbol", old, new)
 
 

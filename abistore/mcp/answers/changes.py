@@ -80,8 +80,9 @@ def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None =
 
 
 def _place(location: str | None) -> str | None:
-    """Where a declaration stands: compilers may have recorded folders of the machine that built it."""
-    return location.rpartition("/")[2] if location and location.startswith("/") else location
+    """Where a declaration stands: compilers may have recorded folders of the machine that built it, and no line."""
+    place = location.removesuffix(":0") if location else location
+    return place.rpartition("/")[2] if place and place.startswith("/") else place
 
 
 def _value(value: str | None) -> str | None:
