@@ -156,8 +156,15 @@ BEYOND: dict[str, str] = {
             "elf_abi_flags_changed",
             "elf_osabi_changed",
             "elf_endianness_changed",
+            "macho_cpu_type_changed",
+            "pe_machine_changed",
         ),
         "libraries of two platforms are never compared: that is an error, which names both",
+    ),
+    **dict.fromkeys(
+        ("support_promise_component_retired", "support_promise_component_introduced"),
+        "which libraries of a package its makers support is said nowhere in it: bundle_library_removed and"
+        " bundle_library_added tell what is there",
     ),
     **dict.fromkeys(
         (

@@ -246,7 +246,13 @@ def _spelled(requirement: VersionRequirement) -> str:
     return f"{requirement.version} of {requirement.library}"
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="added", aliases=("platform_baseline_floor_raised",))
+@rule(
+    Impact.RISK,
+    evidence="symbol",
+    element="library",
+    action="added",
+    aliases=("macos_deployment_target_raised", "platform_baseline_floor_raised"),
+)
 def runtime_floor_raised(requirement: Added[VersionRequirement] | Changed[Library]) -> Iterator[Note]:
     """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``, or a newer system, e.g. macOS 13.
 

@@ -73,7 +73,7 @@ def pe_import_load_mode_changed(library: Changed[Library]) -> Iterator[Note]:
         yield Note(f"{dll} is loaded at another time", *now)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed", aliases=("os_deployment_floor_raised",))
 def system_minimum_narrowed(library: Changed[Library]) -> Iterator[Note]:
     """The DLL needs a newer version of Windows.
 
