@@ -109,7 +109,7 @@ def cli() -> None:
 
     A REFERENCE is a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
     libfoo@baseline:CHANNEL) or the first six or more digits of a snapshot's digest. An OPERAND
-    is a reference, or a library or JSON snapshot on disk.
+    is a reference, or a library, package, JSON snapshot or dump on disk.
 
     Exit codes: 0, 2 and 4 are verdicts (compatible, source break, binary break); 64 and above are failures.
     """

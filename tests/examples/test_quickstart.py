@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import ZipFile
 
 import pytest
 
@@ -86,6 +87,10 @@ def workshop(tmp_path: Path) -> Path:
         shutil.copy(release(version), tmp_path / folder)
     shutil.copy(release("1.5.0"), tmp_path / "old.so")
     shutil.copy(release("1.6.0"), tmp_path / "new.so")
+    for version, build in {"1.2": "1.5.0", "1.3": "1.6.0"}.items():
+        with ZipFile(tmp_path / f"foo-{version}.whl", "w") as wheel:
+            wheel.write(release(build), "foo/libfoo.so")
+            wheel.writestr(f"foo-{version}.dist-info/METADATA", f"Name: foo\nVersion: {version}\n")
     as_somebody = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], [*as_somebody, "commit", "-q", "--allow-empty", "-m", "empty"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
