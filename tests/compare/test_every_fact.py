@@ -118,7 +118,7 @@ SYMBOLS: dict[Name, AnyShape] = {
         None,
         ("FORTIFY", "IBT", "immediate binding", "partial RELRO", "stack canary"),
         (),
-        ("DF_1_NODELETE", "STATIC_TLS", "flat namespace"),
+        ("DF_1_NODELETE", "STATIC_TLS"),
         ElfLibrary(("/opt/one",), ("V_1",), (("libc.so.6", "GLIBC_2.2.5"),)),
         MachoLibrary(
             "dylib", "11.0", ("libback.dylib",), (("libm.so.6", "weak"),), (("libm.so.6", "1.0"),), ("friend",)

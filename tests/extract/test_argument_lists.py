@@ -83,4 +83,5 @@ def test_an_argument_list_is_no_difference_between_compilers_and_languages(machi
     snapshots = [snapshot(path) for path in libraries(machine).values()]
     for old in snapshots:
         for new in snapshots:
-            assert [each for each in compare(old, new).findings if each.facet == "layout"] == []
+            found = [each for each in compare(old, new).findings if each.facet == "layout"]
+            assert [each for each in found if each.kind != "evidence_options_changed"] == []  # Clang records none

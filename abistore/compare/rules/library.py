@@ -177,6 +177,8 @@ def needed_order_changed(library: Changed[Library]) -> Iterator[Note]:
 
 def _asks_each_for_its_own(library: Library) -> bool:
     """Whether every import names its library, so that their order decides nothing: DLLs, and dylibs with two levels."""
+    if library.elf is not None:
+        return False
     return library.pe is not None or (library.macho is not None and "flat namespace" not in library.features)
 
 
