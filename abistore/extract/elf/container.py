@@ -11,10 +11,12 @@ from typing import Literal
 import msgspec
 
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
+from abistore.extract.debug_link import debug_link
 from abistore.extract.elf.compressed import expand, expand_old
 from abistore.extract.elf.notes import NT_GNU_BUILD_ID, ElfNote, read_notes
 from abistore.extract.elf.supplement import SupplementaryLink, read_supplement
 from abistore.extract.input_file import InputFile
+from abistore.extract.string_table import text_at
 
 MAGIC = b"\x7fELF"
 SHT_NOTE, SHT_NOBITS = 7, 8
@@ -213,12 +215,7 @@ class ElfFile:
     @cached_property
     def debuglink(self) -> tuple[str, int] | None:
         """The file name and CRC-32 of ``.gnu_debuglink``."""
-        data = self.section(".gnu_debuglink")
-        end = data.find(b"\0")
-        start = (end + 4) & ~3
-        if end < 1 or start + 4 > len(data):
-            return None
-        return text_at(data, 0), int(struct.unpack_from(self.order + "I", data, start)[0])
+        return debug_link(self.section(".gnu_debuglink"), self.order)
 
     @cached_property
     def alternate_link(self) -> tuple[str, str] | None:
@@ -242,17 +239,8 @@ class ElfFile:
         return read_supplement(self.section(".debug_sup"), self.order)
 
 
-def text_at(strings: bytes, offset: int) -> str:
-    """The zero-terminated text at ``offset`` of a string table; empty where there is none.
-
-    Bytes that are not UTF-8 are spelled ``\\xNN``, so that any name can be stored and printed.
-    """
-    end = strings.find(b"\0", offset)
-    return strings[offset : end if end >= 0 else len(strings)].decode("utf-8", "backslashreplace")
-
-
 def texts_at(strings: bytes, offsets: Sequence[int], path: Path) -> list[str]:
-    """:func:`text_at` for many offsets.
+    """:func:`abistore.extract.string_table.text_at` for many offsets.
 
     Raises :class:`ExtractError` where the texts overlap so much that a small file would fill the memory.
     """

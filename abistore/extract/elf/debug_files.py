@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
+from abistore.extract.debug_search import DebugSearch, first_found
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
@@ -17,6 +18,7 @@ from abistore.extract.reader import ExtractOptions
 SYSTEM_DIRS = (Path("/usr/lib/debug"),)
 
 Source = Literal["", "debug-package", "file", "build-id", "debuglink", "debug-dir", "debuginfod"]
+ElfSearch: TypeAlias = "DebugSearch[ElfFile]"
 
 _HINT = (
     "build it with -g; for a packaged library install its debug package (-dbgsym on Debian, -debuginfo on Fedora), "
@@ -26,22 +28,6 @@ _HINT = (
 _ALTERNATE_HINT = "install the file that dwz moved common parts to, or name its folder with --debug-dir"
 
 
-class DebugSearch(msgspec.Struct, frozen=True):
-    """The outcome of a search: the file that describes the library, or a stable reason why there is none.
-
-    ``reason`` is ``no-debug-info`` (none is in the file and nothing tells where else), ``debug-file-missing`` (it was
-    split off and is not here), ``stale-debug-file`` (what is here belongs to another build), ``incomplete-debug-info``
-    (sections that it needs are absent), ``alternate-file-missing`` (so is what ``dwz`` moved elsewhere),
-    ``unreadable-debug-file``, or ``debuginfod-failed``.
-    """
-
-    file: ElfFile | None
-    source: Source = ""
-    reason: str = ""
-    detail: str = ""
-    hint: str = ""
-
-
 class _Candidate(msgspec.Struct, frozen=True):
     path: Path
     source: Source
@@ -49,7 +35,7 @@ class _Candidate(msgspec.Struct, frozen=True):
     file: InputFile | None = None
 
 
-def find_debug(elf: ElfFile, options: ExtractOptions) -> DebugSearch:
+def find_debug(elf: ElfFile, options: ExtractOptions) -> ElfSearch:
     """The file with the debug information of ``elf``: itself, or a separate one that is proven to be of its build.
 
     Asked in this order: the file, the build-id trees, the debug link beside the file and in the debug directories
@@ -58,20 +44,14 @@ def find_debug(elf: ElfFile, options: ExtractOptions) -> DebugSearch:
     lacking = _lacking(elf)
     if not lacking:
         return DebugSearch(elf, "file")
-    refused: list[DebugSearch] = []
+    return first_found(_searches(elf, options), _nothing(elf, lacking))
+
+
+def _searches(elf: ElfFile, options: ExtractOptions) -> Iterator[ElfSearch]:
     for candidate in _candidates(elf, options):
-        search = _examine(elf, candidate)
-        if search.file is not None:
-            return search
-        if search.reason:
-            refused.append(search)
+        yield _examine(elf, candidate)
     if options.debuginfod and elf.build_id:
-        search = _ask_servers(elf, elf.build_id, options)
-        if search.file is not None:
-            return search
-        if search.reason:
-            refused.append(search)
-    return refused[0] if refused else _nothing(elf, lacking)
+        yield _ask_servers(elf, elf.build_id, options)
 
 
 def _lacking(elf: ElfFile) -> tuple[str, ...]:
@@ -79,7 +59,7 @@ def _lacking(elf: ElfFile) -> tuple[str, ...]:
     return tuple(name for name in (".debug_info", ".debug_abbrev") if not elf.has(name))
 
 
-def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> DebugSearch:
+def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> ElfSearch:
     present = [s.name for s in elf.sections if s.name.startswith((".debug_", ".zdebug_"))]
     if present and len(lacking) < 2:
         detail = f"{', '.join(lacking)} is missing beside {', '.join(sorted(present))}"
@@ -148,7 +128,7 @@ def _by_link(elf: ElfFile, own: tuple[Path, ...]) -> Iterator[_Candidate]:
         yield _Candidate(folder / name, source, crc)
 
 
-def _examine(elf: ElfFile, candidate: _Candidate) -> DebugSearch:
+def _examine(elf: ElfFile, candidate: _Candidate) -> ElfSearch:
     """The candidate, if it is of the same build and complete; else why it is refused."""
     name, source = candidate.path.name, candidate.source
     try:
@@ -210,7 +190,7 @@ def find_alternate(debug: ElfFile, options: ExtractOptions) -> ElfFile | None:
     return None
 
 
-def without_alternate(search: DebugSearch) -> DebugSearch:
+def without_alternate(search: ElfSearch) -> ElfSearch:
     """The refusal of a debug file whose supplementary (dwz) file is missing.
 
     ``dwz`` moves names and basic types there, so that the rest would be taken for something else.
@@ -252,10 +232,10 @@ def _alternate_at(path: Path | InputFile, identity: str, max_bytes: int) -> ElfF
 # --- debuginfod ---------------------------------------------------------------------------------------------------
 
 
-def _ask_servers(elf: ElfFile, build_id: str, options: ExtractOptions) -> DebugSearch:
+def _ask_servers(elf: ElfFile, build_id: str, options: ExtractOptions) -> ElfSearch:
     from abistore.extract.debuginfod.client import fetch  # urllib, for the few who ask for it
 
-    refused: list[DebugSearch] = []
+    refused: list[ElfSearch] = []
 
     def wrong(path: Path) -> str:
         search = _examine(elf, _Candidate(path, "debuginfod"))

@@ -6,7 +6,8 @@ import struct
 from functools import cached_property
 
 from abistore.errors import ExtractError
-from abistore.extract.elf.container import PT_LOAD, SHT_NOBITS, ElfFile, text_at
+from abistore.extract.elf.container import PT_LOAD, SHT_NOBITS, ElfFile
+from abistore.extract.string_table import text_at
 
 PT_DYNAMIC, PT_INTERP = 2, 3
 LONGEST_PATH = 4096

@@ -197,10 +197,7 @@ def _layout(elf: ElfFile, tables: SymbolTables, options: ExtractOptions, target:
     if search.file and search.file.alternate_link and alternate is None:
         search = without_alternate(search)
     if search.file is None:
-        expected = len(tables.exports.kinds)
-        return FacetReading(
-            Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)
-        )
+        return search.nothing(len(tables.exports.kinds))
     files = (search.file,) if alternate is None else (search.file, alternate)
     allow_more(sum(file.size for file in files))
     from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed

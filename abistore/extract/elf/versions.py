@@ -6,8 +6,8 @@ import struct
 from typing import NamedTuple
 
 from abistore.errors import ExtractError
-from abistore.extract.elf.container import text_at
 from abistore.extract.elf.dynamic import DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM, DynamicSection
+from abistore.extract.string_table import text_at
 
 VER_FLG_BASE = 0x1
 _MOST = 0x7FFF  # a version index has 15 bits

@@ -17,7 +17,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.digest import sort_variants
 from abistore.model.mangling.symbols import is_declared, is_mangled
 from abistore.model.names import Name, by_name
-from abistore.model.shapes import AnyShape, Foreign, Function, Opaque, Qualified, TypeRef
+from abistore.model.shapes import AnyShape, Foreign, Function, Opaque, Pointer, Qualified, TypeRef
 from abistore.model.snapshot import Evidence, Location, Variants
 from abistore.model.words.counting import counted
 
@@ -27,6 +27,9 @@ MAX_DEPTH: Final = 150
 """How many types may be nested in one another without a name between them. Real code stays below 20."""
 
 TOO_DEEP: Final = "type nested too deeply"
+
+VA_LIST: Final = {"typedef __va_list_tag __va_list_tag": "__va_list_tag"}
+"""What dumps call the type behind ``va_list``, and its name."""
 
 
 class Tables(NamedTuple):
@@ -125,3 +128,12 @@ def as_parameter(type: TypeRef) -> TypeRef:
         kept = tuple(each for each in type.qualifiers if each not in ("const", "volatile"))
         return Qualified(type.target, kept) if kept else type.target
     return type
+
+
+def qualifiers_of(this: TypeRef | None) -> tuple[str, ...]:
+    """The qualifiers of a method, by the type of its ``this``: ``const`` where that points to a constant."""
+    if isinstance(this, Qualified):
+        this = this.target
+    if isinstance(this, Pointer) and isinstance(this.target, Qualified):
+        return this.target.qualifiers
+    return ()

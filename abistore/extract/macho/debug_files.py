@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-
-import msgspec
+from typing import TypeAlias
 
 from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
+from abistore.extract.debug_search import DebugSearch, first_found
 from abistore.extract.input_file import InputFile
 from abistore.extract.macho.container import MachOFile
 from abistore.extract.macho.universal import parts_of
@@ -16,6 +16,7 @@ from abistore.extract.reader import ExtractOptions
 
 INSIDE = Path("Contents", "Resources", "DWARF")
 NEEDED = (".debug_info", ".debug_abbrev")
+MachoSearch: TypeAlias = "DebugSearch[MachOFile]"
 
 _HINT = (
     "run `dsymutil {name}` on the machine that built it, before its object files are deleted, and lay {name}.dSYM"
@@ -23,45 +24,24 @@ _HINT = (
 )
 
 
-class MachoDebugSearch(msgspec.Struct, frozen=True):
-    """The outcome of a search: the file that describes the library, or a stable reason why there is none.
-
-    ``reason`` is ``no-debug-info``, ``debug-file-missing`` (it stands in object files that the library names, which
-    are not read), ``stale-debug-file`` (what is here belongs to another build), or ``unreadable-debug-file``.
-    """
-
-    file: MachOFile | None
-    source: str = ""
-    reason: str = ""
-    detail: str = ""
-    hint: str = ""
-
-
-def find_debug(macho: MachOFile, options: ExtractOptions, objects: int) -> MachoDebugSearch:
+def find_debug(macho: MachOFile, options: ExtractOptions, objects: int) -> MachoSearch:
     """The file with the debug information of ``macho``: itself, or one in a bundle with its UUID.
 
     ``objects`` is how many object files its debug map names: their debug information was never linked.
     """
     if all(map(macho.has, NEEDED)):
-        return MachoDebugSearch(macho, "file")
-    refused = None
-    for path, source in _candidates(macho, options):
-        search = _examine(macho, path, source)
-        if search.file is not None:
-            return search
-        refused = refused or search
-    return refused or _nothing(macho, objects)
+        return DebugSearch(macho, "file")
+    searches = (_examine(macho, path, source) for path, source in _candidates(macho, options))
+    return first_found(searches, _nothing(macho, objects))
 
 
-def _nothing(macho: MachOFile, objects: int) -> MachoDebugSearch:
+def _nothing(macho: MachOFile, objects: int) -> MachoSearch:
     hint = _HINT.format(name=macho.path.name)
     if objects:
         detail = f"its debug information stands in {objects:,} object files, which are not read; no .dSYM is here"
-        return MachoDebugSearch(None, "", "debug-file-missing", detail, hint)
+        return DebugSearch(None, "", "debug-file-missing", detail, hint)
     known = f", and no .dSYM has its UUID {macho.uuid}" if macho.uuid else ", and it has no UUID"
-    return MachoDebugSearch(
-        None, "", "no-debug-info", f"no debug information in the file{known}", f"build with -g; {hint}"
-    )
+    return DebugSearch(None, "", "no-debug-info", f"no debug information in the file{known}", f"build with -g; {hint}")
 
 
 def _candidates(macho: MachOFile, options: ExtractOptions) -> Iterator[tuple[Path, str]]:
@@ -86,21 +66,21 @@ def _in_folder(folder: Path, name: str) -> Iterator[Path]:
         yield folder / INSIDE / name
 
 
-def _examine(macho: MachOFile, path: Path, source: str) -> MachoDebugSearch:
+def _examine(macho: MachOFile, path: Path, source: str) -> MachoSearch:
     """The part for the library's architecture, if it is of the same build and complete; else why it is refused."""
     hint = _HINT.format(name=macho.path.name)
     try:
         file = InputFile(path)
         parts = [MachOFile(file, macho.max_bytes, each) for each in parts_of(file)]
     except (InputError, LimitExceeded) as error:
-        return MachoDebugSearch(None, source, "unreadable-debug-file", error.message, hint)
+        return DebugSearch(None, source, "unreadable-debug-file", error.message, hint)
     own = [each for each in parts if (each.cpu, each.subtype) == (macho.cpu, macho.subtype)]
     found = next((each for each in own if each.uuid == macho.uuid and macho.uuid), None)
     if found is None:
         ids = ", ".join(each.uuid or "none" for each in own) or "of another architecture"
         detail = f"{path.name} of its .dSYM belongs to another build: its UUID is {ids}, not {macho.uuid or 'known'}"
-        return MachoDebugSearch(None, source, "stale-debug-file", detail, hint)
+        return DebugSearch(None, source, "stale-debug-file", detail, hint)
     if not all(map(found.has, NEEDED)):
         detail = f"{path.name} of its .dSYM has no {' and no '.join(NEEDED)}"
-        return MachoDebugSearch(None, source, "incomplete-debug-info", detail, hint)
-    return MachoDebugSearch(found, source)
+        return DebugSearch(None, source, "incomplete-debug-info", detail, hint)
+    return DebugSearch(found, source)

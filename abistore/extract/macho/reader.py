@@ -11,7 +11,7 @@ import abistore
 from abistore.extract.facets import FacetReading, join
 from abistore.extract.input_file import InputFile
 from abistore.extract.macho.container import MachOFile
-from abistore.extract.macho.debug_files import MachoDebugSearch, find_debug
+from abistore.extract.macho.debug_files import find_debug
 from abistore.extract.macho.machines import target_of
 from abistore.extract.macho.tables import MachoTables, read_tables
 from abistore.extract.macho.universal import is_macho, parts_of
@@ -75,7 +75,7 @@ def _layout(macho: MachOFile, tables: MachoTables, options: ExtractOptions, targ
     """What the debug information says; where there is none, why."""
     search = find_debug(macho, options, tables.objects)
     if search.file is None:
-        return FacetReading(_missing(search, len(tables.exports.kinds)))
+        return search.nothing(len(tables.exports.kinds))
     debug = search.file
     allow_more(debug.size)
     from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
@@ -88,7 +88,3 @@ def _layout(macho: MachOFile, tables: MachoTables, options: ExtractOptions, targ
         evidence=msgspec.structs.replace(layout.evidence, source=search.source),
         debug_files=() if debug is macho else (debug.path.name,),
     )
-
-
-def _missing(search: MachoDebugSearch, expected: int) -> Evidence:
-    return Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)

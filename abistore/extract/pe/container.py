@@ -11,8 +11,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
+from abistore.extract.debug_link import debug_link
 from abistore.extract.elf.compressed import expand_old
 from abistore.extract.input_file import InputFile
+from abistore.extract.string_table import text_at
 
 MAGIC: Final = b"MZ"
 HEADER_BYTES: Final = 1 << 16
@@ -180,18 +182,7 @@ class PeFile:
     @cached_property
     def debuglink(self) -> tuple[str, int] | None:
         """The file name and CRC-32 of ``.gnu_debuglink``."""
-        data = self.section(".gnu_debuglink")
-        end = data.find(b"\0")
-        start = (end + 4) & ~3
-        if end < 1 or start + 4 > len(data):
-            return None
-        return text_at(data, 0), int(struct.unpack_from("<I", data, start)[0])
-
-
-def text_at(contents: bytes, place: int) -> str:
-    """The zero-terminated text at ``place``. Bytes that are not UTF-8 are spelled ``\\xNN``."""
-    end = contents.find(b"\0", place)
-    return contents[place : end if end >= 0 else len(contents)].decode("utf-8", "backslashreplace")
+        return debug_link(self.section(".gnu_debuglink"), "<")
 
 
 def _headers(file: InputFile) -> Any:

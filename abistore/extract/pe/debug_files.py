@@ -5,17 +5,20 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
 from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
+from abistore.extract.debug_search import DebugSearch, first_found
 from abistore.extract.pe.container import PeFile
 from abistore.extract.pe.hardening import debug_rows
 from abistore.extract.reader import ExtractOptions
 
 CODEVIEW = 2
 _RSDS = struct.Struct("<4s16sI")
+DwarfSearch: TypeAlias = "DebugSearch[PeFile]"
 
 _HINT = "build it with -g and do not strip it, or name the folder of its .debug file with --debug-dir"
 
@@ -32,16 +35,6 @@ class PdbLink(msgspec.Struct, frozen=True):
         """The identity as symbol servers spell it."""
         first, second, third = struct.unpack("<IHH", self.guid[:8])
         return f"{first:08x}{second:04x}{third:04x}{self.guid[8:].hex()}{self.age:x}"
-
-
-class DwarfSearch(msgspec.Struct, frozen=True):
-    """The outcome of a search: the file with the DWARF, or a stable reason why there is none."""
-
-    file: PeFile | None
-    source: str = ""
-    reason: str = ""
-    detail: str = ""
-    hint: str = ""
 
 
 def pdb_link(pe: PeFile) -> PdbLink | None:
@@ -63,20 +56,14 @@ def build_id(pe: PeFile) -> str | None:
 def find_debug(pe: PeFile, options: ExtractOptions) -> DwarfSearch:
     """The file with the DWARF of ``pe``: itself, or what its debug link names and its checksum proves."""
     if pe.has(".debug_info") and pe.has(".debug_abbrev"):
-        return DwarfSearch(pe, "file")
+        return DebugSearch(pe, "file")
     if pe.debuglink is None:
-        return DwarfSearch(None, "", "no-debug-info", "no debug information in the file", _HINT)
+        return DebugSearch(None, "", "no-debug-info", "no debug information in the file", _HINT)
     name, checksum = pe.debuglink
-    refused: list[DwarfSearch] = []
-    for path, source in _candidates(pe.path, Path(name).name, options.debug_dirs):
-        search = _examine(pe, path, source, checksum)
-        if search.file is not None:
-            return search
-        refused.append(search)
-    missing = DwarfSearch(
-        None, "", "debug-file-missing", f"its debug information was split off into {Path(name).name}", _HINT
-    )
-    return (*refused, missing)[0]
+    places = _candidates(pe.path, Path(name).name, options.debug_dirs)
+    searches = (_examine(pe, path, source, checksum) for path, source in places)
+    detail = f"its debug information was split off into {Path(name).name}"
+    return first_found(searches, DebugSearch(None, "", "debug-file-missing", detail, _HINT))
 
 
 def _candidates(path: Path, name: str, folders: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
@@ -93,12 +80,12 @@ def _examine(pe: PeFile, path: Path, source: str, checksum: int) -> DwarfSearch:
         if found.file.crc32() != checksum:
             hint = "pass the --debug-dir that was made by the same build"
             detail = f"{path.name}: its checksum is not the one that the DLL asks for"
-            return DwarfSearch(None, source, "stale-debug-file", detail, hint)
+            return DebugSearch(None, source, "stale-debug-file", detail, hint)
         if not (found.has(".debug_info") and found.has(".debug_abbrev")):
-            return DwarfSearch(None, source, "incomplete-debug-info", f"{path.name}: no DWARF in it", _HINT)
-        return DwarfSearch(found, source)
+            return DebugSearch(None, source, "incomplete-debug-info", f"{path.name}: no DWARF in it", _HINT)
+        return DebugSearch(found, source)
     except LimitExceeded:
         raise
     except InputError as error:
         detail = f"{path.name}: {error.message}"
-        return DwarfSearch(None, source, "unreadable-debug-file", detail, "fetch the debug file again")
+        return DebugSearch(None, source, "unreadable-debug-file", detail, "fetch the debug file again")

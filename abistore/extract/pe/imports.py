@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from abistore.errors import ExtractError
-from abistore.extract.pe.container import DELAY_IMPORTS, IMPORTS, PeFile, text_at
+from abistore.extract.pe.container import DELAY_IMPORTS, IMPORTS, PeFile
+from abistore.extract.string_table import text_at
 from abistore.model.names import Name
 from abistore.model.shapes import Import
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
-
-import msgspec
+from typing import TypeAlias
 
 from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
+from abistore.extract.debug_search import DebugSearch, first_found
 from abistore.extract.input_file import InputFile
 from abistore.extract.pdb.container import PdbContainer
 from abistore.extract.pdb.faults import malformed_is_an_error
@@ -17,30 +17,16 @@ from abistore.extract.pe.debug_files import PdbLink
 from abistore.extract.reader import ExtractOptions
 
 INFORMATION, MODULES = 1, 3
+PdbSearch: TypeAlias = "DebugSearch[PdbContainer]"
 
 _HINT = "lay the PDB file beside the DLL, or name it with --pdb, or its folder with --debug-dir"
 
 
-class PdbSearch(msgspec.Struct, frozen=True):
-    """The outcome of a search: the PDB file that is proven to be of the DLL's build, or a stable reason for none."""
-
-    container: PdbContainer | None
-    source: str = ""
-    reason: str = ""
-    detail: str = ""
-    hint: str = ""
-
-
 def find_pdb(path: Path, link: PdbLink, options: ExtractOptions) -> PdbSearch:
     """The PDB file of the DLL at ``path``: named by the caller, beside the DLL, in a folder, or where it was linked."""
-    refused: list[PdbSearch] = []
-    for candidate, source in _candidates(path, link, options.debug_dirs):
-        search = _examine(candidate, source, link)
-        if search.container is not None:
-            return search
-        refused.append(search)
-    name = PureWindowsPath(link.path).name
-    return (*refused, PdbSearch(None, "", "debug-file-missing", f"its debug information is in {name}", _HINT))[0]
+    searches = (_examine(candidate, source, link) for candidate, source in _candidates(path, link, options.debug_dirs))
+    detail = f"its debug information is in {PureWindowsPath(link.path).name}"
+    return first_found(searches, DebugSearch(None, "", "debug-file-missing", detail, _HINT))
 
 
 def _candidates(path: Path, link: PdbLink, given: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
@@ -69,8 +55,8 @@ def _examine(path: Path, source: str, link: PdbLink) -> PdbSearch:
     except LimitExceeded:
         raise
     except InputError as error:
-        return PdbSearch(None, source, "unreadable-debug-file", f"{path.name}: {error.message}", "build it again")
+        return DebugSearch(None, source, "unreadable-debug-file", f"{path.name}: {error.message}", "build it again")
     if guid != link.guid or link.age not in (age, linked):
         detail = f"{path.name}: it is of another build than the DLL"
-        return PdbSearch(None, source, "stale-debug-file", detail, "pass the PDB file that the same link wrote")
-    return PdbSearch(container, source)
+        return DebugSearch(None, source, "stale-debug-file", detail, "pass the PDB file that the same link wrote")
+    return DebugSearch(container, source)

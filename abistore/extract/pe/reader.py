@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,9 +28,6 @@ from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library, PeLibrary
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
-
-if TYPE_CHECKING:
-    from abistore.extract.pe.pdb_files import PdbSearch
 
 IMAGE_FILE_DLL = 0x2000
 _OBJECT = struct.Struct("<HH12xH")
@@ -145,7 +141,7 @@ def _layout(pe: PeFile, tables: DllTables, options: ExtractOptions, target: Targ
         return _dwarf(pe, search, tables, options, target)
     if link is not None and link.path:
         return _pdb(pe, link, tables, options, target)
-    return _none(tables, search)
+    return search.nothing(len(tables.exports.kinds))
 
 
 def _dwarf(pe: PeFile, search: DwarfSearch, tables: DllTables, options: ExtractOptions, target: Target) -> FacetReading:
@@ -166,23 +162,16 @@ def _pdb(pe: PeFile, link: PdbLink, tables: DllTables, options: ExtractOptions, 
     from abistore.extract.pe.pdb_files import find_pdb  # DLLs of MinGW have none
 
     search = find_pdb(pe.path, link, options)
-    if search.container is None:
-        return _none(tables, search)
-    file = search.container.file
+    if search.file is None:
+        return search.nothing(len(tables.exports.kinds))
+    container, file = search.file, search.file.file
     allow_more(file.size)
     from abistore.extract.pdb.faults import malformed_is_an_error
     from abistore.extract.pdb.layout import read_layout
 
     sections = [pe.image_base + each.address for each in pe.sections]
     with malformed_is_an_error(file.path.name):
-        layout = read_layout(search.container, tables.exports, sections, target, is_runtime(tables.dll))
+        layout = read_layout(container, tables.exports, sections, target, is_runtime(tables.dll))
     file.check_unchanged()
     evidence = msgspec.structs.replace(layout.evidence, source=search.source)
     return msgspec.structs.replace(layout, evidence=evidence, debug_files=(file.path.name,))
-
-
-def _none(tables: DllTables, search: DwarfSearch | PdbSearch) -> FacetReading:
-    expected = len(tables.exports.kinds)
-    return FacetReading(
-        Evidence("layout", "missing", search.reason, search.detail, search.hint, search.source, 0, expected)
-    )

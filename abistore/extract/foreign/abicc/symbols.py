@@ -8,7 +8,7 @@ from typing import Final
 
 from abistore.extract.foreign.abicc.perl import Hash, Value, hash_of, number_of, text_of
 from abistore.extract.foreign.abicc.types import AbiccTypes, location_of
-from abistore.extract.foreign.gathering import Tables, is_data
+from abistore.extract.foreign.gathering import Tables, is_data, qualifiers_of
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.digest import sort_variants
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, is_mangled
@@ -166,16 +166,8 @@ def _method(described: Hash, owner: Name, this: TypeRef | None) -> Method:
         static="Static" in described,
         virtual="pure" if "PureVirt" in described else "virtual" if "Virt" in described else "no",
         slot=slot if slot is not None and 0 <= slot < LARGEST and "Destructor" not in described else None,
-        qualifiers=_qualifiers(this),
+        qualifiers=qualifiers_of(this),
     )
-
-
-def _qualifiers(this: TypeRef | None) -> tuple[str, ...]:
-    if isinstance(this, Qualified):
-        this = this.target
-    if isinstance(this, Pointer) and isinstance(this.target, Qualified):
-        return this.target.qualifiers
-    return ()
 
 
 def _access(described: Hash) -> Access:

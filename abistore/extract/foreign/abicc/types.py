@@ -9,7 +9,7 @@ from typing import Final, Literal
 from abistore.extract.foreign.abicc.offsets import Reading, decimal_behind
 from abistore.extract.foreign.abicc.perl import Hash, Value, hash_of, in_order, number_of, text_of
 from abistore.extract.foreign.abicc.standard_templates import with_defaults
-from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, Gathered, Sort, as_parameter
+from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, VA_LIST, Gathered, Sort, as_parameter
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.shapes import (
@@ -43,7 +43,6 @@ REPEATED: Final = re.compile(r"\b\d{1,20} ?\((-?\d{1,20})\)")
 """A template argument that elfutils writes twice: ``2(2)``."""
 BOUND: Final = re.compile(r"\[(\d{0,18})\]$")
 VPTR: Final = re.compile(r"_vptr(?:[.$].*)?")
-VA_LIST: Final = {"typedef __va_list_tag __va_list_tag": "__va_list_tag"}
 NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
 ELLIPSIS: Final = "-1"
 MOST_BYTES: Final = 1 << 59

@@ -9,12 +9,13 @@ from abistore.extract.foreign.abixml.document import Element
 from abistore.extract.foreign.abixml.records import ACCESS
 from abistore.extract.foreign.abixml.signatures import result, signature
 from abistore.extract.foreign.abixml.types import RECORDS, AbixmlTypes, location_of
+from abistore.extract.foreign.gathering import qualifiers_of
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import last_component, outside, parameter_count
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Method, Named, Pointer, Qualified, TypeRef, Variable
+from abistore.model.shapes import Function, Method, Named, TypeRef, Variable
 
 
 class _Member(NamedTuple):
@@ -125,16 +126,8 @@ def _method(found: _Member, this: TypeRef | None) -> Method | None:
         static=this is None,
         virtual="virtual" if slot is not None else "no",
         slot=slot if slot is not None and slot >= 0 else None,
-        qualifiers=_qualifiers(this),
+        qualifiers=qualifiers_of(this),
     )
-
-
-def _qualifiers(this: TypeRef | None) -> tuple[str, ...]:
-    if isinstance(this, Qualified):
-        this = this.target
-    if isinstance(this, Pointer) and isinstance(this.target, Qualified):
-        return this.target.qualifiers
-    return ()
 
 
 def _variable(types: AbixmlTypes, found: _Member) -> Variable:

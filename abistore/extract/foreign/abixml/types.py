@@ -8,7 +8,7 @@ from typing import Final, Literal
 from abistore.extract.foreign.abixml.document import Element
 from abistore.extract.foreign.abixml.records import read_enum, read_record
 from abistore.extract.foreign.abixml.signatures import result, signature
-from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, Gathered, Sort
+from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, VA_LIST, Gathered, Sort
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.shapes import VOID, Alias, AnyShape, Foreign, Inline, TypeRef
 from abistore.model.snapshot import Location
@@ -16,7 +16,6 @@ from abistore.model.snapshot import Location
 RECORDS: Final = frozenset({"class-decl", "union-decl"})
 COMPOSITES: Final = RECORDS | {"enum-decl"}
 VARIADIC: Final = "variadic parameter type"
-VA_LIST: Final = {"typedef __va_list_tag __va_list_tag": "__va_list_tag"}
 DECLARATORS: Final[Mapping[str, Literal["*", "&", "&&"]]] = {"lvalue": "&", "rvalue": "&&"}
 QUALIFIERS: Final = ("const", "volatile", "restrict")
 MOST_DIMENSIONS: Final = 16

@@ -101,3 +101,15 @@ def version(value: Any) -> str:
     parts = str(value).split(".")
     padded = [*parts, "0"] if len(parts) == 1 else parts
     return ".".join(padded[:-1] if len(padded) == 3 and padded[2] == "0" else padded)
+
+
+def targets_of(each: Mapping[str, Any]) -> tuple[str, ...]:
+    """The targets that a table is for; none where it is for all."""
+    return words(each.get("targets"), "targets")
+
+
+def named(held: Mapping[str, Any], part: str, key: str) -> Iterator[StubNames]:
+    """What each table of the list ``part`` names with ``key``, one name or several, and for which targets."""
+    for each in tables(held.get(part), part):
+        value = each.get(key)
+        yield StubNames(targets_of(each), (value,) if isinstance(value, str) and value else words(value, key))

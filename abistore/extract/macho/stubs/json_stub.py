@@ -10,12 +10,13 @@ import msgspec
 from abistore.extract.macho.stubs.document import (
     Sort,
     StubDocument,
-    StubNames,
     StubSymbols,
     WrongStub,
+    named,
     objc,
     table,
     tables,
+    targets_of,
     version,
     word,
     words,
@@ -54,8 +55,8 @@ def _document(held: Mapping[str, Any]) -> StubDocument:
             flag for each in tables(held.get("flags"), "flags") for flag in words(each.get("attributes"), "flags")
         ),
         minimum=minimum,
-        reexports=tuple(_named(held, "reexported_libraries", "names")),
-        clients=(*_named(held, "allowable_clients", "clients"), *_named(held, "parent_umbrellas", "umbrella")),
+        reexports=tuple(named(held, "reexported_libraries", "names")),
+        clients=(*named(held, "allowable_clients", "clients"), *named(held, "parent_umbrellas", "umbrella")),
         symbols=tuple(_symbols(held)),
     )
 
@@ -65,21 +66,11 @@ def _first(held: Mapping[str, Any], part: str, key: str) -> str | None:
     return word(found.get(key), key) if found is not None else None
 
 
-def _targets(each: Mapping[str, Any]) -> tuple[str, ...]:
-    return words(each.get("targets"), "targets")
-
-
-def _named(held: Mapping[str, Any], part: str, key: str) -> Iterator[StubNames]:
-    for each in tables(held.get(part), part):
-        value = each.get(key)
-        yield StubNames(_targets(each), (value,) if isinstance(value, str) and value else words(value, key))
-
-
 def _symbols(held: Mapping[str, Any]) -> Iterator[StubSymbols]:
     segments: tuple[tuple[str, Sort], ...] = (("text", "function"), ("data", "data"))
     for part in ("exported_symbols", "reexported_symbols"):
         for each in tables(held.get(part), part):
-            targets = _targets(each)
+            targets = targets_of(each)
             for segment, sort in segments:
                 names = table(each.get(segment) or {}, segment)
                 yield StubSymbols(targets, words(names.get("global"), "global"), sort)

@@ -11,8 +11,10 @@ from abistore.extract.macho.stubs.document import (
     StubNames,
     StubSymbols,
     WrongStub,
+    named,
     objc,
     tables,
+    targets_of,
     version,
     word,
     words,
@@ -77,27 +79,17 @@ def _fourth(held: Mapping[str, Any]) -> StubDocument:
     symbols: list[StubSymbols] = []
     for part in ("exports", "reexports"):
         for each in tables(held.get(part), part):
-            symbols += _symbols(each, _targets(each), weak="weak-symbols")
+            symbols += _symbols(each, targets_of(each), weak="weak-symbols")
     return StubDocument(
         name=word(held.get("install-name"), "install-name"),
         targets=targets,
         current=version(held["current-version"]) if "current-version" in held else None,
         compatibility=version(held.get("compatibility-version", "1.0")),
         flags=words(held.get("flags"), "flags"),
-        reexports=tuple(_named(held, "reexported-libraries", "libraries")),
-        clients=(*_named(held, "allowable-clients", "clients"), *_named(held, "parent-umbrella", "umbrella")),
+        reexports=tuple(named(held, "reexported-libraries", "libraries")),
+        clients=(*named(held, "allowable-clients", "clients"), *named(held, "parent-umbrella", "umbrella")),
         symbols=tuple(symbols),
     )
-
-
-def _targets(each: Mapping[str, Any]) -> tuple[str, ...]:
-    return words(each.get("targets"), "targets")
-
-
-def _named(held: Mapping[str, Any], part: str, key: str) -> Iterator[StubNames]:
-    for each in tables(held.get(part), part):
-        value = each.get(key)
-        yield StubNames(_targets(each), (value,) if isinstance(value, str) and value else words(value, key))
 
 
 def _symbols(
