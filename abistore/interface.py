@@ -40,6 +40,7 @@ from abistore.model.history import (
     StoreUpgrade as StoreUpgrade,
     TaggedRelease as TaggedRelease,
 )
+from abistore.model.judging.approvals import Approval as Approval, ApprovedFacts as ApprovedFacts
 from abistore.model.names import Name as Name
 from abistore.model.snapshot import (
     Evidence as Evidence,
@@ -79,6 +80,14 @@ from abistore.service.administration.baselines import (
 )
 from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
 from abistore.service.administration.tagging import TagPlan as TagPlan, release_tag as release_tag
+from abistore.service.approvals.approving import (
+    ApprovalPlan as ApprovalPlan,
+    ApprovedBreak as ApprovedBreak,
+    WithdrawalPlan as WithdrawalPlan,
+    approve as approve,
+    withdraw as withdraw,
+)
+from abistore.service.approvals.ledger import LedgerEntry as LedgerEntry, approvals as approvals
 from abistore.service.configuration import Configuration as Configuration, configuration as configuration
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.completing import libraries as libraries, policies as policies, references as references

@@ -29,6 +29,8 @@ COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "approvals": ("said.approvals", "List and withdraw accepted breaks."),
+    "approve": ("said.approvals", "Accept a break, so that gates let it through and say why."),
     "baseline": ("baseline", "Set and list the releases that others are judged against."),
     "changes": ("changes", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
@@ -50,8 +52,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
     "policy": ("policy", "Show and check policies, which give findings another impact."),
-    "release": ("release", "Correct the day, revision or CI job of a stored release, and tag it."),
-    "review": ("release", "Say what people think of findings. No verdict depends on it."),
+    "release": ("said.release", "Correct the day, revision or CI job of a stored release, and tag it."),
+    "review": ("said.release", "Say what people think of findings. No verdict depends on it."),
     "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),
     "suppress": ("suppress", "Suggest, check and list suppressions."),
     "verdict": ("verdict", "Show the verdict about a stored release."),

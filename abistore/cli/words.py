@@ -62,6 +62,18 @@ def kind_words(ctx: click.Context, parameter: click.Parameter, start: str) -> li
     return _items((each.kind for each in changes()), start)
 
 
+def explained_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The kinds of change, and the findings of stored verdicts once the first digit is there."""
+    return [*kind_words(ctx, parameter, start), *(finding_words(ctx, parameter, start) if start else [])]
+
+
+def finding_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The identities of findings in stored verdicts."""
+    from abistore.service.completing import identities
+
+    return _items(_stored(lambda: identities(start, database=_database(ctx))), start)
+
+
 def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 

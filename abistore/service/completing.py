@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 LABELS = ("latest", "prev")
+MOST_IDENTITIES = 200
+"""How many findings are looked at: a shell shows no more, and further digits tell which are meant."""
 
 
 def libraries(*, database: Database = None) -> tuple[str, ...]:
@@ -49,6 +51,16 @@ def counterparts(library: str | None = None, *, database: Database = None) -> tu
         versions = [release.version for release in store.releases(library)] if library else []
         moves = sorted({move.channel for move in store.baselines(library)})
     return tuple(dict.fromkeys(("prev", "baseline", *(f"baseline:{channel}" for channel in moves), *versions)))
+
+
+def identities(start: str, *, database: Database = None) -> tuple[str, ...]:
+    """The identities of findings in stored verdicts that begin with ``start``, sorted; some of them, if many do.
+
+    Raises :class:`StoreError`.
+    """
+    with using(database) as store:
+        found, _ = store.findings(start.lower(), MOST_IDENTITIES)
+    return tuple(sorted({one.identity for one in found}))
 
 
 def policies() -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from abistore.model.history import LineKey
 from abistore.store.database import audit, seals, tables
 from abistore.store.database.database import Database
 from abistore.store.database.structure import structure_problems
-from abistore.store.history import findings, reviews, verdicts
+from abistore.store.history import approvals, findings, reviews, verdicts
 from abistore.store.releases import baselines, cards, lines
 from abistore.store.snapshots import calling
 from abistore.store.snapshots.locations import unpack
@@ -106,6 +106,10 @@ def _reviews(database: Database) -> Problems:
     yield from _told(database, lambda: reviews.every(database))
 
 
+def _approvals(database: Database) -> Problems:
+    yield from _told(database, lambda: approvals.every(database))
+
+
 def _names(database: Database) -> Problems:
     """Each name by its digest, and by the sum over its entries."""
     last = -1
@@ -166,6 +170,7 @@ _QUICK: tuple[Part, ...] = (
     ("the audit", _audit),
     ("what names are called", calling.check),
     ("reviews", _reviews),
+    ("approvals", _approvals),
 )
 _LONG: tuple[Part, ...] = (
     ("names", _names),

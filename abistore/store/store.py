@@ -25,7 +25,7 @@ from abistore.model.snapshot import Snapshot
 from abistore.store.checking import check
 from abistore.store.database import audit, copying
 from abistore.store.database.database import Database
-from abistore.store.history import reviews, sightings, timeline, verdicts
+from abistore.store.history import approvals, reviews, sightings, timeline, verdicts
 from abistore.store.history.findings import WrittenFindings
 from abistore.store.history.walking import LineWalk
 from abistore.store.maintenance import stats, vacuum
@@ -122,6 +122,7 @@ class Store:
     tag = _method(tagging.add)
     untag = _method(tagging.take)
     review = _method(reviews.add)
+    approve = _method(approvals.add)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
     audit = _method(audit.records)
@@ -148,6 +149,7 @@ class Store:
     baseline_history = _question(baselines.history)
     baselines = _question(baselines.standing)
     reviews = _question(reviews.every)
+    approvals = _question(approvals.every)
 
     def ingest(self, snapshot: Snapshot, request: IngestRequest) -> IngestOutcome:
         """Remember ``snapshot`` as a release, all or nothing; a no-op where it is stored with this content.

@@ -68,6 +68,12 @@ WANTED = [
 ]
 
 
+def test_findings_are_offered_by_their_first_digits(offered: Offered, channels: Call) -> None:
+    found = channels("verdict", "libcase@2.0", "--json").json["changes"][0]["id"]
+    for words in (("approve",), ("approvals", "withdraw"), ("review", "set"), ("explain",)):
+        assert offered("bash", *words, found[:10]) == [found], words
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.usefixtures("channels")
 def test_baselines_counterparts_and_policies_are_offered(offered: Offered, shell: str) -> None:

@@ -34,7 +34,7 @@ NO_RECORDS = {"OpenStore", "Style"}
 
 def called_by_commands() -> Iterator[str]:
     """The functions of the service that commands import."""
-    for path in COMMANDS.glob("*.py"):
+    for path in COMMANDS.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("abistore.service"):
                 yield from (alias.name for alias in node.names if alias.name.islower())

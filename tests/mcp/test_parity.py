@@ -131,6 +131,9 @@ SAME: dict[str, Forms] = {
     ),
     "db_check": Forms(["db", "check"], OPERATOR, shown("problems", lambda store: abistore.db_check(database=store))),
     "reviews": Forms(["review", "list"], BOUNDED, shown("reviews", lambda store: abistore.reviews(database=store))),
+    "approvals": Forms(
+        ["approvals", "list"], BOUNDED, shown("approvals", lambda store: abistore.approvals(database=store))
+    ),
     "policy_card": Forms(
         ["policy", "show", "strict_abi"],
         "abi_help and abistore://docs/policies tell of policies",
@@ -154,6 +157,8 @@ OTHER: dict[str, str] = {
     "release_edit": ALIKE,
     "release_tag": ALIKE,
     "review": ALIKE,
+    "approve": ALIKE,
+    "withdraw": "what a person decided is taken back by a person: no tool; tests/cli/test_approvals.py",
     "findings": ALIKE,
     "clear_baseline": "no command and no tool: a baseline is moved, not cleared",
     "import_": "as ingest, of what export wrote: abi_ingest takes a snapshot as library_path",
@@ -250,6 +255,13 @@ WRITING: dict[str, tuple[list[str], tuple[str, dict[str, Any]] | None, Python]] 
         ["review", "set", REMOVED, "--state", "intended", "--note", "as planned"],
         ("abi_review", {"finding_id": REMOVED, "state": "intended", "note": "as planned"}),
         lambda store, library: abistore.review(REMOVED, abistore.ReviewPlan("intended", "as planned"), database=store),
+    ),
+    "approve": (
+        ["approve", REMOVED, "--reason", "as planned", "--approver", "ana", "--until", "3.0"],
+        None,
+        lambda store, library: abistore.approve(
+            REMOVED, abistore.ApprovalPlan("as planned", approver="ana", until="3.0"), database=store
+        ),
     ),
     "release_edit": (
         ["release", "edit", "libgeo@1.0", "--revision", "abc", "--reason", "known now"],

@@ -72,6 +72,7 @@ def answers(opened: Store) -> dict[str, object]:
         "baselines": answer(store.baselines),
         "audit": answer(store.audit),
         "reviews": answer(store.reviews),
+        "approvals": answer(store.approvals),
     }
     said["findings"] = answer(lambda: store.findings("", 100))
     said["verdicts"] = answer(lambda: store.verdict_summaries(JUDGED, "e"))

@@ -13,7 +13,7 @@ import msgspec
 from abistore.cli.options import SharedSettings, output_options, pass_settings, store_command
 from abistore.cli.output import answer, width
 from abistore.cli.tables import table
-from abistore.cli.words import kind_words
+from abistore.cli.words import explained_words
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _established(settings: SharedSettings) -> None:
 
 
 @click.command("explain")
-@click.argument("what", metavar="KIND|FINDING", shell_complete=kind_words)
+@click.argument("what", metavar="KIND|FINDING", shell_complete=explained_words)
 @store_command
 def explain_command(settings: SharedSettings, /, *, what: str) -> None:
     """Explain a KIND of change, or a FINDING of a stored comparison by its identity or place.

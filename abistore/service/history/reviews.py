@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import msgspec
 
-from abistore.errors import SnapshotNotFound, UsageError
+from abistore.errors import UsageError
 from abistore.model.history import FindingReview, ReviewState
-from abistore.model.judging.identity import is_whole
 from abistore.service.database import Database, user, using
-from abistore.service.history.findings import SHOWN
+from abistore.service.history.findings import meant
 from abistore.service.labels import check_note
-
-if TYPE_CHECKING:
-    from abistore.store.store import Store
 
 STATES: tuple[ReviewState, ...] = get_args(ReviewState)
 
@@ -45,26 +41,9 @@ def review(identity: str, plan: ReviewPlan, *, database: Database = None) -> Rev
     if plan.state not in STATES:
         raise UsageError(f"no state of a review is called {plan.state}", f"one of: {', '.join(STATES)}")
     with using(database, write=True) as store:
-        library, whole = _finding(store, identity.lower(), plan.library)
+        library, whole, _ = meant(store, identity.lower(), plan.library)
         said = FindingReview(library, whole, plan.state, plan.note, plan.actor or user(), datetime.now(UTC))
         return Reviewed(said, store.review(said))
-
-
-def _finding(store: Store, identity: str, library: str | None) -> tuple[str, str]:
-    """The library and the whole identity of the one finding that is meant."""
-    if library is not None and is_whole(identity):
-        return library, identity
-    sightings, more = store.findings(identity, SHOWN)
-    found = {(one.new.line.library, one.identity) for one in sightings}
-    found = {(where, whole) for where, whole in found if library in {None, where}}
-    if len(found) == 1 and not more:
-        return found.pop()
-    if not found:
-        raise SnapshotNotFound(
-            f"no stored comparison has a finding {identity}", "`abistore verdict REFERENCE -v` shows identities"
-        )
-    listed = ", ".join(f"{whole} of {where}" for where, whole in sorted(found)[:3])
-    raise UsageError(f"{identity}: several findings begin so", f"give more digits, or --library: {listed}")
 
 
 def reviews(library: str | None = None, *, past: bool = False, database: Database = None) -> tuple[FindingReview, ...]:

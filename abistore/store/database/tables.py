@@ -62,8 +62,9 @@ root = _table(
     Column("libraries", Checksum, nullable=False, comment="The sum over all libraries"),
     Column("audit", StoredBytes, nullable=False, comment="The digest of the last row of the audit"),
     Column("reviews", Checksum, nullable=False, server_default=text("0"), comment="The sum over all reviews"),
+    Column("approvals", Checksum, nullable=False, server_default=text("0"), comment="The sum over all approvals"),
     CheckConstraint("id = 1", name="one"),
-    comment="One row, that tells whether a library, the end of the audit or a review is missing",
+    comment="One row, that tells whether a library, the end of the audit, a review or an approval is missing",
 )
 
 library = _table(
@@ -274,6 +275,27 @@ review = _table(
     Column("checksum", Checksum, nullable=False, comment="Of all its columns, its library's name"),
     Index("ix_review_library_id", "library_id"),
     comment="Append-only; what was said of a finding last holds",
+)
+
+approval = _table(
+    "approval",
+    Column("id", Identifier, primary_key=True),
+    Column("library_id", Identifier, ForeignKey("library.id"), nullable=False),
+    Column("identity", Text, nullable=False, comment="The finding's, in hexadecimal digits"),
+    Column("facts", Text, comment="JSON: what the finding says, NULL where no stored comparison had it"),
+    Column("scope", Text, nullable=False),
+    Column("until", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("ticket", Text, nullable=False),
+    Column("approver", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("approved", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("origin", Text, nullable=False, comment="Where it came from, empty where somebody typed it here"),
+    Column("withdrawn", Small, nullable=False, comment="1 where it takes back what was approved"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns, its library's name"),
+    Index("ix_approval_library_id", "library_id"),
+    CheckConstraint("withdrawn IN (0, 1)", name="withdrawn"),
+    comment="Append-only; of a finding in a library, for one scope, the last row holds",
 )
 
 audit = _table(

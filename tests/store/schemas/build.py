@@ -13,8 +13,11 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import FindingReview, IngestRequest, StoredVerdict
+from abistore.model.judging.approvals import Approval, ApprovedFacts
 from abistore.model.snapshot import ReleaseTag
 from abistore.store.database.schema import HEAD
 from abistore.store.store import Store
@@ -44,6 +47,14 @@ def fill(store: Store) -> None:
     for state, note in (("seen", ""), ("intended", "gone for good")):
         said = FindingReview("liblarge", "0123456789abcdef0123", state, note, "ben", datetime(2026, 5, 2, tzinfo=UTC))
         store.review(said)
+    facts = ApprovedFacts("func_removed", "function", "f", "", "f")
+    accepted = Approval(
+        *("liblarge", "0123456789abcdef0123", facts, "branch:main", "version:2.0", "unused", "LIB-7", "ana", "ben"),
+        datetime(2026, 5, 3, tzinfo=UTC),
+        "file approvals.yaml",
+    )
+    store.approve([accepted, msgspec.structs.replace(accepted, scope="forever", until="", facts=None)])
+    store.approve([msgspec.structs.replace(accepted, actor="eva", withdrawn=True)])
 
 
 def fill_with_every_fact(store: Store) -> None:
@@ -64,9 +75,10 @@ def summary(store: Store) -> dict[str, object]:
             if release.tags
         ],
         "reviews": [[one.library, one.identity, one.state, one.note, one.actor] for one in store.reviews()],
+        "approvals": [[*one.terms, one.actor, one.origin, one.facts and one.facts.symbol] for one in store.approvals()],
     }
     return {
-        **{what: rows for what, rows in said.items() if rows},  # schemas before 0010 had none
+        **{what: rows for what, rows in said.items() if rows},  # older schemas had none
         "releases": [
             [library, release.version, release.sequence, release.digest, release.provenance.sha256, release.revision]
             for library in libraries

@@ -11,7 +11,7 @@ from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options import SharedSettings, line_options, said_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.tables import table
-from abistore.cli.words import library_words, reference_words
+from abistore.cli.words import finding_words, library_words, reference_words
 
 if TYPE_CHECKING:
     from abistore.model.history import Amendment
@@ -103,7 +103,7 @@ def review_command() -> None:
 
 
 @review_command.command("set")
-@click.argument("finding")
+@click.argument("finding", shell_complete=finding_words)
 @click.option(
     "--state",
     type=click.Choice(("open", "seen", "intended", "defect")),

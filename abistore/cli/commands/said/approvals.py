@@ -1,0 +1,114 @@
+"""``approve`` and ``approvals``: breaks that people accept, and the ledger of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abistore.cli.groups import SuggestingGroup
+from abistore.cli.options import SharedSettings, store_command
+from abistore.cli.output import answer
+from abistore.cli.tables import table
+from abistore.cli.words import finding_words, library_words
+from abistore.model.judging.approvals import in_words
+
+if TYPE_CHECKING:
+    from abistore.service.approvals.approving import ApprovedBreak
+    from abistore.service.approvals.ledger import LedgerEntry
+
+HEADS = ("state", "library", "finding", "what", "approved", "scope", "until", "found in", "reason")
+WORDS = 60
+"""How much of what was approved a row shows."""
+
+
+@click.command("approve")
+@click.argument("findings", metavar="FINDING...", nargs=-1, required=True, shell_complete=finding_words)
+@click.option("--reason", required=True, help="Why the break is accepted. Every report shows it.")
+@click.option("--ticket", default="", help="Where it was discussed: LIB-7, or an address.")
+@click.option("--approver", default="", help="Who decided; by default the user's name.")
+@click.option(
+    "--until",
+    metavar="DATE|VERSION|SONAME",
+    default="",
+    help="The last that it holds for: through this day (2026-12-31), up to and including this version (2.1), or while "
+    "the SONAME is this one (libfoo.so.1). Say date:, version: or soname: before it where the text does not tell.  "
+    "[default: until it is withdrawn]",
+)
+@click.option(
+    "--scope",
+    metavar="SCOPE",
+    default="forever",
+    show_default=True,
+    help="release[:VERSION] (alone: the release that has the finding), branch[:CHANNEL] (where a release is judged "
+    "against this baseline; alone: the channel `release`), or forever (every release).",
+)
+@click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
+@click.option("--actor", default="", help="Who writes it down, for the audit; by default the user's name.")
+@store_command
+def approve_command(settings: SharedSettings, /, *, findings: tuple[str, ...], **words: Any) -> None:
+    """Accept the break FINDING: an identity, or its first digits, as `abistore verdict REFERENCE -v` shows it.
+
+    The verdict stays BREAKING. A gate passes if everything that would fail it is approved, and every report says by
+    whom, why and until when. The approval holds in later builds and releases too, until the finding's facts change:
+    then it is void, and reports say so.
+
+    Missing evidence cannot be approved: such a gate still exits with 72.
+    """
+    from abistore.service.approvals.approving import ApprovalPlan, approve
+
+    done = approve(findings, ApprovalPlan(**words), database=settings.database)
+    answer(settings, {"approved": done}, lambda: "\n".join(map(_line, done)))
+
+
+@click.group("approvals", cls=SuggestingGroup)
+def approvals_command() -> None:
+    """List and withdraw accepted breaks."""
+
+
+@approvals_command.command("list")
+@click.argument("library", required=False, shell_complete=library_words)
+@click.option("--past", is_flag=True, help="All that was ever approved and withdrawn, oldest first.")
+@store_command
+def list_command(settings: SharedSettings, /, *, library: str | None, past: bool) -> None:
+    """List the accepted breaks of one LIBRARY, or of all.
+
+    State: `holds`; `expired` for all latest releases; `changed`, if the finding has other facts now and has to be
+    approved again; `unused`, if no stored comparison has it.
+    """
+    from abistore.service.approvals.ledger import approvals
+
+    found = approvals(library, past=past, database=settings.database)
+    answer(settings, {"approvals": found}, lambda: table(HEADS, list(map(_row, found))) if found else "no approvals")
+
+
+@approvals_command.command("withdraw")
+@click.argument("findings", metavar="FINDING...", nargs=-1, required=True, shell_complete=finding_words)
+@click.option("--reason", required=True, help="Why it is not accepted any more.")
+@click.option("--scope", help="Withdraw what was approved for this scope only.")
+@click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
+@click.option("--actor", default="", help="Who withdraws; by default the user's name.")
+@store_command
+def withdraw_command(settings: SharedSettings, /, *, findings: tuple[str, ...], **words: Any) -> None:
+    """Take back what was approved of FINDING. The ledger keeps both: `abistore approvals list --past`."""
+    from abistore.service.approvals.approving import WithdrawalPlan, withdraw
+
+    done = withdraw(findings, WithdrawalPlan(**words), database=settings.database)
+    answer(settings, {"withdrawn": done}, lambda: "\n".join(map(_line, done)))
+
+
+def _line(done: ApprovedBreak) -> str:
+    one = done.approval
+    what = "withdrawn" if one.withdrawn else "approved"
+    said = "" if done.changed else ", as before"
+    return f"{one.library} {one.identity}: {what} {in_words(one)}{said}"
+
+
+def _row(entry: LedgerEntry) -> tuple[str, ...]:
+    one, facts = entry.approval, entry.approval.facts
+    what = ": ".join(filter(None, (facts.kind, facts.symbol, facts.part))) if facts else ""
+    by = f"{one.approved:%Y-%m-%d} by {one.approver}" + (f" ({one.ticket})" if one.ticket else "")
+    until = one.until.partition(":")[2]
+    origin = f" [from {one.origin}]" if one.origin else ""
+    reason = f"{one.reason}{origin}"
+    return (entry.state, one.library, one.identity, what[:WORDS], by, one.scope, until, entry.found_in, reason)

@@ -1,0 +1,159 @@
+"""Approving breaks, and withdrawing that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from abistore.errors import SnapshotNotFound, UsageError
+from abistore.model.history import Sighting
+from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts
+from abistore.model.judging.identity import may_begin
+from abistore.service.approvals.terms import scope_of, until_of
+from abistore.service.database import Database, user, using
+from abistore.service.history.findings import meant
+from abistore.service.labels import check_note
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+class ApprovalPlan(msgspec.Struct, frozen=True):
+    """Why a break is accepted, by whom, where and until when.
+
+    ``scope`` is ``forever``, ``release[:VERSION]`` (alone: the one that has the finding) or ``branch[:CHANNEL]``.
+    ``until`` is a day, a version or a SONAME: the last that it holds for. ``approver`` decides, by default the user;
+    ``actor`` writes it down. ``library`` is where the finding was found; else a stored verdict tells that. ``today`` is
+    the day by which an end that is over is refused.
+    """
+
+    reason: str = ""
+    ticket: str = ""
+    approver: str = ""
+    until: str = ""
+    scope: str = FOREVER
+    library: str | None = None
+    actor: str = ""
+    origin: str = ""
+    today: date | None = None
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` for an approval without a reason, and for words that are no line of text."""
+        for what in ("reason", "ticket", "approver", "actor", "origin"):
+            check_note(what, getattr(self, what))
+        if not self.reason.strip():
+            raise UsageError("no reason is given", "say why in --reason: who reads a report later has nothing else")
+
+
+class ApprovedBreak(msgspec.Struct, frozen=True):
+    """What holds of a finding now; ``changed`` where something else did before."""
+
+    approval: Approval
+    changed: bool
+
+
+class WithdrawalPlan(msgspec.Struct, frozen=True):
+    """Why what was approved is taken back, and by whom. ``library`` and ``scope`` choose where several match."""
+
+    reason: str = ""
+    library: str | None = None
+    scope: str | None = None
+    actor: str = ""
+
+
+def approve(
+    findings: str | Sequence[str], plan: ApprovalPlan, *, database: Database = None
+) -> tuple[ApprovedBreak, ...]:
+    """Accept findings, each called by its identity or the first digits of it: all are written down, or none.
+
+    No verdict changes: a gate lets the findings through for as long as this holds, and says so. A short identity is
+    that of a finding in a stored verdict. Raises :class:`SnapshotNotFound`, :class:`UsageError`.
+    """
+    plan.check()
+    named = [findings] if isinstance(findings, str) else list(findings)
+    if not named:
+        raise UsageError("no finding is named", "`abistore verdict REFERENCE -v` shows identities")
+    with using(database, write=True) as store:
+        said = [_approval(store, digits, plan) for digits in dict.fromkeys(named)]
+        return _written(store, said)
+
+
+def _approval(store: Store, digits: str, plan: ApprovalPlan) -> Approval:
+    library, identity, sighting = meant(store, digits.lower(), plan.library)
+    until = until_of(plan.until, store.scheme(library))
+    day = plan.today or datetime.now(UTC).date()
+    if until.startswith("date:") and date.fromisoformat(until[5:]) < day:
+        raise UsageError(f"--until {until[5:]} is over already", "name a day to come, or leave it out")
+    return Approval(
+        library,
+        identity,
+        facts_of(sighting) if sighting else None,
+        scope_of(plan.scope, sighting.new.version if sighting else None),
+        until,
+        plan.reason.strip(),
+        plan.ticket.strip(),
+        _named(plan.approver),
+        plan.actor or user(),
+        datetime.now(UTC),
+        plan.origin,
+    )
+
+
+def facts_of(sighting: Sighting) -> ApprovedFacts:
+    """What a stored finding says."""
+    found = sighting.finding
+    return ApprovedFacts(found.kind, found.name.kind, found.name.spelling, found.part, found.old_value, found.new_value)
+
+
+def _named(approver: str) -> str:
+    named = approver.strip() or user()
+    if not named:
+        raise UsageError("nobody approves this", "name who decided it: --approver")
+    return named
+
+
+def _written(store: Store, said: Sequence[Approval]) -> tuple[ApprovedBreak, ...]:
+    return tuple(ApprovedBreak(one, changed) for one, changed in zip(said, store.approve(said), strict=True))
+
+
+def withdraw(
+    findings: str | Sequence[str], plan: WithdrawalPlan, *, database: Database = None
+) -> tuple[ApprovedBreak, ...]:
+    """Take back what was approved of findings, in every scope unless one is named. The ledger keeps both.
+
+    Raises :class:`SnapshotNotFound` where nothing of this identity is approved, :class:`UsageError`.
+    """
+    ApprovalPlan(reason=plan.reason, actor=plan.actor).check()
+    actor = plan.actor or user()
+    with using(database, write=True) as store, store.transaction():
+        standing = [one for one in in_force(store.approvals()) if plan.library in {None, one.library}]
+        found = [
+            each
+            for digits in dict.fromkeys([findings] if isinstance(findings, str) else findings)
+            for each in _withdrawn(standing, digits.lower(), plan.scope)
+        ]
+        changes = {"withdrawn": True, "reason": plan.reason.strip(), "actor": actor, "approver": actor, "origin": ""}
+        now = datetime.now(UTC)
+        return _written(store, [msgspec.structs.replace(each, **changes, approved=now) for each in found])
+
+
+def _withdrawn(standing: Sequence[Approval], digits: str, scope: str | None) -> list[Approval]:
+    """The approvals of the one finding whose identity begins so."""
+    found = [one for one in standing if may_begin(digits) and one.identity.startswith(digits)]
+    found = [one for one in found if scope in {None, one.scope}]
+    meant_by = sorted({(one.library, one.identity) for one in found})
+    if not found:
+        raise SnapshotNotFound(f"nothing approved is called {digits}", "`abistore approvals list` shows what is")
+    if len(meant_by) > 1:
+        listed = ", ".join(f"{identity} of {library}" for library, identity in meant_by[:3])
+        raise UsageError(f"{digits}: several approved findings begin so", f"give more digits, or --library: {listed}")
+    return found
+
+
+def in_force(said: Sequence[Approval]) -> tuple[Approval, ...]:
+    """The last word about each finding in each scope, without what was withdrawn; sorted."""
+    last = {one.key: one for one in said}
+    return tuple(last[key] for key in sorted(last) if not last[key].withdrawn)

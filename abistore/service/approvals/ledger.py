@@ -1,0 +1,68 @@
+"""The ledger of accepted breaks: what holds, what is over, and what meets no finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from abistore.model.judging.approvals import Approval, GatePlace, state_at
+from abistore.model.judging.identity import PLACE_SIZE
+from abistore.service.approvals.approving import in_force
+from abistore.service.database import Database, using
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+LedgerState: TypeAlias = Literal["holds", "expired", "changed", "unused", "withdrawn", "replaced"]
+
+
+class LedgerEntry(msgspec.Struct, frozen=True):
+    """An approval and what has become of it.
+
+    ``expired``: no latest release may use it any more. ``changed``: stored comparisons have the finding with other
+    facts only, so that it has to be approved again. ``unused``: none has a finding in its place. ``replaced``: what
+    was said later of the same finding holds. ``found_in`` is the stored comparison that had the finding first.
+    """
+
+    approval: Approval
+    state: LedgerState
+    found_in: str = ""
+
+
+def approvals(
+    library: str | None = None, *, past: bool = False, today: date | None = None, database: Database = None
+) -> tuple[LedgerEntry, ...]:
+    """What is approved in one library, or in all; with ``past`` all that ever was, oldest first."""
+    day = today or datetime.now(UTC).date()
+    with using(database) as store, store.reading():
+        said = [one for one in store.approvals() if library in {None, one.library}]
+        standing = in_force(said)
+        listed = said if past else standing
+        places = {name: tuple(_places(store, name, day)) for name in {one.library for one in listed}}
+        return tuple(_entry(store, one, one in standing, places[one.library]) for one in listed)
+
+
+def _places(store: Store, library: str, today: date) -> Iterator[GatePlace]:
+    """Where the latest release of each line stands."""
+    scheme = store.scheme(library)
+    for line in sorted(key for key in store.lines() if key.library == library):
+        latest = store.foremost(store.releases(library, line.target, line.profile))[-1:]
+        for release in latest:
+            yield GatePlace(today, release.version, release.soname, None, scheme)
+
+
+def _entry(store: Store, one: Approval, stands: bool, places: tuple[GatePlace, ...]) -> LedgerEntry:
+    if not stands:
+        return LedgerEntry(one, "withdrawn" if one.withdrawn else "replaced")
+    found, _ = store.findings(one.identity, 1)
+    found_in = f"{found[0].old.version} -> {found[0].new.version}" if found else ""
+    anywhere = msgspec.structs.replace(one, scope="forever")
+    if places and all(state_at(anywhere, place) == "expired" for place in places):
+        return LedgerEntry(one, "expired", found_in)
+    if found:
+        return LedgerEntry(one, "holds", found_in)
+    same_place, _ = store.findings(one.identity[: 2 * PLACE_SIZE], 1)
+    return LedgerEntry(one, "changed" if same_place else "unused")

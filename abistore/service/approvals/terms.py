@@ -1,0 +1,63 @@
+"""Where and until when an approval holds, as people write it: ``--scope branch:main --until 2026-12-31``."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from abistore.errors import UsageError
+from abistore.model.history import DEFAULT_CHANNEL
+from abistore.model.judging.approvals import FOREVER
+from abistore.model.labels.versions import AUTO, check_version
+from abistore.patterns import pattern
+from abistore.service.labels import check_label
+
+DAY = pattern(r"\d{4}-\d{2}-\d{2}")
+SONAME = pattern(r".+\.(?:so|dylib|dll)(?:\..*)?")
+SCOPES = "release:VERSION, branch:CHANNEL or forever"
+KINDS = ("date", "version", "soname")
+
+
+def scope_of(text: str, version: str | None = None) -> str:
+    """A scope in full: ``release`` alone means ``version``, ``branch`` alone the default channel.
+
+    Raises :class:`UsageError`.
+    """
+    word, _, named = text.strip().partition(":")
+    if word == FOREVER and not named:
+        return FOREVER
+    named = named or {"release": version or "", "branch": DEFAULT_CHANNEL}.get(word, "")
+    if word not in {"release", "branch"} or not named:
+        told = "no stored release has the finding" if word == "release" else f"not a scope: {text[:40]!r}"
+        raise UsageError(told, f"give {SCOPES}")
+    check_label("version" if word == "release" else "channel", named)
+    return f"{word}:{named}"
+
+
+def until_of(text: str, scheme: str = AUTO) -> str:
+    """The end of an approval with what it is: ``date:2026-12-31``, ``version:2.1``, ``soname:libfoo.so.1``.
+
+    The word may be left out where the text tells. Raises :class:`UsageError` for what is none, or no version that
+    ``scheme`` can order.
+    """
+    said = text.strip()
+    if not said:
+        return ""
+    word, marked, last = said.partition(":")
+    if not marked or word not in KINDS:
+        word = "date" if DAY.fullmatch(said) else "soname" if SONAME.fullmatch(said) else "version"
+        last = said
+    if word == "date":
+        return f"date:{_day(last).isoformat()}"
+    if word == "version":
+        check_label("version", last)
+        check_version(last, scheme)
+    elif not last.isprintable() or not last.strip():
+        raise UsageError(f"not a SONAME: {last[:40]!r}", "give it as `abistore show` does: soname:libfoo.so.1")
+    return f"{word}:{last}"
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"not a day: {text[:40]!r}", "write it as 2027-01-31") from error

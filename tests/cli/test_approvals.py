@@ -1,0 +1,114 @@
+"""Accepted breaks: approved by a person for a reason, listed with what has become of them, and withdrawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from abistore.interface import ApprovalPlan, approvals, approve, open_store
+from abistore.report.plain import plain
+from tests.cli.conftest import Call
+
+pytestmark = pytest.mark.fast
+
+
+@pytest.fixture
+def judged(abistore: Call, old: Path, new: Path) -> Call:
+    for library, version in ((old, "1.0"), (new, "2.0")):
+        assert abistore("ingest", library, "--version", version).code == 0
+    assert abistore("verdict", "libcase@2.0").code == 4
+    return abistore
+
+
+def identity(call: Call, kind: str = "func_removed") -> str:
+    changes = call("verdict", "libcase@2.0", "--json").json["changes"]
+    return next(str(change["id"]) for change in changes if change["kind"] == kind)
+
+
+def test_a_break_is_approved_by_its_first_digits_and_listed(judged: Call, database: Path) -> None:
+    digits = identity(judged)
+    words = ("--reason", "nobody calls it", "--ticket", "LIB-7", "--approver", "ana", "--until", "2999-12-31")
+    done = judged("approve", digits[:14], *words, "--actor", "ci", "--json").json["approved"][0]
+    approval = done["approval"]
+    assert (done["changed"], approval["identity"], approval["approver"]) == (True, digits, "ana")
+    assert approval["facts"] == {"kind": "func_removed", "subject": "function", "symbol": "gone", "part": ""} | {
+        "old_value": approval["facts"]["old_value"],
+        "new_value": None,
+    }
+    assert (approval["until"], approval["scope"]) == ("date:2999-12-31", "forever")
+    assert (
+        judged("approve", digits, *words).out
+        == f"libcase {digits}: approved by ana until 2999-12-31 (LIB-7), as before\n"
+    )
+    listed = judged("approvals", "list", "libcase", "--json").json["approvals"]
+    assert [(one["state"], one["found_in"]) for one in listed] == [("holds", "1.0 -> 2.0")]
+    assert "nobody calls it" in judged("approvals", "list").out
+    with open_store(database) as store:
+        assert json.loads(json.dumps(plain(approvals("libcase", database=store)))) == listed
+        again = approve(digits, ApprovalPlan("no", approver="ben"), database=store)
+    assert again[0].changed
+    row = judged("db", "audit", "--json").json["audit"][1]
+    assert (row["action"], row["actor"], row["detail"]) == (
+        "approve",
+        "ci",
+        "by ana until 2999-12-31 (LIB-7); nobody calls it",
+    )
+
+
+def test_an_approval_needs_a_reason_a_finding_and_an_end_that_is_to_come(judged: Call) -> None:
+    digits = identity(judged)
+    assert judged("approve", digits).code == 64
+    assert "no reason is given" in judged("approve", digits, "--reason", " ").err
+    assert "is over already" in judged("approve", digits, "--reason", "x", "--until", "2001-01-31").err
+    assert "not a day" in judged("approve", digits, "--reason", "x", "--until", "date:2001-13-31").err
+    assert "not a scope" in judged("approve", digits, "--reason", "x", "--scope", "world").err
+    assert "not a version" in judged("approve", digits, "--reason", "x", "--until", "2.0 or so").err
+    assert judged("approve", "ffffffffffffffffffff", "--reason", "x").code == 67
+    assert "several findings" in judged("approve", "", "--reason", "x").err
+    assert "printable" in judged("approve", digits, "--reason", "a\x1b[2Jb").err
+    assert judged("approvals", "list").out == "no approvals\n"
+
+
+def test_a_word_about_the_end_tells_what_it_is(judged: Call) -> None:
+    digits = identity(judged)
+    said = {"2.1": "version:2.1", "libfoo.so.1": "soname:libfoo.so.1", "libfoo.2.dylib": "soname:libfoo.2.dylib"}
+    for word, meant in {**said, "version:2999-01-01": "version:2999-01-01", "": ""}.items():
+        done = judged("approve", digits, "--reason", "x", "--until", word, "--json").json["approved"][0]
+        assert done["approval"]["until"] == meant
+
+
+def test_a_scope_alone_means_the_release_that_has_the_finding_or_the_usual_channel(judged: Call) -> None:
+    digits = identity(judged)
+    for word, meant in (("release", "release:2.0"), ("branch", "branch:release"), ("branch:main", "branch:main")):
+        done = judged("approve", digits, "--reason", "x", "--scope", word, "--json").json["approved"][0]
+        assert done["approval"]["scope"] == meant
+    assert len(judged("approvals", "list", "--json").json["approvals"]) == 3
+
+
+def test_what_was_approved_is_withdrawn_and_stays_in_the_ledger(judged: Call) -> None:
+    digits = identity(judged)
+    judged("approve", digits, "--reason", "x", "--approver", "ana")
+    judged("approve", digits, "--reason", "x", "--scope", "branch:main", "--approver", "ana")
+    assert judged("approvals", "withdraw", digits).code == 64
+    one = judged("approvals", "withdraw", digits[:12], "--scope", "branch:main", "--reason", "used after all")
+    assert (one.code, one.out.count("\n")) == (0, 1)
+    assert [entry["approval"]["scope"] for entry in judged("approvals", "list", "--json").json["approvals"]] == [
+        "forever"
+    ]
+    assert judged("approvals", "withdraw", digits, "--reason", "used after all", "--actor", "ben").code == 0
+    assert judged("approvals", "withdraw", digits, "--reason", "again").code == 67
+    assert judged("approvals", "list").out == "no approvals\n"
+    states = [entry["state"] for entry in judged("approvals", "list", "--past", "--json").json["approvals"]]
+    assert states == ["replaced", "replaced", "withdrawn", "withdrawn"]
+
+
+def test_a_list_tells_what_is_over_and_what_meets_no_finding(judged: Call) -> None:
+    digits = identity(judged)
+    judged("approve", digits, "--reason", "x", "--until", "1.5")
+    judged("approve", "0" * 20, "--library", "libcase", "--reason", "x")
+    judged("approve", f"{digits[:12]}{'0' * 8}", "--library", "libcase", "--reason", "x")
+    listed = judged("approvals", "list", "--json").json["approvals"]
+    states = {one["approval"]["identity"]: one["state"] for one in listed}
+    assert states == {digits: "expired", "0" * 20: "unused", f"{digits[:12]}{'0' * 8}": "changed"}
