@@ -356,7 +356,9 @@ class Record(Shape, frozen=True, tag="R"):
     :mod:`abistore.model.layout`. ``passing`` is how the C++ ABI passes it by value where recorded: in registers like
     its members (``value``), or by invisible reference. ``deleted`` are the special and other members declared
     ``= delete``; ``arguments`` the template arguments, a value as its spelling in a :class:`Special`.
-    ``has_vptr`` tells that this very class introduces the vtable pointer.
+    ``has_vptr`` tells that this very class introduces the vtable pointer. ``access`` is that of a class within another,
+    as far as it keeps consumers from it: a private class that a public member of the one around it takes, returns or
+    renames is as good as public, and so is a protected one where anybody can derive.
     """
 
     sort: Literal["struct", "class", "union"]
@@ -369,6 +371,7 @@ class Record(Shape, frozen=True, tag="R"):
     deleted: tuple[str, ...] = ()
     arguments: tuple[TypeRef, ...] = ()
     has_vptr: bool = False
+    access: Access = "public"
 
 
 class Opaque(Shape, frozen=True, tag="O"):
@@ -397,12 +400,16 @@ class Enumerator(Encoded, frozen=True):
 
 
 class Enum(Shape, frozen=True, tag="E"):
-    """An enumeration; enumerators in declaration order. ``underlying`` is ``None`` where not recorded."""
+    """An enumeration; enumerators in declaration order. ``underlying`` is ``None`` where not recorded.
+
+    ``access`` is that of an enumeration within a class, as that of a :class:`Record`.
+    """
 
     size: int
     enumerators: tuple[Enumerator, ...] = ()
     underlying: TypeRef | None = None
     scoped: bool = False
+    access: Access = "public"
 
 
 class Alias(Shape, frozen=True, tag="A"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
+from abistore.extract.pdb import leaves as leaf
+from abistore.extract.pdb.members import parts
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.shapes import Enum, Enumerator, Foreign, Function, Inline, Opaque, Primitive, Record, Variable
@@ -239,3 +242,20 @@ def test_a_pdb_file_that_is_cut_off_is_told(tmp_path: Path, size: int) -> None:
     path = moved(tmp_path)
     (tmp_path / "case.pdb").write_bytes((tmp_path / "case.pdb").read_bytes()[:size])
     assert read(path, ExtractOptions()).evidence_of("layout").reason in ("unreadable-debug-file", "debug-file-missing")
+
+
+def test_a_nested_type_with_access_does_not_end_a_field_list() -> None:
+    nested = struct.pack("<HHI", leaf.NESTED_WITH_ACCESS, 1, 0x1001) + b"Node\0\xf3\xf2\xf1"
+    member = struct.pack("<HHIH", leaf.MEMBER, 3, 0x74, 8) + b"count\0"
+    found = list(parts(FieldLists(nested + member), 0x1000))  # type: ignore[arg-type]
+    assert [(each.name, each.access) for each in found] == [("Node", "private"), ("count", "public")]
+
+
+class FieldLists(dict[int, bytes]):
+    """Type records with one field list."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__({0x1000: data})
+
+    def record(self, index: int) -> tuple[int, bytes]:
+        return leaf.FIELDS, self[index]

@@ -68,7 +68,10 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
 
 
 def _record(record: Record, other: Record, context: Context) -> Record:
-    """``record`` without what differs from ``other`` in name only."""
+    """``record`` without what differs from ``other`` in name only.
+
+    Not all compilers tell the access of nested types. What becomes of their members does.
+    """
     return msgspec.structs.replace(
         record,
         passing=None if not_recorded(record.passing, other.passing) else record.passing,
@@ -77,6 +80,7 @@ def _record(record: Record, other: Record, context: Context) -> Record:
         virtuals=_virtuals(record, other, context),
         alignment=None,
         deleted=tuple(sorted(each for each in record.deleted if not is_deleted_already(each, other))),
+        access="public",
     )
 
 
@@ -152,11 +156,12 @@ def is_described(method: VirtualMethod, context: Context) -> bool:
 
 
 def _enum(enum: Enum, other: Enum) -> Enum:
-    """The order of enumerators is nobody's business: their names and values are."""
+    """The order of enumerators is nobody's business: their names and values are. Few compilers tell the access."""
     return msgspec.structs.replace(
         enum,
         enumerators=tuple(sorted(enum.enumerators, key=lambda each: (each.name, each.value))),
         underlying=None if not_recorded(enum.underlying, other.underlying) else enum.underlying,
+        access="public",
     )
 
 

@@ -126,7 +126,7 @@ class GuessedConsumers(Consumers):
         if not self._clues.take_on(before._clues, changed):
             return
         if "_private_members" in known:
-            take_on(self._private_members, before._private_members)
+            self._private_members.take_on(before._private_members)
         if "_internals" in known:
             self._internals.take_on(before._internals)
             if same_uses and "_allocation" in known and self._is_plain == before._is_plain:

@@ -12,10 +12,11 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.labels.version_nodes import is_private_node
 from abistore.model.mangling.symbols import OF_STD
 from abistore.model.names import Name
-from abistore.model.reach import Reach, Reference, embedded
+from abistore.model.reach import Reach, Reference, embedded, references
 from abistore.model.shapes import (
     Alias,
     AnyShape,
+    Enum,
     Foreign,
     Function,
     Named,
@@ -40,7 +41,9 @@ class ShapeClues(msgspec.Struct, frozen=True):
 
     ``stands_for`` is what an alias embeds, ``holds`` the smart pointers in a record. A function takes some records by
     address, hands out others, and may be a destructor of the class that it ``destroys``. ``arguments`` are the types
-    that an instance of a template has for arguments; ``first`` is the first of a standard template's.
+    that an instance of a template has for arguments; ``first`` is the first of a standard template's. ``closed`` types
+    are private to the class around them; ``shows`` is what programs get at that have an object of a record with
+    private members, and ``None`` for what shows all that it mentions.
     """
 
     mentions: Sequence[Reference]
@@ -52,6 +55,8 @@ class ShapeClues(msgspec.Struct, frozen=True):
     foreign: bool = False
     first: Name | None = None
     arguments: tuple[Name, ...] = ()
+    closed: bool = False
+    shows: tuple[Name, ...] | None = None
 
 
 class DeclarationOwner(msgspec.Struct, frozen=True):
@@ -163,7 +168,10 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
         case Record():
             held = (field.type.name for field in shape.fields if isinstance(field.type, Named))
             smart = tuple(each for each in held if each.spelling.startswith(SMART))
-            return ShapeClues(mentions, holds=smart, arguments=_arguments(shape))
+            closed = shape.access != "public"
+            return ShapeClues(mentions, holds=smart, arguments=_arguments(shape), closed=closed, shows=_shows(shape))
+        case Enum():
+            return ShapeClues(mentions, closed=shape.access != "public")
         case Foreign():
             first = next((each.name for each in shape.arguments[:1] if isinstance(each, Named)), None)
             return ShapeClues(mentions, foreign=True, first=first, arguments=_arguments(shape))
@@ -180,6 +188,16 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
             )
         case _:
             return ShapeClues(mentions)
+
+
+def _shows(shape: Record) -> tuple[Name, ...] | None:
+    """What the members of ``shape`` mention that are not private; ``None`` where none is."""
+    fields = tuple(each for each in shape.fields if each.access != "private")
+    bases = tuple(each for each in shape.bases if each.access != "private")
+    if len(fields) + len(bases) == len(shape.fields) + len(shape.bases):
+        return None
+    open = msgspec.structs.replace(shape, fields=fields, bases=bases)
+    return tuple(each for each, _ in references(open))
 
 
 def _arguments(shape: Record | Foreign) -> tuple[Name, ...]:

@@ -14,6 +14,7 @@ from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, outside, scope
 from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, MADE_FOR, MANGLED, OF_CLASS, is_mangled, primary
 from abistore.model.names import Name
+from abistore.model.reach import references
 from abistore.model.shapes import Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable, VirtualMethod
 from abistore.model.snapshot import Snapshot, Variants
 
@@ -35,7 +36,8 @@ class HeaderText(msgspec.Struct, frozen=True):
 
     It is ``public`` where a given header declares it, and ``accessible`` unless it is private to a class. ``template``
     is its name where it is a template. ``copied`` functions are compiled into every program; ``display`` is the name of
-    one that is not. Inline bodies use further ``members`` and ``calls``.
+    one that is not. Inline bodies use further ``members`` and ``calls``. A nested class may be ``closed`` to programs;
+    ``owner`` is the class of a member.
     """
 
     public: bool = False
@@ -43,6 +45,8 @@ class HeaderText(msgspec.Struct, frozen=True):
     template: str = ""
     copied: bool = False
     display: str = ""
+    closed: bool = False
+    owner: Name | None = None
     members: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
 
@@ -62,6 +66,7 @@ class PublicApi:
         exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
         if same and all(exported):
             take_on(self, before)
+            vars(self).pop("_closed", None)  # signatures tell of it, which texts do not hold
         return same
 
     def _text(self, name: Name) -> HeaderText:
@@ -80,6 +85,8 @@ class PublicApi:
             template=template,
             copied=copied,
             display="" if copied else display,
+            closed=isinstance(described, Record) and described.access != "public",
+            owner=_owner(described),
             members=text.body.members if text.body else (),
             calls=text.body.calls if text.body else (),
         )
@@ -92,6 +99,25 @@ class PublicApi:
         if spelling in self._called or primary(spelling) in self._called:
             return "public"
         declared = self.declaration(export)
+        found = self._declared_standing(export, declared)
+        if found != "public" or not self._closed or (declared is not None and self.texts[declared].copied):
+            return found
+        owner = class_behind(spelling) or scope(entity(demangle(spelling)))
+        return "private" if Name("record", owner) in self._closed else found
+
+    @cached_property
+    def _closed(self) -> frozenset[Name]:
+        """The nested classes that are private to the class around them, and that no accessible function shows."""
+        closed = {name for name in self._source if name.kind == "record" and self.texts[name].closed}
+        for name in self._source if closed else ():
+            text = self.texts[name]
+            if name.kind in ("function", "variable") and text.accessible and text.owner not in closed:
+                for shape in self._source[name]:
+                    closed.difference_update(each for each, _ in references(shape))
+        return frozenset(closed)
+
+    def _declared_standing(self, export: Name, declared: Name | None) -> Standing:
+        spelling = export.spelling
         if declared is not None:
             return "public" if self.texts[declared].accessible else "private"
         if not is_mangled(spelling):
@@ -239,6 +265,12 @@ def is_accessible(shape: object) -> bool:
     if isinstance(shape, Function) and shape.method is not None:
         return shape.method.access != "private" or shape.method.virtual != "no"
     return not isinstance(shape, Variable) or shape.access != "private"
+
+
+def _owner(shape: object) -> Name | None:
+    if isinstance(shape, Function):
+        return shape.method.owner if shape.method else None
+    return shape.owner if isinstance(shape, Variable) else None
 
 
 def _needs_no_body(shape: object) -> bool:

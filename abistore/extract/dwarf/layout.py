@@ -14,6 +14,7 @@ from abistore.extract.dwarf.shapes.destructors import place_destructors
 from abistore.extract.dwarf.shapes.footprints import Footprints
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY, DeclarationShapes, DeclaringEntries, alias, own
 from abistore.extract.dwarf.shapes.joins import DeclarationJoins
+from abistore.extract.dwarf.shapes.nested import NestedTypes
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
 from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.facets import FacetReading
@@ -134,12 +135,13 @@ def _read_reached(types: TypeReferences, target: Target) -> None:
     """Reads the members of every type that was mentioned, until nothing new is."""
     joins = DeclarationJoins(types)
     footprints = Footprints(types, target)
+    nested = NestedTypes(types)
     measured: set[Name] = set()
     while True:
         while types.pending:
             name, handle = types.pending.pop()
             read = read_enum if name.kind == "enum" else read_record
-            types.add(name, read(types, types.info.die(handle)))
+            types.add(name, nested.told(name, handle, read(types, types.info.die(handle))))
         for name in [name for name in types.foreign if name not in measured]:
             measured.add(name)
             types.add(name, footprints.shape(types.foreign[name]))

@@ -86,7 +86,7 @@ def _part(data: bytes, at: int) -> tuple[PdbMember, int]:
     elif kind == leaf.MEMBER:
         part.value, after = number(data, after)
         part.name, after = text(data, after)
-    elif kind in (leaf.STATIC_MEMBER, leaf.NESTED, leaf.OVERLOADS):
+    elif kind in (leaf.STATIC_MEMBER, leaf.NESTED, leaf.NESTED_WITH_ACCESS, leaf.OVERLOADS):
         part.value = attributes  # of overloads, how many there are
         part.name, after = text(data, after)
     elif kind == leaf.METHOD:

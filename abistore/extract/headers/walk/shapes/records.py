@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from msgspec.structs import replace
+
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, Type
 from abistore.extract.headers.walk.shapes.classes import BaseClass, Classes, ClassFacts
+from abistore.extract.headers.walk.shapes.nested import NestedCursors
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.spelling import spell
@@ -33,6 +36,7 @@ class RecordShapes:
         self._lib = types.lib
         self._classes = classes
         self._cpp = cpp
+        self._nested = NestedCursors(types.lib)
         classes.resolve = self._resolved
 
     def of(self, cursor: Cursor) -> Record | None:
@@ -56,6 +60,7 @@ class RecordShapes:
             deleted=self._deleted(facts),
             arguments=self._types.arguments.references(facts.cursor, facts.type),
             has_vptr=facts.has_vptr,
+            access=self._nested.access(facts.cursor),
         )
 
     def foreign(self, cursor: Cursor) -> Foreign:
@@ -82,11 +87,18 @@ class RecordShapes:
             if each.kind == kinds.ENUMERATOR
         ]
         size = lib.Type_getSizeOf(integer)
-        return Enum(size, tuple(enumerators), self._types.of(integer), bool(lib.EnumDecl_isScoped(definition)))
+        return Enum(
+            size,
+            tuple(enumerators),
+            self._types.of(integer),
+            bool(lib.EnumDecl_isScoped(definition)),
+            self._nested.access(definition),
+        )
 
     def unnamed(self, cursor: Cursor) -> Record | Enum | None:
-        """The shape of a record or enum that is spelled out where it is used."""
-        return self.enum(cursor) if cursor.kind == kinds.ENUM else self.of(cursor)
+        """The shape of a record or enum that is spelled out where it is used: the member there tells its access."""
+        shape = self.enum(cursor) if cursor.kind == kinds.ENUM else self.of(cursor)
+        return shape if shape is None else replace(shape, access="public")
 
     # --- members --------------------------------------------------------------------------------------------------
 

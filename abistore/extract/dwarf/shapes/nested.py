@@ -1,0 +1,205 @@
+"""Who can name a nested type: its access in the class around it, unless that class shows it in other ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from msgspec.structs import replace
+
+from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes.forms import Attributes
+from abistore.extract.dwarf.entries.walk import Die, parts
+from abistore.extract.dwarf.shapes.records import ACCESS, default_access
+from abistore.extract.dwarf.shapes.type_source import TypeSource
+from abistore.extract.types.derivable import OPEN, PUBLIC, Derivability
+from abistore.model.names import Name
+from abistore.model.shapes import Access, Enum, Record
+from abistore.patterns import pattern
+
+PRODUCER: Final = pattern(r"GNU C\+\+\S* (\d+)\.|(?:\w+ )?clang version (\d+)\.")
+OLDEST_GCC, OLDEST_CLANG = 8, 14
+"""The first versions that were seen to tell the access of nested types; Apple numbers its Clang otherwise."""
+
+DERIVABLE: Final = "\0derivable"
+"""Stands among what a class shows; no name has such a letter."""
+
+MEMBERS: Final = frozenset(
+    {
+        *dw.RECORD_TAGS,
+        dw.TAG_INHERITANCE,
+        dw.TAG_MEMBER,
+        dw.TAG_SUBPROGRAM,
+        dw.TAG_TYPEDEF,
+        dw.TAG_VARIABLE,
+    }
+)
+SIGNATURES: Final = frozenset({dw.TAG_SUBPROGRAM, dw.TAG_SUBROUTINE_TYPE})
+FUNCTIONS: Final = frozenset({dw.TAG_SUBPROGRAM})
+PARAMETERS: Final = frozenset({dw.TAG_FORMAL_PARAMETER})
+DEEPEST: Final = 20
+"""How many pointers, typedefs and classes a member is followed through."""
+
+
+@cache
+def tells_default(producer: str | None, tag: int) -> bool:
+    """Whether a nested type that says nothing of its access has the default one of its class.
+
+    Clang 14 tells the access of nested classes, and of enumerations and typedefs nothing.
+    """
+    match = PRODUCER.match(producer or "")
+    if match is None or (producer or "").startswith("Apple"):
+        return False
+    if match[1]:
+        return int(match[1]) >= OLDEST_GCC
+    return int(match[2]) >= OLDEST_CLANG and tag in dw.RECORD_TAGS
+
+
+class NestedTypes:
+    """Which nested types are closed to consumers, by the definitions of the classes around them.
+
+    ``private: class Node {...};`` is private where no accessible member of the class takes, returns, holds, derives
+    from or renames a ``Node``; ``auto node = list.first();`` needs no name. A protected type is as good as a public
+    one, unless nobody can derive from the class. Where no unit defines the class, nothing is known.
+    """
+
+    def __init__(self, types: TypeSource) -> None:
+        self._types = types
+        self._shown: dict[str, frozenset[str] | None] = {}
+        self._known: dict[int, Access] = {}
+        self._named: dict[Name, Access] = {}
+
+    def told(self, name: Name, handle: int, shape: Record | Enum) -> Record | Enum:
+        """``shape`` with the access of its type, as the first unit that describes it tells."""
+        if name not in self._named:
+            self._named[name] = self.access(handle)
+        return shape if self._named[name] == "public" else replace(shape, access=self._named[name])
+
+    def access(self, handle: int) -> Access:
+        """The access that consumers have to the type ``handle``."""
+        found = self._known.get(handle)
+        if found is None:
+            self._known[handle] = "public"  # what a damaged entry finds that is within itself
+            found = self._known[handle] = self._access(handle)
+        return found
+
+    def _access(self, handle: int) -> Access:
+        outer = self._class_around(handle)
+        if outer is None:
+            return "public"
+        die, attributes = self._types.info.die(outer), self._types.info.attributes(handle)
+        own = self._own_access(handle, die)
+        around = self.access(outer)
+        if own == "public" and around == "public":
+            return "public"
+        shown = self._shown_around(handle, own == "protected")
+        spelling = self._types.spellings.of(handle, attributes)
+        if shown is None or spelling is None or any(spelling in each for each in shown):
+            return "public"
+        return around if own == "public" else own
+
+    def _class_around(self, handle: int) -> int | None:
+        scope = self._types.info.scope(handle)
+        outer = scope[-1] if scope else None
+        if isinstance(outer, int) and self._types.info.entry(outer)[1].tag in dw.RECORD_TAGS:
+            return outer
+        return None
+
+    def _own_access(self, handle: int, outer: Die) -> Access:
+        unit, abbreviation, _, attributes = self._types.info.die(handle)
+        told = ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0))
+        if told is not None:
+            return told
+        return default_access(outer) if tells_default(unit.producer, abbreviation.tag) else "public"
+
+    # --- what the classes around show -----------------------------------------------------------------------------
+
+    def _shown_around(self, handle: int, protected: bool) -> frozenset[str] | None:
+        """What accessible members of the classes around mention; ``None`` where one is defined nowhere.
+
+        Or where one lets everybody derive from it, who has then access to what is ``protected``.
+        """
+        found = frozenset[str]()
+        outer = self._class_around(handle)
+        while outer is not None:
+            shown = self._shown_by(outer) if protected or self.access(outer) == "public" else frozenset()
+            if shown is None or (protected and DERIVABLE in shown):
+                return None
+            found |= shown
+            outer, protected = self._class_around(outer), False
+        return found
+
+    def _shown_by(self, handle: int) -> frozenset[str] | None:
+        info = self._types.info
+        attributes = info.attributes(handle)
+        spelling = self._types.spellings.of(handle, attributes)
+        if spelling is None:
+            return None
+        if spelling not in self._shown:
+            definition = handle if dw.AT_DECLARATION not in attributes else self._definition(spelling, attributes)
+            self._shown[spelling] = None if definition is None else self._all_shown(definition)
+        return self._shown[spelling]
+
+    def _definition(self, spelling: str, attributes: Attributes) -> int | None:
+        """The definition of a class in another unit."""
+        info = self._types.info
+        for each in info.definitions(attributes.get(dw.AT_NAME, "")):
+            if self._types.spellings.of(each, info.attributes(each)) == spelling:
+                return each
+        return None
+
+    def _all_shown(self, record: int) -> frozenset[str]:
+        """What accessible members of a class mention, by name; :data:`DERIVABLE` where anybody can derive from it."""
+        derivable = self._is_derivable(record)
+        shown = self._mentions(record, OPEN if derivable else PUBLIC, 0)
+        return frozenset((*shown, *([DERIVABLE] if derivable else ())))
+
+    def _mentions(self, record: int, accessible: frozenset[Access], depth: int) -> Iterator[str]:
+        if depth > DEEPEST:
+            return
+        die = self._types.info.die(record)
+        default = default_access(die)
+        for handle, tag, attributes in parts(die, MEMBERS):
+            if ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), default) not in accessible:
+                continue
+            if tag in dw.RECORD_TAGS:
+                yield from self._mentions(handle, accessible, depth + 1)
+            else:
+                yield from self._types_of(handle, depth)
+
+    def _is_derivable(self, record: int) -> bool:
+        found, die = Derivability(), self._types.info.die(record)
+        default, name = default_access(die), str(die[3].get(dw.AT_NAME, "")).partition("<")[0]
+        for handle, _, attributes in parts(die, FUNCTIONS):
+            called = attributes.get(dw.AT_NAME, "")
+            if called in (name, f"~{name}"):
+                private = ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), default) == "private"
+                usable = not private and dw.AT_DELETED not in attributes
+                found.add(usable, destroys=called != name, copies=self._copies(handle, record))
+        return bool(found)
+
+    def _copies(self, constructor: int, record: int) -> bool:
+        """Whether a constructor takes nothing but a reference to its own class: no other copies are made implicitly."""
+        info = self._types.info
+        taken = [each for _, _, each in parts(info.die(constructor), PARAMETERS) if dw.AT_ARTIFICIAL not in each]
+        own = self._types.spellings.of(record, info.attributes(record))
+        return len(taken) == 1 and [own] == [*self._types_of(taken[0].get(dw.AT_TYPE, -1), 0)]
+
+    def _types_of(self, handle: int, depth: int) -> Iterator[str]:
+        """The named types behind an entry's type, and those of its parameters."""
+        info = self._types.info
+        if handle < 0:
+            return
+        die = info.die(handle)
+        tag, attributes = die[1].tag, die[3]
+        if tag in dw.COMPOSITE_TAGS:
+            if spelling := self._types.spellings.of(handle, attributes):
+                yield spelling
+            return
+        inner = [attributes.get(dw.AT_TYPE, -1)]
+        if tag in SIGNATURES:
+            taken = (each for _, _, each in parts(die, PARAMETERS) if dw.AT_ARTIFICIAL not in each)
+            inner += [each.get(dw.AT_TYPE, -1) for each in taken]
+        for each in inner if depth <= DEEPEST else ():
+            yield from self._types_of(each, depth + 1)
