@@ -9,9 +9,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from examples.obtain import Missing
-from tests.build import CACHE, SUFFIXES
+from tests.build import CACHE, SUFFIXES, build_library
 
 MINGW = "x86_64-w64-mingw32"
+NO_RUNTIME = """
+namespace __cxxabiv1 {
+struct __class_type_info { virtual int one(); };
+struct __si_class_type_info { virtual int two(); };
+struct __vmi_class_type_info { virtual int three(); };
+int __class_type_info::one() { return 1; }
+int __si_class_type_info::two() { return 2; }
+int __vmi_class_type_info::three() { return 3; }
+}
+"""
+"""What every class with a vtable needs of the runtime, which takes minutes to be built."""
+
+ENTRY = "int __attribute__((stdcall)) DllMainCRTStartup(void *dll, unsigned long why, void *rest) { return 1; }\n"
+"""What Windows calls when it loads a DLL: without it, compiling the runtime of C takes a minute for each machine."""
+
 MSVC = {"x86_64": "x86_64-pc-windows-msvc", "i386": "i686-pc-windows-msvc", "aarch64": "aarch64-pc-windows-msvc"}
 
 
@@ -21,6 +36,18 @@ def mingw(source: str, *flags: str, files: Mapping[str, str] | None = None, lang
     main = "case" + SUFFIXES[language]
     command = [compiler, "-shared", "-static", *(flags or ("-g", "-O1")), main, "-o", "case.dll"]
     return _built([command], {main: source, **(files or {})}) / "case.dll"
+
+
+def zig(source: str, machine: str = "x86_64", *flags: str, language: str = "c++") -> Path:
+    """The path of ``case.dll`` as zig's Clang and lld build it from a ``source`` that needs no runtime."""
+    return build_library(
+        source + (f'{NO_RUNTIME}extern "C" {ENTRY}' if language == "c++" else ENTRY),
+        language=language,
+        compiler=f"zig cc -target {machine}-windows-gnu",
+        flags=(*(flags or ("-g", "-O1")), "-nostdlib", "-fno-stack-protector", "-Wl,--export-all-symbols"),
+        soname=None,
+        name="case.dll",
+    )
 
 
 def msvc(

@@ -11,10 +11,11 @@ import pytest
 
 from abistore.errors import InputError
 from abistore.extract.capture import read
-from abistore.extract.elf.class_tables import CHUNK, MOST_WORDS
+from abistore.extract.elf.class_tables import CHUNK
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.dynamic import DT_RELR, DynamicSection
 from abistore.extract.reader import ExtractOptions
+from abistore.extract.types.class_tables import MOST_WORDS
 from abistore.model.shapes import Symbol
 from tests.build import build_library
 

@@ -98,9 +98,10 @@ def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
     before, after = (side.snapshot.entries.get("symbol", {}) for side in (tables.context.old, tables.context.new))
     both = [each for each in tables.differing if each in tables.old and each in tables.new]
     foreign = {each for each in both if is_runtime_symbol(each) and tables.lost(each) == "foreign"}
+    told = {each for each in foreign if _differ(_symbols(before[tables.old[each]]), _symbols(after[tables.new[each]]))}
     shared = [(tables.old[each], tables.new[each]) for each in both if each not in foreign]
-    if foreign:
-        copies = ForeignExports(tuple(sorted(foreign)))
+    if told:
+        copies = ForeignExports(tuple(sorted(told)))
         yield Changed(Subject(SELF, "foreign exports"), copies, copies)
     for name, other in shared:
         old, new = _symbols(before[name]), _symbols(after[other])
@@ -139,10 +140,22 @@ def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Ite
             yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
 
 
+def _differ(old: tuple[Symbol, ...], new: tuple[Symbol, ...]) -> bool:
+    """Whether the versions of a symbol differ in what both sides tell."""
+    return len(old) != len(new) or any(before != after for before, after in map(both_known, old, new))
+
+
 def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
-    """Both without what memory they lie in, where one does not tell: older snapshots and other formats."""
+    """Both without what one does not tell: older snapshots and other formats.
+
+    That is what memory they lie in, their sizes, and the words of tables.
+    """
     if None in (_read_only(old), _read_only(new)):
-        return _without_memory(old), _without_memory(new)
+        old, new = _without_memory(old), _without_memory(new)
+    if 0 in (old.size, new.size):
+        old, new = (msgspec.structs.replace(each, size=0, macho=None) for each in (old, new))
+    if () in (old.table, new.table):
+        old, new = (msgspec.structs.replace(each, table=()) for each in (old, new))
     return old, new
 
 

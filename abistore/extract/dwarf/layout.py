@@ -23,7 +23,7 @@ from abistore.extract.types.passing import settle_passing
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
-from abistore.model.mangling.symbols import is_declared
+from abistore.model.mangling.symbols import CLASS_DATA, is_declared
 from abistore.model.names import Name, by_name
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def _read_exports(types: TypeReferences, exports: Exports) -> set[str]:
         candidates = [each for each in map(shapes.declarations, handles) if not is_bare(each)]
         for symbol in (exports.tls_by_offset if tls else exports.by_address)[place]:
             chosen = own(symbol, candidates)
+            if symbol.startswith(CLASS_DATA):
+                continue  # Clang 20 and later have a private member `_vtable$` for it, which no source declares
             if symbol not in others:
                 continue  # a damaged table has one symbol at two places: the first that describes it does
             if chosen is None:

@@ -16,17 +16,12 @@ from msgspec.structs import replace
 from abistore.errors import ExtractError
 from abistore.extract.elf.dynamic import DT_RELR, DynamicSection
 from abistore.extract.elf.symbols import DynamicSymbol
-from abistore.model.mangling.symbols import CLASS_DATA, TYPEINFO, TYPEINFO_NAME, VTABLE, primary
+from abistore.extract.types.class_tables import MOST_IN_ALL, MOST_WORDS, named_words, names_at
+from abistore.model.mangling.symbols import TYPEINFO, VTABLE
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
 
 DT_RELA, DT_RELASZ, DT_REL, DT_RELSZ, DT_RELRSZ = 7, 8, 17, 18, 35
-
-MOST_WORDS: Final = 1 << 12
-"""Words of one table that are read. The largest vtables of real libraries have a few hundred."""
-
-MOST_IN_ALL: Final = 1 << 20
-"""Words of all tables together."""
 
 CHUNK: Final = 1 << 16
 """Relocations that are unpacked at once."""
@@ -35,9 +30,6 @@ MOST_BITMAPS: Final = 1 << 18
 """Entries of compact relocations that are read."""
 
 TABLES: Final = frozenset({VTABLE, TYPEINFO})
-
-OF_ALL: Final = (TYPEINFO_NAME, f"{VTABLE}N10__cxxabiv1")
-"""How the symbols begin that type information points to whatever the class is."""
 
 Exported = tuple[DynamicSymbol, Name, Symbol]
 
@@ -72,29 +64,18 @@ class ClassTables:
         return range(row.value, row.value + min(row.size, MOST_WORDS * self._width) - self._width + 1, self._width)
 
     def _table(self, row: DynamicSymbol, words: Mapping[int, str]) -> tuple[str, ...]:
-        """The words of one table. What all tables of its kind hold is left out: that it is one, and of which class."""
-        own = TYPEINFO + row.name[len(TYPEINFO) :]
-        found = [words.get(address, "") for address in self._addresses(row)]
-        table = tuple(["" if each == own or each.startswith(OF_ALL) else each for each in found])
-        return table if any(table) else ()
+        """The words of one table."""
+        return named_words(row.name, [words.get(address, "") for address in self._addresses(row)])
 
     def _words(self, wanted: set[int]) -> Iterator[tuple[int, str]]:
         """What stands at the ``wanted`` addresses."""
         found = list(self._relocations(wanted))
-        named = self._named({target for _, symbol, target in found if not symbol})
+        targets = {target for _, symbol, target in found if not symbol}
+        named = names_at((row.value, row.name) for row in self._rows if row.value in targets and row.section)
         needed = {symbol for _, symbol, _ in found}
         by_index = {row.index: row.name for row in self._rows if row.index in needed}
         for address, symbol, target in found:
             yield address, by_index.get(symbol, "") if symbol else named.get(target, "")
-
-    def _named(self, places: set[int]) -> Mapping[int, str]:
-        """The symbol at each of these addresses; none where unrelated ones share it."""
-        found: dict[int, set[str]] = {}
-        for row in self._rows:
-            if row.value in places and row.section:
-                name = row.name if row.name.startswith(CLASS_DATA) else primary(row.name)
-                found.setdefault(row.value, set()).add(name)
-        return {address: next(iter(names)) for address, names in found.items() if len(names) == 1}
 
     # --- relocations ----------------------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ def _undefined(rows: list[SymbolRow]) -> Iterator[BoundSymbol]:
 def _bound(macho: MachOFile) -> Iterator[BoundSymbol]:
     if macho.chained is not None:
         offset, size = macho.unpacked(macho.chained, "II")
-        yield from _chained(macho.read_at(offset, size), macho.max_bytes)
+        yield from chained_imports(macho.read_at(offset, size), macho.max_bytes)
         return
     command = macho.first(LC_DYLD_INFO_ONLY, LC_DYLD_INFO)
     if command is not None:
@@ -97,8 +97,8 @@ def bind_opcodes(data: bytes) -> Iterator[BoundSymbol]:
             _, place = unsigned(data, place)
 
 
-def _chained(data: bytes, max_bytes: int) -> Iterator[BoundSymbol]:
-    """The imports of chained fixups (``mach-o/fixup-chains.h``)."""
+def chained_imports(data: bytes, max_bytes: int) -> Iterator[BoundSymbol]:
+    """The imports of chained fixups, in the order of their ordinals (``mach-o/fixup-chains.h``)."""
     if len(data) < _HEADER.size:
         raise Malformed("the chained fixups are cut off")
     _version, _starts, imports, symbols, count, form, packed = _HEADER.unpack_from(data)

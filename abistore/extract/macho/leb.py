@@ -22,6 +22,13 @@ def unsigned(data: bytes, place: int) -> tuple[int, int]:
     raise Malformed("a number is cut off")
 
 
+def signed(data: bytes, place: int) -> tuple[int, int]:
+    """The signed LEB128 number at ``place``, and where the next one begins."""
+    value, after = unsigned(data, place)
+    bits = 7 * (after - place)
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value, after
+
+
 def text(data: bytes, place: int) -> tuple[bytes, int]:
     """The zero-terminated text at ``place``, and where the next one begins."""
     end = data.find(b"\0", place)

@@ -30,6 +30,7 @@ from abistore.extract.macho.imports import imported
 from abistore.extract.macho.leb import Malformed
 from abistore.extract.macho.machines import platform_of
 from abistore.extract.macho.symbol_table import read_rows
+from abistore.extract.macho.written.class_tables import filled
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library, MachoLibrary
@@ -63,7 +64,7 @@ def read_tables(macho: MachOFile) -> MachoTables:
     with _named(macho):
         own, needed = own_name(macho), dependencies(macho)
         rows = read_rows(macho)
-        found = list(exported(macho, rows, needed))
+        found = filled(macho, rows, list(exported(macho, rows, needed)))
         imports = list(imported(macho, rows, needed))
         gathered: dict[Name, list[AnyShape]] = {}
         for each in found:

@@ -110,6 +110,21 @@ class PeFile:
         (size,) = struct.unpack("<I", self.file.read_at(place, 4))
         return self.file.read_at(place, min(size, self.size - place, _MOST_NAMES))
 
+    def symbol(self, name: str) -> int | None:
+        """The address of a symbol of more than eight letters in the COFF symbol table, which ``strip`` takes out."""
+        table, count = self._symbols
+        offset = self._strings.find(f"\0{name}\0".encode()) + 1
+        if not offset or table + count * _SYMBOL_BYTES > self.size:
+            return None
+        rows = self.file.read_at(table, min(count * _SYMBOL_BYTES, _MOST_NAMES))
+        wanted, at = struct.pack("<II", 0, offset), 0
+        while (at := rows.find(wanted, at)) >= 0:
+            if at % _SYMBOL_BYTES == 0:
+                value, section = struct.unpack_from("<Ih", rows, at + 8)
+                return self.sections[section - 1].address + int(value) if 0 < section <= len(self.sections) else None
+            at += 1
+        return None
+
     # --- bytes ----------------------------------------------------------------------------------------------------
 
     def directory(self, number: int) -> tuple[int, int]:

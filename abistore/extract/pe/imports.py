@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -36,7 +36,7 @@ def read_imports(pe: PeFile) -> tuple[ImportedDll, ...]:
     for name, thunks, delayed in (*_ordinary(pe), *_delayed(pe)):
         dll = pe.text_at(name).lower()
         budget.spend(len(dll))
-        found.append(ImportedDll(dll, tuple(_symbols(pe, thunks, budget)), delayed))
+        found.append(ImportedDll(dll, tuple(filter(None, _symbols(pe, thunks, budget))), delayed))
         if len(found) > MOST_DLLS:
             raise ExtractError(f"{pe.path}: its import directory is corrupt: more than {MOST_DLLS:,} DLLs")
     return tuple(found)
@@ -48,6 +48,15 @@ def shapes(dlls: tuple[ImportedDll, ...]) -> Iterator[tuple[Name, Import]]:
         known = Import(library=dll.name)
         for symbol in dll.symbols:
             yield Name("import", symbol), known
+
+
+def bound_places(pe: PeFile) -> Mapping[int, str]:
+    """Where the loader writes the address of each symbol of other DLLs, of those that are bound when it is loaded."""
+    budget, found = _Budget(pe), dict[int, str]()
+    for _, names, addresses in _rows(pe):
+        for number, symbol in enumerate(_symbols(pe, names, budget)):
+            found[addresses + number * (pe.bits // 8)] = symbol
+    return found
 
 
 class _Budget:
@@ -66,6 +75,11 @@ class _Budget:
 
 
 def _ordinary(pe: PeFile) -> Iterator[tuple[int, int, bool]]:
+    return ((dll, names, False) for dll, names, _ in _rows(pe))
+
+
+def _rows(pe: PeFile) -> Iterator[tuple[int, int, int]]:
+    """The name of each DLL, the names of its symbols, and the places of their addresses."""
     start, size = pe.directory(IMPORTS)
     if not start or not size:
         return
@@ -74,7 +88,7 @@ def _ordinary(pe: PeFile) -> Iterator[tuple[int, int, bool]]:
         names, dll, addresses = _ORDINARY.unpack_from(contents, offset)
         if not dll or not addresses:
             return
-        yield dll, names or addresses, False
+        yield dll, names or addresses, addresses
 
 
 def _delayed(pe: PeFile) -> Iterator[tuple[int, int, bool]]:
@@ -104,5 +118,4 @@ def _symbols(pe: PeFile, thunks: int, budget: _Budget) -> Iterator[str]:
             window, start = pe.window(value & 0x7FFFFFFF)
             symbol = text_at(window, start + 2)
         budget.spend(len(symbol))
-        if symbol:
-            yield symbol
+        yield symbol

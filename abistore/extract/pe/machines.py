@@ -39,6 +39,11 @@ def is_thumb(machine: int) -> bool:
     return _NAMES.get(machine) == "arm"
 
 
+def is_arm64(machine: int) -> bool:
+    """Whether code is that of ARM's 64-bit processors."""
+    return _NAMES.get(machine) in ("aarch64", "arm64ec", "arm64x")
+
+
 def target_of(machine: int, bits: int) -> Target:
     """The platform of a file for ``machine``."""
     return Target(

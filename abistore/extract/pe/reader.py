@@ -13,6 +13,7 @@ from abistore.errors import ExtractError
 from abistore.extract.exports import Exports
 from abistore.extract.facets import FacetReading, join
 from abistore.extract.input_file import InputFile
+from abistore.extract.pe.class_tables import filled
 from abistore.extract.pe.container import CLR, MAGIC, PeFile
 from abistore.extract.pe.debug_files import DwarfSearch, PdbLink, build_id, find_debug, pdb_link
 from abistore.extract.pe.exports import index_exports, read_exports
@@ -81,7 +82,7 @@ def read_tables(pe: PeFile) -> DllTables:
     if not directory.exports and not is_dll:
         raise ExtractError(f"{pe.path}: is an executable without exports", "pass a DLL")
     gathered: dict[Name, list[AnyShape]] = {}
-    for _, name, symbol in directory.symbols():
+    for _, name, symbol in filled(pe, list(directory.symbols())):
         gathered.setdefault(name, []).append(symbol)
     dlls = read_imports(pe)
     for name, imported in shapes(dlls):

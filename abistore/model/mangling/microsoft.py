@@ -13,6 +13,9 @@ DECORATED: Final = "?"
 TABLES: Final = ("??_7", "??_8", "??_R", "??_9", "??_S", "??_B", "??_C", "??_F", "??_G", "??_E", "??_D")
 """Vtables, tables of virtual bases, type information, thunks, guards, literals, and destructors that also free."""
 
+VFTABLE, VBTABLE, DESCRIPTOR = "??_7", "??_8", "??_R0"
+"""Tables of virtual functions and of virtual bases, and type descriptors: ``??_R0?AVWidget@ui@@@8``."""
+
 LONGEST: Final = 1 << 12
 MOST: Final = 1 << 14
 _MOST_DEPTH: Final = 40
