@@ -95,6 +95,25 @@ def described(label: str) -> tuple[str, tuple[Part, ...]]:
     return match["tag"], ((PartOrder.COMMITS, number(match["commits"] or ""), match["dirty"] or ""),)
 
 
+class WrittenLabel(NamedTuple):
+    """A label as it is written: what stands before its first number, its numbers, and what separates these."""
+
+    introduction: str
+    numbers: tuple[str, ...]
+    separator: str
+
+
+def written(label: str) -> WrittenLabel | None:
+    """``v``, ``22`` and ``04``, ``.`` of ``v22.04-rc1``; ``None`` for a label without a number, or a commit's hash."""
+    tag, _ = described(label)
+    match = _LABEL.fullmatch(tag)
+    core = _CORE.match(match["version"]) if match and not _is_hash(tag) else None
+    if match is None or core is None:
+        return None
+    separator = "_" if "_" in core[0] else "."
+    return WrittenLabel(tag[: match.start("version")], tuple(re.split(r"[._]", core[0])), separator)
+
+
 def _is_hash(tag: str) -> bool:
     """Whether a label is the hash of a commit. A hash may have digits only; a date is no hash."""
     match = _HASH.fullmatch(tag)
