@@ -358,7 +358,8 @@ class Record(Shape, frozen=True, tag="R"):
     ``= delete``; ``arguments`` the template arguments, a value as its spelling in a :class:`Special`.
     ``has_vptr`` tells that this very class introduces the vtable pointer. ``access`` is that of a class within another,
     as far as it keeps consumers from it: a private class that a public member of the one around it takes, returns or
-    renames is as good as public, and so is a protected one where anybody can derive.
+    renames is as good as public, and so is a protected one where anybody can derive. ``handle`` tells that some unit
+    calls exported C functions with pointers to it, and knows it by a declaration only.
     """
 
     sort: Literal["struct", "class", "union"]
@@ -372,6 +373,7 @@ class Record(Shape, frozen=True, tag="R"):
     arguments: tuple[TypeRef, ...] = ()
     has_vptr: bool = False
     access: Access = "public"
+    handle: bool = False
 
 
 class Opaque(Shape, frozen=True, tag="O"):

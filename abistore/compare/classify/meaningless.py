@@ -70,7 +70,8 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
 def _record(record: Record, other: Record, context: Context) -> Record:
     """``record`` without what differs from ``other`` in name only.
 
-    Not all compilers tell the access of nested types. What becomes of their members does.
+    Not all compilers tell the access of nested types. What becomes of their members does. A new caller within the
+    library changes nothing for others.
     """
     return msgspec.structs.replace(
         record,
@@ -81,6 +82,7 @@ def _record(record: Record, other: Record, context: Context) -> Record:
         alignment=None,
         deleted=tuple(sorted(each for each in record.deleted if not is_deleted_already(each, other))),
         access="public",
+        handle=False,
     )
 
 

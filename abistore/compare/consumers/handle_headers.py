@@ -22,7 +22,9 @@ class HandleHeaders:
         struct parser_s { int depth; };     /* tokens.h, which declares no export */
 
     Programs that include ``parser.h`` do not see into a parser. A header with types alone may be included by the
-    one of the functions, and what has no alias may be declared anywhere: neither is told by this.
+    one of the functions, which this does not tell. What has no alias may be declared anywhere: it is a handle where a
+    unit calls the functions of ``parser.h`` and knows no definition, since that unit includes all that callers need.
+    A function that is known by its definition only may be declared beside the record, and makes that no handle.
     """
 
     def __init__(
@@ -34,11 +36,15 @@ class HandleHeaders:
         self._held = held
 
     def hide(self, record: Name) -> bool:
-        """Whether headers with exports give ``record`` an alias, and one that they do not need defines it."""
-        file, aliases = self._files.get(record, ""), self._aliases.get(record, set())
-        if not is_own_header(file) or aliases.isdisjoint(self._declaring):
-            return False
-        return file not in self._public
+        """Whether headers with exports do with the name of ``record``, and one that they do not need defines it."""
+        file = self._files.get(record, "")
+        return is_own_header(file) and self._is_named(record) and file not in self._public
+
+    def _is_named(self, record: Name) -> bool:
+        """Whether a caller does without a definition, or a header with exports gives ``record`` an alias."""
+        if record in self._uses and self._uses[record].handle and record not in self._undeclared:
+            return True
+        return not self._aliases.get(record, set()).isdisjoint(self._declaring)
 
     @cached_property
     def _aliases(self) -> Mapping[Name, set[str]]:
@@ -49,6 +55,12 @@ class HandleHeaders:
                 for each in self._uses[name].embeds:
                     found.setdefault(each, set()).add(self._files.get(name, ""))
         return found
+
+    @cached_property
+    def _undeclared(self) -> frozenset[Name]:
+        """What exports use of which no header is known."""
+        unknown = (self._uses[name] for name in self._exports if not is_own_header(self._files.get(name, "")))
+        return frozenset(each for use in unknown for each in use.usable)
 
     @cached_property
     def _declaring(self) -> frozenset[str]:

@@ -84,7 +84,7 @@ class TypeUse(msgspec.Struct, frozen=True):
     what a variable leads to, ``written`` what an export's own declaration writes down, ``usable`` all that consumers
     are not asked to leave alone, ``passes`` what a function takes or returns by value. An ``untyped`` function takes or
     hands out pointers to anything. A ``dummy`` is a record that some units know by a definition of another size that
-    gives it a type and nothing more.
+    gives it a type and nothing more. A ``handle`` is one that some callers know by a declaration.
     """
 
     by_value: Names = NONE
@@ -98,6 +98,7 @@ class TypeUse(msgspec.Struct, frozen=True):
     passes: Names = NONE
     called: IndirectCalls = NEVER
     dummy: bool = False
+    handle: bool = False
     untyped: bool = False
 
 
@@ -136,7 +137,8 @@ class TypeUses:
             case Record():
                 usable, embeds = _usable(shape, mentioned), frozenset(embedded(shape))
                 polymorphic = bool(shape.virtuals or shape.has_vptr)
-                return TypeUse(by_value, usable, embeds, self._resolved(named), polymorphic, called=called)
+                uses = TypeUse(by_value, usable, embeds, self._resolved(named), polymorphic, called=called)
+                return replace(uses, handle=True) if shape.handle else uses
             case _:
                 return TypeUse(
                     by_value, mentioned, frozenset(embedded(shape)), self._resolved(mentioned), called=called
@@ -216,7 +218,7 @@ def _joined(uses: Sequence[TypeUse], variants: Variants) -> TypeUse:
     calls = tuple(call for use in uses for call in use.calls)
     polymorphic, untyped = any(use.polymorphic for use in uses), any(use.untyped for use in uses)
     found = TypeUse(polymorphic=polymorphic, calls=calls, called=called, untyped=untyped, **names)
-    return replace(found, dummy=_has_dummy(variants))
+    return replace(found, dummy=_has_dummy(variants), handle=any(use.handle for use in uses))
 
 
 def _has_dummy(variants: Variants) -> bool:

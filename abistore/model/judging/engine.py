@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 33
+ENGINE: Final = 34
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "74069e5c8428779d"
+CORPUS: Final = "087677c98c21648e"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -166,7 +166,7 @@ class Abbreviation:
 
     def _classify(self, is_fixed: bool) -> int:
         tag, attributes = self.tag, self.attributes
-        if tag == dw.TAG_SUBPROGRAM and (self.has_children or self.has_code):
+        if tag == dw.TAG_SUBPROGRAM and (self.has_children or self.has_code or self.is_declaration):
             return FUNCTION
         if tag == dw.TAG_VARIABLE and dw.AT_LOCATION in attributes:
             return VARIABLE

@@ -1,20 +1,33 @@
-"""The headers that declare exported functions, from the units that call them."""
+"""What the units that call exported functions tell: the header that declares one, and the records it does not need."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED
 from abistore.extract.dwarf.entries.peek import symbol_at
+from abistore.extract.dwarf.entries.walk import Die, parts
 from abistore.model.files import include_root, is_own_header, is_source
 from abistore.model.mangling.symbols import is_mangled
+from abistore.model.names import Name
+from abistore.model.shapes import Record
 from abistore.model.snapshot import Location
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.units import Unit
     from abistore.extract.dwarf.shapes.types import TypeReferences
+
+C: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
+"""DW_LANG_C89, C, C99, C11, C17 and C23."""
+
+PARAMETERS: Final = frozenset({dw.TAG_FORMAL_PARAMETER})
+FOLLOWED: Final = frozenset({dw.TAG_POINTER_TYPE, dw.TAG_CONST_TYPE, dw.TAG_VOLATILE_TYPE, dw.TAG_TYPEDEF})
+DEEPEST: Final = 10
+"""How many pointers and typedefs are followed."""
 
 
 def locate_declarations(types: TypeReferences) -> None:
@@ -35,8 +48,11 @@ def locate_declarations(types: TypeReferences) -> None:
     if not wanted:
         return
     found: dict[str, set[tuple[str, int]]] = {}
-    for symbol, location in _declared(types, [unit for unit in types.info.units if unit.is_scanned], wanted):
+    handles = set[Name]()
+    for symbol, location, die in _declared(types, [unit for unit in types.info.units if unit.is_scanned], wanted):
         found.setdefault(symbol, set()).add(location)
+        handles.update(_undefined(types, die))
+    _mark(types, handles)
     for symbol, locations in found.items():
         place = min(locations, key=lambda each: (include_root(each[0]) is None, each))
         places[wanted[symbol]] = Location(*place)
@@ -44,18 +60,18 @@ def locate_declarations(types: TypeReferences) -> None:
 
 def _declared(
     types: TypeReferences, units: Iterable[Unit], wanted: Collection[str]
-) -> Iterator[tuple[str, tuple[str, int]]]:
+) -> Iterator[tuple[str, tuple[str, int], Die]]:
     for unit in units:
         try:
-            for symbol, values in _declarations(unit, wanted):
-                location = types.locate(unit, values)
+            for symbol, die in _declarations(unit, wanted):
+                location = types.locate(unit, die[3])
                 if is_own_header(location[0]):
-                    yield symbol, location
+                    yield symbol, location, die
         except MALFORMED:  # the scan of this unit has recorded what is wrong with it
             continue
 
 
-def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, dict[int, int]]]:
+def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, Die]]:
     for start in (*unit.declared, *unit.unplaced):
         abbreviation, position = unit.at(start)
         if (
@@ -65,4 +81,32 @@ def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, di
         ):
             symbol = symbol_at(unit, abbreviation, position)
             if symbol in wanted:
-                yield symbol, abbreviation.decode(unit.data, position, unit)[1]
+                after, attributes = abbreviation.decode(unit.data, position, unit)
+                yield symbol, (unit, abbreviation, after, attributes)
+
+
+def _undefined(types: TypeReferences, die: Die) -> Iterator[Name]:
+    """The records behind pointers that a function takes or returns, of which its unit has a declaration only.
+
+    What the unit includes is all that calls need. In C++ this tells nothing: compilers leave the definition of a class
+    to the unit that has its constructors or its vtable.
+    """
+    if die[0].language not in C:
+        return
+    taken = [die[3].get(dw.AT_TYPE, -1), *(each.get(dw.AT_TYPE, -1) for _, _, each in parts(die, PARAMETERS))]
+    for handle in taken:
+        for _ in range(DEEPEST):
+            if handle < 0:
+                break
+            tag, attributes = types.info.die(handle)[1].tag, types.info.attributes(handle)
+            if tag in dw.RECORD_TAGS and dw.AT_DECLARATION in attributes and dw.AT_SIGNATURE not in attributes:
+                spelling = types.spellings.of(handle, attributes)
+                if spelling is not None:
+                    yield Name("record", spelling)
+            handle = attributes.get(dw.AT_TYPE, -1) if tag in FOLLOWED else -1
+
+
+def _mark(types: TypeReferences, handles: Iterable[Name]) -> None:
+    for name in handles:
+        shapes = types.entries.get(name, [])
+        shapes[:] = [replace(each, handle=True) if isinstance(each, Record) else each for each in shapes]
