@@ -54,7 +54,9 @@ from abistore.report.model import (
     ChangeKind as ChangeKind,
     ComparedDeclaration as ComparedDeclaration,
     Report as Report,
+    ReportedApproval as ReportedApproval,
     ReportedFinding as ReportedFinding,
+    ReportedReview as ReportedReview,
     Summary as Summary,
 )
 from abistore.report.style import Style as Style
@@ -87,6 +89,7 @@ from abistore.service.approvals.approving import (
     approve as approve,
     withdraw as withdraw,
 )
+from abistore.service.approvals.gate import with_approvals as with_approvals, without_said as without_said
 from abistore.service.approvals.ledger import LedgerEntry as LedgerEntry, approvals as approvals
 from abistore.service.configuration import Configuration as Configuration, configuration as configuration
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain

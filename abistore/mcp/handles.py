@@ -14,7 +14,18 @@ from typing import Literal
 
 import msgspec
 
-from abistore.interface import OpenStore, Release, Report, Side, Verdict, releases_of_digest, reviews, verdict_between
+from abistore.interface import (
+    OpenStore,
+    Release,
+    Report,
+    Side,
+    Verdict,
+    releases_of_digest,
+    reviews,
+    verdict_between,
+    with_approvals,
+    without_said,
+)
 from abistore.mcp.answers.answer import brief
 from abistore.mcp.answers.changes import ReviewItem
 from abistore.mcp.answers.units import encoded
@@ -40,9 +51,11 @@ def keep(call: Call, report: Report) -> str:
 
 
 def _ungated(report: Report) -> Report:
-    """The report as no gate has seen it: another one may ask."""
+    """The report as no gate has seen it, and nobody has said anything of it: another one may ask, at another time."""
     code = Verdict[report.verdict].exit_code
-    return msgspec.structs.replace(report, status="ok", code="", error="", hint="", fail_on="api_break", exit_code=code)
+    return msgspec.structs.replace(
+        without_said(report), status="ok", code="", error="", hint="", fail_on="api_break", exit_code=code
+    )
 
 
 def identity_of(report: Report) -> str:
@@ -72,7 +85,16 @@ def report_of(call: Call, digits: str, *, judge: bool = True) -> Report:
             "compare again with abi_compare or abi_summary: comparisons of files are kept by the server that made them",
         )
     keep(call, report)
-    return report
+    return _ungated(report)
+
+
+def told_report(call: Call, digits: str) -> Report:
+    """The same with what people say of its findings by now: nothing that was withdrawn lets a gate pass."""
+    report = report_of(call, digits)
+    if call.has_no_store:
+        return report
+    with call.store() as store:
+        return with_approvals(report, database=store)
 
 
 def reviewed(call: Call, library: str) -> Mapping[str, ReviewItem]:

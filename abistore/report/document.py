@@ -30,6 +30,7 @@ from abistore.report.wording import (
     consequences,
     location_of,
     overridden,
+    said_of,
     shortened,
     subject,
     value_lines,
@@ -44,6 +45,7 @@ class FindingBlock(msgspec.Struct, frozen=True):
 
     ``values`` are the old and the new value; ``lines`` are the differing lines of values that have several. The first
     finding about a declaration has it as ``declared``; the others have the identity of that finding as ``shown_at``.
+    ``said`` is what people said of it: who approved it, and its review.
     """
 
     id: str
@@ -60,6 +62,7 @@ class FindingBlock(msgspec.Struct, frozen=True):
     consequences: tuple[str, ...]
     declared: ComparedDeclaration | None = None
     shown_at: str = ""
+    said: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -220,6 +223,7 @@ def finding_block(finding: ReportedFinding, *, drawn: bool = False) -> FindingBl
         affects(finding),
         finding.affected,
         consequences(finding),
+        said=said_of(finding),
     )
 
 

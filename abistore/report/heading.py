@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from abistore.model.findings import Comparison, Impact, RulingFile, Verdict, evidence_rank, unequal_evidence
@@ -9,13 +10,16 @@ from abistore.model.names import SELF, Facet
 from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedFinding
-from abistore.report.wording import counts
+from abistore.report.wording import approval, counts
 
 CHECKED = "in what could be checked"
 """Follows a verdict if one side has less evidence than the other."""
 
 REQUIRED = "Required evidence is missing"
 """The heading of the reason why a gate on evidence failed."""
+
+PASSES = "passes by approval"
+"""What is said of a gate that lets a break through: the verdict stays."""
 
 NO_REASON = "no reason given"
 DIGITS = 12
@@ -143,8 +147,25 @@ def suppression(finding: ReportedFinding) -> str:
     return f"{finding.suppressed_by or 'a suppression'}: {finding.suppression_reason or NO_REASON}{until}"
 
 
+def by_approval(findings: Iterable[ReportedFinding]) -> str:
+    """By whom findings are approved, why, and until when: ``2 findings by ana until 2026-12-31 (LIB-7): unused``."""
+    said = Counter(approval(each.approved) for each in findings if each.approved)
+    return "; ".join(f"{counted(count, 'finding')} {text}" for text, count in said.items())
+
+
+def passing(report: Report) -> str:
+    """That the gate passes by approval, or what of it is approved though it fails; empty where nothing is."""
+    if report.passed_by:
+        return f"{PASSES}: {report.passed_by}"
+    if not report.approved_count:
+        return ""
+    counting = "is" if report.approved_count == 1 else "are"
+    return f"{counted(report.approved_count, 'finding')} {counting} approved and {counting} not what fails the gate"
+
+
 def stat(report: Report) -> str:
     """The whole report in one line: operands, verdict, counts, policy, suppressions, and kinds of advice."""
     gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
     line = f"{report.old} -> {report.new}: {verdict(report)}{gap}, {counts(report)}"
-    return "; ".join((line, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))
+    said = (passing(report),) if passing(report) else ()
+    return "; ".join((line, *said, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

@@ -30,6 +30,32 @@ class Summary(msgspec.Struct, frozen=True):
     total_changes: int
 
 
+class ReportedApproval(msgspec.Struct, frozen=True):
+    """Who accepted a finding, why, and where it was discussed (``ticket``).
+
+    ``scope`` is ``forever``, ``release:VERSION`` or ``branch:CHANNEL``; ``until`` is empty, ``date:``, ``version:`` or
+    ``soname:`` with the last that it holds for; ``approved`` is the day. ``origin`` says where the approval came from
+    if nobody typed it into this database.
+    """
+
+    approver: str
+    reason: str
+    ticket: str
+    scope: str
+    until: str
+    approved: str
+    origin: str = ""
+
+
+class ReportedReview(msgspec.Struct, frozen=True):
+    """What somebody said of a finding, and on which day. It has no effect."""
+
+    state: str
+    note: str
+    actor: str
+    reviewed: str
+
+
 class ReportedFinding(msgspec.Struct, frozen=True):
     """One finding.
 
@@ -39,7 +65,9 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     the exports through which consumers meet the change. If a policy changed the impact, ``default_impact`` is that of
     the kind, and ``reason`` is the policy's. ``suppressed_by`` names the suppression that took the finding out of the
     verdict, ``suppression_reason`` says why, and ``suppression_expires`` is its last day. ``libraries`` are those that
-    have the finding, of a release of several; none where it is about what stands between them.
+    have the finding, of a release of several; none where it is about what stands between them. An ``approved`` finding
+    does not fail a gate. ``unapproved`` says why an approval that there is does not hold. ``review`` is what somebody
+    said of it.
     """
 
     id: str
@@ -64,6 +92,9 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     suppression_reason: str = ""
     suppression_expires: date | None = None
     libraries: tuple[str, ...] = ()
+    approved: ReportedApproval | None = None
+    unapproved: str = ""
+    review: ReportedReview | None = None
 
 
 class ChangeKind(msgspec.Struct, frozen=True):
@@ -164,6 +195,8 @@ class Report(msgspec.Struct, frozen=True):
     ``guessed`` says what a verdict of ``BREAKING`` rests on where no header tells what is public; else it is empty.
     If required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why. Of releases
     of several libraries, ``libraries`` has a row for each, and all other fields are about all of them.
+    ``approved_count`` counts the findings that would fail and are approved; ``passed_by`` says by whom, why and until
+    when, if the gate passes for that alone. The verdict stays what it is.
     """
 
     status: Literal["ok", "error"]
@@ -196,6 +229,8 @@ class Report(msgspec.Struct, frozen=True):
     error: str = ""
     hint: str = ""
     libraries: tuple[ReleaseLibrary, ...] = ()
+    approved_count: int = 0
+    passed_by: str = ""
 
 
 def every(found: Iterable[Told]) -> Iterator[Told]:
@@ -211,5 +246,10 @@ def verdict_of(report: Report) -> Verdict:
 
 
 def fails(report: Report, finding: ReportedFinding) -> bool:
-    """Whether a finding of this impact fails the comparison, by its ``fail_on``."""
+    """Whether a finding fails the comparison: it is of this impact, by its ``fail_on``, and nobody approved it."""
+    return finding.approved is None and would_fail(report, finding)
+
+
+def would_fail(report: Report, finding: ReportedFinding) -> bool:
+    """Whether a finding of this impact fails the comparison if nobody approves it."""
     return report.fail_on != "never" and Impact[finding.impact.upper()] >= Impact[report.fail_on.upper()]

@@ -11,7 +11,14 @@ from abistore.model.cpp_names.qualified import entity, without_arguments
 from abistore.model.cpp_names.spelling import COMMENT_COLUMN
 from abistore.model.words.counting import counted
 from abistore.report.difference import COMMENT, difference
-from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, ReportedNotChecked, Summary
+from abistore.report.model import (
+    ComparedDeclaration,
+    Report,
+    ReportedApproval,
+    ReportedFinding,
+    ReportedNotChecked,
+    Summary,
+)
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
@@ -163,7 +170,7 @@ def told(finding: ReportedFinding) -> list[str]:
     lines = [text for text in (finding.description, *value_lines(finding), overridden(finding)) if text]
     if affects(finding):
         lines.append(f"{affects(finding)}: {names(finding.affected, 5)}")
-    return [*lines, *(f"causes {text}" for text in consequences(finding))]
+    return [*lines, *said_of(finding), *(f"causes {text}" for text in consequences(finding))]
 
 
 def consequences(finding: ReportedFinding) -> tuple[str, ...]:
@@ -220,3 +227,24 @@ def counts(report: Report) -> str:
     said = ", ".join(filter(None, (numbers(report.summary), suppressed))) or "no changes"
     gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
     return f"{said}{gaps}; exit code {report.exit_code}"
+
+
+def approval(said: ReportedApproval) -> str:
+    """Who approved, for what and until when, and why: ``by ana until 2026-12-31 (LIB-7): nobody calls it``."""
+    word, _, last = said.until.partition(":")
+    until = {"date": f" until {last}", "version": f" up to {last}", "soname": f" while the SONAME is {last}"}
+    scope = "" if said.scope == "forever" else f" for {said.scope.replace(':', ' ', 1)}"
+    ticket = f" ({said.ticket})" if said.ticket else ""
+    origin = f" [from {said.origin}]" if said.origin else ""
+    return f"by {said.approver}{scope}{until.get(word, '')}{ticket}: {said.reason}{origin}"
+
+
+def said_of(finding: ReportedFinding) -> tuple[str, ...]:
+    """What people said of a finding: that it is approved, or no longer, and its review."""
+    review = finding.review
+    told = (
+        f"approved {approval(finding.approved)}" if finding.approved else "",
+        finding.unapproved,
+        f"review: {review.state} by {review.actor}{f': {review.note}' if review.note else ''}" if review else "",
+    )
+    return tuple(filter(None, told))

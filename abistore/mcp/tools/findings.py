@@ -22,7 +22,7 @@ from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, ReviewItem, change_item
 from abistore.mcp.answers.compared import Gap, gaps
 from abistore.mcp.call import Call
-from abistore.mcp.handles import SHOWN, identity_of, report_of, reviewed
+from abistore.mcp.handles import SHOWN, identity_of, reviewed, told_report
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import ComparisonId, Cursor, DetailLevel, Limit, described
@@ -86,7 +86,7 @@ def abi_findings(
     limit: Limit = 20,
 ) -> FindingsAnswer:
     """Page through what a comparison found, worst first, filtered as you like. The verdict is of all findings."""
-    report = report_of(call, comparison_id)
+    report = told_report(call, comparison_id)
     cards = {card.kind: card for card in report.kinds}
     said = reviewed(call, report.new.library)
     every = _of_state(report, state, said)
@@ -156,7 +156,7 @@ def abi_finding(
     """Tell one finding: its declaration before and after, the exports it affects, why it matters, how to avoid it."""
     if comparison_id is None:
         return _from_store(call, finding_id, detail_level)
-    report = report_of(call, comparison_id)
+    report = told_report(call, comparison_id)
     found = [change for change in _every(report) if change.id.startswith(finding_id)]
     if not found:
         short = identity_of(report)[:SHOWN]

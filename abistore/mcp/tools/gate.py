@@ -8,7 +8,7 @@ from abistore.interface import EvidenceRequirement, Report, Ruling, gated, requi
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.compared import Gap, counts, gaps
 from abistore.mcp.call import Call
-from abistore.mcp.handles import SHOWN, keep, report_of
+from abistore.mcp.handles import SHOWN, keep, told_report
 from abistore.mcp.lines import line_of
 from abistore.mcp.operands import ruling_of
 from abistore.mcp.refusals import Refusal
@@ -58,7 +58,7 @@ def abi_gate(
         if by is not None:
             hint = "compare again with abi_compare(policy=...), and give its comparison_id"
             raise Refusal("INVALID_ARGUMENT", "a comparison was judged already: policy has no effect on it", hint)
-        report = gated(report_of(call, comparison_id), fail_on, required or EvidenceRequirement())
+        report = gated(told_report(call, comparison_id), fail_on, required or EvidenceRequirement())
     else:
         report = _stored(call, f"{library}@{version}", against, line, (fail_on, required, by))
     return _answer(report, keep(call, report))

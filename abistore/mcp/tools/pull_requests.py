@@ -10,7 +10,7 @@ from abistore.mcp.answers.changes import ChangeItem, change_item
 from abistore.mcp.answers.compared import gaps, headline
 from abistore.mcp.answers.units import BYTES, encoded, fitting
 from abistore.mcp.call import Call
-from abistore.mcp.handles import SHOWN, identity_of, report_of
+from abistore.mcp.handles import SHOWN, identity_of, told_report
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import ComparisonId, described
 from abistore.report.model import VerdictName
@@ -39,7 +39,7 @@ def abi_pr_summary(
     max_items: Annotated[int, described("Most changes", ge=1, le=50)] = 10,
 ) -> PullRequestAnswer:
     """Write a short comment about a comparison: the verdict, the worst changes, what was not checked."""
-    report = report_of(call, comparison_id)
+    report = told_report(call, comparison_id)
     short = identity_of(report)[:SHOWN]
     content, truncated = _json(report, max_items) if format == "json" else _markdown(report, max_items)
     return PullRequestAnswer(

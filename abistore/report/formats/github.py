@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.model.words.characters import own, spelled
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import groups
-from abistore.report.heading import REQUIRED, advice, by_suppression, stat, verdict
+from abistore.report.heading import REQUIRED, advice, by_suppression, passing, stat, verdict
 from abistore.report.model import Report, ReportedFinding, fails
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -44,6 +44,8 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
         yield _command("warning", report.evidence_gap, title=verdict(report))
     if report.guessed:
         yield _command("notice", report.guessed, title=verdict(report))
+    if passing(report):
+        yield _command("notice", passing(report), title=verdict(report))
     yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))
     for impact, kinds in groups(report).items():
         findings = [finding for same in kinds.values() for finding in same]

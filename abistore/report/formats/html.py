@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from abistore.model.words.counting import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.drawing import drawing
-from abistore.report.heading import CHECKED, REQUIRED, advice, extent, ruled_by, tone, verdict
+from abistore.report.heading import CHECKED, REQUIRED, advice, extent, passing, ruled_by, tone, verdict
 from abistore.report.model import Report
 from abistore.report.registry import ReportFormat
 from abistore.report.releases.table import library_table
@@ -69,7 +69,21 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    told = (advice, counted, counts, diff, differing, drawing, extent, prose, ruled_by, tone, unchecked, value_lines)
+    told = (
+        advice,
+        counted,
+        counts,
+        diff,
+        differing,
+        drawing,
+        extent,
+        passing,
+        prose,
+        ruled_by,
+        tone,
+        unchecked,
+        value_lines,
+    )
     made.filters |= {function.__name__: function for function in told}
     made.globals |= {"asset": asset, "named": named}
     made.globals |= {"CONSEQUENCES_OPEN": CONSEQUENCES_OPEN, "OPEN": OPEN, "REQUIRED": REQUIRED}

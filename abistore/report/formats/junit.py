@@ -6,12 +6,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from abistore.model.findings import Impact
 from abistore.model.words.characters import spelled
-from abistore.report.heading import CHECKED, REQUIRED, advice, ruled_by, suppression, told_verdict, verdict
-from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, fails
+from abistore.report.heading import CHECKED, REQUIRED, advice, passing, ruled_by, suppression, told_verdict, verdict
+from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, fails, would_fail
 from abistore.report.registry import ReportFormat
 from abistore.report.releases.table import library_table
 from abistore.report.style import Style
-from abistore.report.wording import place, subject, told, unchecked
+from abistore.report.wording import place, said_of, subject, told, unchecked
 
 
 def render(report: Report, style: Style) -> str:
@@ -63,6 +63,7 @@ def _properties(suite: Element, report: Report) -> None:
     properties = Element("properties")
     told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
     told += [("guessed", text) for text in (report.guessed,) if text]
+    told += [("approved", text) for text in (passing(report),) if text]
     told += [(f"library {row.name}", ", ".join(filter(None, row[3::2]))) for row in library_table(report).rows]
     told += [("judged by", ruled_by(report)), *(("note", remark) for remark in report.notes)]
     for name, value in told:
@@ -80,6 +81,8 @@ def _named(finding: ReportedFinding) -> Element:
 
 def _case(finding: ReportedFinding, report: Report) -> Element:
     case = _named(finding)
+    if finding.approved and would_fail(report, finding):
+        return _skipped(case, "; ".join(said_of(finding)))
     text = spelled("\n".join(told(finding)))
     if fails(report, finding):
         failure = SubElement(case, "failure", type=finding.impact, message=spelled(finding.description))

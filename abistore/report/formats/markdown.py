@@ -19,7 +19,7 @@ from abistore.report.document import (
     cut,
     document,
 )
-from abistore.report.heading import REQUIRED, advice, ruled_by, stat, verdict
+from abistore.report.heading import REQUIRED, advice, passing, ruled_by, stat, verdict
 from abistore.report.model import Report, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -85,6 +85,8 @@ def _head(report: Report) -> Iterator[str]:
         yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
     if report.guessed:
         yield from (f"🟡 **How sure this is:** {plain(report.guessed)}.", "")
+    if passing(report):
+        yield from (f"🔵 **Approved:** {plain(passing(report))}.", "")
     said = counts(report)
     yield f"{plain(said[0].upper() + said[1:])}."
     yield from ("", "| | version | SONAME | exports | digest |", "|---|---|---|--:|---|")
@@ -160,8 +162,7 @@ def _declaration(block: DeclarationBlock, style: Style) -> Iterator[str]:
 def _facts(finding: FindingBlock, style: Style) -> Iterator[str]:
     if finding.values:
         yield f"  - {' → '.join(map(code, finding.values))}"
-    if finding.policy:
-        yield f"  - {plain(finding.policy)}"
+    yield from (f"  - {plain(text)}" for text in (finding.policy, *finding.said) if text)
     if finding.affects:
         yield f"  - {finding.affects}: {_names(finding.affected)}"
     shown, more = cut(finding.consequences, style.limit)

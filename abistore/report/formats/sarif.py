@@ -13,11 +13,11 @@ from abistore import __version__
 from abistore.model.kinds import former_names
 from abistore.model.words.characters import json_text
 from abistore.report.documentation import page
-from abistore.report.heading import NO_REASON, REQUIRED, advice, told_verdict
+from abistore.report.heading import NO_REASON, REQUIRED, advice, passing, told_verdict
 from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
-from abistore.report.wording import affects, consequences, overridden, place, subject, unchecked, value_lines
+from abistore.report.wording import affects, consequences, overridden, place, said_of, subject, unchecked, value_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {
@@ -71,7 +71,7 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
         "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which the library was compiled."}}},
         "invocations": [_invocation(report)],
         "results": [
-            *(_result(finding, places, artifact) for finding in report.changes),
+            *({**_result(finding, places, artifact), **_approved(finding)} for finding in report.changes),
             *(
                 {**_result(finding, places, artifact), "suppressions": [_suppression(finding)]}
                 for finding in report.suppressed
@@ -83,6 +83,7 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
             "unequalEvidence": list(report.unequal_evidence),
             "evidenceGap": report.evidence_gap,
             "guessed": report.guessed,
+            **({"passedBy": report.passed_by} if report.passed_by else {}),
             "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
             **({"libraries": msgspec.to_builtins(report.libraries)} if report.libraries else {}),
             "policy": report.policy,
@@ -109,13 +110,15 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _headlines(report: Report) -> Iterator[dict[str, Any]]:
-    """Missing required evidence, what the verdict does not cover, and advice."""
+    """Missing required evidence, what the verdict does not cover, what is approved, and advice."""
     if report.error:
         yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
     if report.evidence_gap:
         yield _notification("warning", f"{told_verdict(report)}.", "unequal-evidence")
     if report.guessed:
         yield _notification("note", f"{report.guessed}.", "guessed")
+    if passing(report):
+        yield _notification("note", f"{passing(report)}.", "approved")
     for each, text in advice(report):
         yield _notification("warning", f"Advice: {text}.", f"advice/{each.kind}")
 
@@ -179,6 +182,7 @@ def _result(finding: ReportedFinding, places: Mapping[str, int], artifact: str) 
             "affectedCount": finding.affected_count,
             "consequences": list(consequences(finding)),
             **({"libraries": list(finding.libraries)} if finding.libraries else {}),
+            **({"said": list(said_of(finding))} if said_of(finding) else {}),
         },
     }
 
@@ -209,6 +213,18 @@ def _logical(finding: ReportedFinding) -> dict[str, str]:
         "fullyQualifiedName": name,
         "kind": "member" if finding.part else LOGICAL.get(finding.subject, "module"),
         **({"decoratedName": finding.symbol} if finding.symbol not in ("", finding.display) else {}),
+    }
+
+
+def _approved(finding: ReportedFinding) -> dict[str, Any]:
+    """An approval as viewers know it: the result is there with its level, and somebody accepted it."""
+    said = finding.approved
+    if said is None:
+        return {}
+    told = {"approvedBy": said.approver, "approved": said.approved, "scope": said.scope}
+    told |= {name: text for name in ("until", "ticket", "origin") if (text := getattr(said, name))}
+    return {
+        "suppressions": [{"kind": "external", "status": "accepted", "justification": said.reason, "properties": told}]
     }
 
 

@@ -22,7 +22,7 @@ from abistore.report.document import (
     document,
     finding_block,
 )
-from abistore.report.heading import advice, ruled_by, stat, tone, verdict
+from abistore.report.heading import advice, passing, ruled_by, stat, tone, verdict
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -84,8 +84,8 @@ def _head(report: Report, style: Style) -> Iterator[str]:
     else:
         yield line.removesuffix(f" {gap}")
         yield from wrapped(gap, "  ", style)
-    if report.guessed:
-        yield from wrapped(report.guessed, "  ", style)
+    for text in filter(None, (report.guessed, passing(report))):
+        yield from wrapped(text, "  ", style)
     old, new = report.old, report.new
     if report.libraries:
         yield from _libraries(report, style)
@@ -196,8 +196,8 @@ def _facts(told: FindingBlock, style: Style) -> Iterator[str]:
     """The values of a finding, who is affected, what follows from it, and its declaration."""
     yield from _values(told.values, style)
     yield from _differing(told.lines, style)
-    if told.policy:
-        yield from wrapped(told.policy, DEEP, style)
+    for text in filter(None, (told.policy, *told.said)):
+        yield from wrapped(text, DEEP, style)
     if told.affects:
         yield from wrapped(f"{told.affects}: {listed(told.affected, style)}", DEEP, style)
     shown, more = cut(told.consequences, None if style.detail else CONSEQUENCES_SHOWN)

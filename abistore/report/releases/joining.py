@@ -89,6 +89,9 @@ def _both(first: ReportedFinding, second: ReportedFinding, library: str) -> Repo
         affected=affected,
         affected_count=len(affected),
         consequences=tuple(consequences.values()),
+        approved=first.approved if second.approved else None,
+        unapproved=first.unapproved or second.unapproved,
+        review=first.review or second.review,
     )
 
 

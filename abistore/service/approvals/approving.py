@@ -135,7 +135,8 @@ def withdraw(
             for digits in dict.fromkeys([findings] if isinstance(findings, str) else findings)
             for each in _withdrawn(standing, digits.lower(), plan.scope)
         ]
-        changes = {"withdrawn": True, "reason": plan.reason.strip(), "actor": actor, "approver": actor, "origin": ""}
+        changes = {"withdrawn": True, "reason": plan.reason.strip(), "actor": actor, "approver": actor}
+        changes |= dict.fromkeys(("until", "ticket", "origin"), "")
         now = datetime.now(UTC)
         return _written(store, [msgspec.structs.replace(each, **changes, approved=now) for each in found])
 

@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.model.judging.approvals import Approval, GatePlace, state_at
 from abistore.model.judging.identity import PLACE_SIZE
-from abistore.service.approvals.approving import in_force
+from abistore.service.approvals.approving import facts_of, in_force
 from abistore.service.database import Database, using
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def _entry(store: Store, one: Approval, stands: bool, places: tuple[GatePlace, .
     if not stands:
         return LedgerEntry(one, "withdrawn" if one.withdrawn else "replaced")
     found, _ = store.findings(one.identity, 1)
+    if one.facts is None and found:
+        one = msgspec.structs.replace(one, facts=facts_of(found[0]))
     found_in = f"{found[0].old.version} -> {found[0].new.version}" if found else ""
     anywhere = msgspec.structs.replace(one, scope="forever")
     if places and all(state_at(anywhere, place) == "expired" for place in places):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from abistore.model.findings import Churn, Comparison, RulingKey
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
+from abistore.service.approvals.gate import with_said
 from abistore.service.database import Database, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
@@ -43,16 +44,18 @@ def verdict(
     fail_on: FailOn = "api_break",
     require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
+    today: date | None = None,
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
     It is judged now and stored, unless it was before. With ``against``, the release must have no less evidence than the
-    other side, unless ``require`` says otherwise. Raises :class:`SnapshotNotFound`.
+    other side, unless ``require`` says otherwise. Findings that are approved ``today`` do not fail it. Raises
+    :class:`SnapshotNotFound`.
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
-        judgement = judged(store, other, release, by=by)
+        judgement = _told(store, judged(store, other, release, by=by), against, today)
     remember(database, judgement)
     return msgspec.structs.replace(
         judgement, report=gated(judgement.report, fail_on, usual(against, fail_on) if require is None else require)
@@ -74,18 +77,26 @@ def remembered(
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
-        return _recalled(store, other, release)
+        return _told(store, _recalled(store, other, release), against)
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:
     """The verdict about two releases that the store gave, by the strict policy. No other release adds to its cost.
 
-    With ``judge=False`` nothing is judged: raises :class:`SnapshotNotFound` where the store has no verdict.
+    With ``judge=False`` nothing is judged: raises :class:`SnapshotNotFound` where the store has no verdict. What people
+    said of findings is left out: :func:`abistore.service.approvals.gate.with_approvals` adds it.
     """
     with using(database) as store:
         judgement = judged(store, old, new) if judge else _recalled(store, old, new)
     remember(database, judgement)
     return judgement
+
+
+def _told(store: Store, judgement: Judgement, against: str | None = None, today: date | None = None) -> Judgement:
+    """A judgement with what people said of its findings."""
+    library = judgement.given.new.line.library
+    told = with_said(store, judgement.report, library, against=against, today=today)
+    return msgspec.structs.replace(judgement, report=told)
 
 
 def _recalled(store: Store, old: Release, new: Release) -> Judgement:

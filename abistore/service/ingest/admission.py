@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from abistore.errors import EvidenceMissing, SnapshotNotFound
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
-from abistore.model.labels.versions import check_version
+from abistore.model.judging.approvals import Approval, GatePlace
+from abistore.model.labels.versions import AUTO, check_version
 from abistore.report.model import Report, verdict_of
+from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.history.verdicts import given_now, judged
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.counterparts import Counterpart, counterpart_of
@@ -26,13 +28,16 @@ class Standing(NamedTuple):
     """The state of the store that decides about an arrival.
 
     ``release`` is the arrival itself if it is stored; ``against`` and ``replaced`` are what it is judged against;
-    ``stands`` is the version that the channel it may move points at.
+    ``stands`` is the version that the channel it may move points at. ``approvals`` is the whole ledger: what is
+    withdrawn while an arrival is judged does not let it pass.
     """
 
     release: Release | None
     against: Counterpart
     replaced: Release | None
     stands: str | None
+    approvals: tuple[Approval, ...] = ()
+    scheme: str = AUTO
 
     @property
     def counterparts(self) -> tuple[Release, ...]:
@@ -101,8 +106,10 @@ class Admission:
             release, replaced = self._place()
             against = counterpart_of(self.store, line, version, self.gate.against, self.gate.channel)
             moves = self.store.baselines(line.library) if self.gate.channel else ()
+            said = self.store.approvals() if against.release or replaced else ()
+            scheme = self.store.scheme(line.library)
         stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
-        return Standing(release, against, replaced, stands)
+        return Standing(release, against, replaced, stands, said, scheme)
 
     def _place(self) -> tuple[Release | None, Release | None]:
         """The stored release that equals the arrival, and the one that it would replace."""
@@ -117,7 +124,7 @@ class Admission:
 
     def judge(self, standing: Standing) -> GateOutcome:
         """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
-        reports = [self._report(old, standing.release) for old in standing.counterparts]
+        reports = [self._report(old, standing) for old in standing.counterparts]
         if not reports:
             lack = self._alone(standing.release)
             return GateOutcome(exit_code=lack.exit_code if lack else 0, lack=lack, unjudged=standing.against.missing)
@@ -125,10 +132,25 @@ class Admission:
         lack = EvidenceMissing(worst.error, worst.hint) if worst.code else None
         return GateOutcome((worst, *others), worst.exit_code, lack, standing.against.missing)
 
-    def _report(self, old: Release, stored: Release | None) -> Report:
-        if (old, stored) not in self._given:
-            self._given[old, stored] = self._judged(old, stored)
-        return gated(self._given[old, stored].report, self.gate.fail_on, self.gate.required)
+    def report(self, old: Release, standing: Standing, report: Report | None = None) -> Report:
+        """The report about the arrival, or one that was made of it, with what is approved where this gate stands."""
+        stored = standing.release
+        if report is None:
+            if (old, stored) not in self._given:
+                self._given[old, stored] = self._judged(old, stored)
+            report = self._given[old, stored].report
+        at = self.place(standing, report, judged_against=old == standing.against.release)
+        return approved(report, of_library(standing.approvals, self.arrival.line.library), at)
+
+    def place(self, standing: Standing, report: Report, *, judged_against: bool) -> GatePlace:
+        """Where this gate stands. The release that an arrival replaces is no channel, whatever the gate names."""
+        channel = channel_of(self.gate.against) if judged_against else None
+        return GatePlace(
+            day(self.gate.today), self.arrival.request.version, report.new.soname, channel, standing.scheme
+        )
+
+    def _report(self, old: Release, standing: Standing) -> Report:
+        return gated(self.report(old, standing), self.gate.fail_on, self.gate.required)
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -23,7 +24,8 @@ class Gate(msgspec.Struct, frozen=True):
 
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by
     default no less than the other side's. A file that fails is not stored, or as a candidate with ``keep_failed``. One
-    that passes becomes the baseline ``channel``; with ``if_unset`` only if there is none.
+    that passes becomes the baseline ``channel``; with ``if_unset`` only if there is none. What is approved ``today``
+    does not fail it.
     """
 
     against: str | None = None
@@ -33,6 +35,7 @@ class Gate(msgspec.Struct, frozen=True):
     keep_failed: bool = False
     channel: str | None = None
     if_unset: bool = False
+    today: date | None = None
 
     @property
     def is_open(self) -> bool:

@@ -9,10 +9,11 @@ from abistore.errors import EvidenceMissing
 from abistore.model.history import Release
 from abistore.model.snapshot import PackageRead, Snapshot
 from abistore.report.model import Report
+from abistore.service.approvals.gate import approved_between
 from abistore.service.ingest.admission import ATTEMPTS, Admission, Standing, foresee
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.evidence import NOTHING
-from abistore.service.judging.releases import judge_releases
+from abistore.service.judging.releases import SaidOfRelease, judge_releases
 from abistore.service.snapshots import ReadRelease
 
 if TYPE_CHECKING:
@@ -105,7 +106,22 @@ class _ReleaseAdmission:
         libraries = tuple(self.store.load(each) for each in siblings)
         old = ReadRelease(self.package.path, libraries)
         new = ReadRelease(self.package.path, tuple(self._snapshots(standings)))
-        return judge_releases(old, new, self.gate.by, fail_on=self.gate.fail_on, require=NOTHING)
+        said = SaidOfRelease(lambda report: self._member(report, standings), lambda own: self._own(own, standings))
+        return judge_releases(old, new, self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said)
+
+    def _member(self, report: Report, standings: Sequence[Standing]) -> Report:
+        """The report about one library with what is approved of it."""
+        for each, standing in zip(self.members, standings, strict=True):
+            line, against = each.arrival.line, standing.against.release
+            if against is not None and (line.library, line.target) == (report.new.library, report.new.target):
+                return each.report(against, standing, report)
+        return report
+
+    def _own(self, report: Report, standings: Sequence[Standing]) -> Report:
+        """The report about what stands between the libraries with what is approved of it."""
+        at = self.members[0].place(standings[0], report, judged_against=True)
+        ledger = max((each.approvals for each in standings), key=len)  # empty where a library is judged against nothing
+        return approved_between(report, ledger, at)
 
     def _snapshots(self, standings: Sequence[Standing]) -> Iterator[Snapshot]:
         for each, standing in zip(self.members, standings, strict=True):

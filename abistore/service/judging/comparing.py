@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,11 @@ from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
 from abistore.service.judging.judging import FailOn, gated, judge, told_apart
 from abistore.service.judging.kinship import strangers
-from abistore.service.operands import Selection, is_reference, operands
+from abistore.service.operands import Operand, Selection, is_reference, operands
 
 if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
+    from abistore.store.store import Store
 
 
 def compare(
@@ -27,23 +29,37 @@ def compare(
     fail_on: FailOn = "api_break",
     require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
+    today: date | None = None,
 ) -> Report:
     """The judged difference of two operands; of two packages or folders, one report about all of their libraries.
 
-    Raises :class:`Incomparable` for libraries of two platforms.
+    If a side is a stored release, its library's approvals hold, as far as they do ``today``. Raises
+    :class:`Incomparable` for libraries of two platforms.
     """
     with operands(database, selection) as reader:
         releases = reader.packages(old, new)
         if releases is None:
             first, second = reader.pair(old, new)
+            report = _named(judge(first.snapshot, second.snapshot, by), old, new)
+            if first.release or second.release:
+                report = _with_said(reader.store, report, (first, second), str(old) if first.release else None, today)
     if releases is not None:
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
         return _named(judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING), old, new)
-    report = _named(judge(first.snapshot, second.snapshot, by), old, new)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
     return gated(report, fail_on, require or NOTHING)
+
+
+def _with_said(
+    store: Store, report: Report, sides: tuple[Operand, Operand], against: str | None, today: date | None
+) -> Report:
+    """The report with what people said of findings of this library; nothing where two libraries are compared."""
+    from abistore.service.approvals.gate import with_said  # comparisons of files need no ledger
+
+    names = {side.release.line.library for side in sides if side.release}
+    return with_said(store, report, names.pop(), against=against, today=today) if len(names) == 1 else report
 
 
 def _named(report: Report, old: str | Path, new: str | Path) -> Report:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from abistore.limits import limits_for
-from abistore.model.findings import Churn, Comparison, Verdict
+from abistore.model.findings import VERDICT_OF, Churn, Comparison, Impact, Verdict
 from abistore.model.names import Name
 from abistore.model.recorded.unrecorded import common_ground
 from abistore.model.snapshot import Snapshot
-from abistore.report.model import Report, verdict_of
+from abistore.report.heading import by_approval
+from abistore.report.model import Report, verdict_of, would_fail
 from abistore.report.outline import outline
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
 from abistore.service.kinds import kinds
@@ -80,14 +81,30 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
 def gated(report: Report, fail_on: FailOn, require: EvidenceRequirement = NOTHING) -> Report:
     """The report with the exit code of its verdict by ``fail_on``, or else of the evidence that ``require`` misses.
 
-    A break that was found is worse than one that may have been missed.
+    A break that was found is worse than one that may have been missed. Findings that are approved do not fail it.
     """
-    code = exit_code(verdict_of(report), fail_on)
+    report, code = accepted(report, fail_on)
     lack = None if code else lacking(report, require)
     if lack is None:
         return msgspec.structs.replace(report, exit_code=code, fail_on=fail_on)
     told = {"status": "error", "code": lack.code, "error": lack.message, "hint": lack.hint}
     return msgspec.structs.replace(report, exit_code=lack.exit_code, fail_on=fail_on, **told)
+
+
+def accepted(report: Report, fail_on: FailOn) -> tuple[Report, int]:
+    """The report with what is approved of it, and the exit code of the worst finding that nobody approved."""
+    code = exit_code(verdict_of(report), fail_on)
+    report = msgspec.structs.replace(report, fail_on=fail_on, passed_by="", approved_count=0)
+    let_through = [each for each in report.changes if each.approved and would_fail(report, each)]
+    if not code or not let_through:
+        return report, code
+    every, left = (
+        max((VERDICT_OF[Impact[each.impact.upper()]] for each in found), default=Verdict.NO_CHANGE)
+        for found in (report.changes, [each for each in report.changes if not each.approved])
+    )
+    remaining = exit_code(left, fail_on) if every is verdict_of(report) else code
+    said = "" if remaining else by_approval(let_through)
+    return msgspec.structs.replace(report, approved_count=len(let_through), passed_by=said), remaining
 
 
 def exit_code(verdict: Verdict, fail_on: FailOn) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -11,17 +11,25 @@ from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
 from abistore.model.findings import Comparison
 from abistore.model.snapshot import Snapshot
-from abistore.report.model import ReleaseLibrary, Report, verdict_of
+from abistore.report.model import ReleaseLibrary, Report
 from abistore.report.outline import outline
 from abistore.report.releases.joining import joined
 from abistore.service.judging.evidence import EvidenceRequirement, lacking
-from abistore.service.judging.judging import FailOn, exit_code, judge
+from abistore.service.judging.judging import FailOn, accepted, judge
 from abistore.service.kinds import kinds
 from abistore.service.snapshots import ReadRelease
 
 if TYPE_CHECKING:
     from abistore.compare.releases.comparison import ComparedRelease
     from abistore.service.judging.ruling import Ruling
+
+
+class SaidOfRelease(NamedTuple):
+    """What people said of findings: ``member`` adds it to the report of a library, ``between`` to that of what stands
+    between libraries."""
+
+    member: Callable[[Report], Report]
+    between: Callable[[Report], Report]
 
 
 def judge_releases(
@@ -31,8 +39,12 @@ def judge_releases(
     *,
     fail_on: FailOn = "api_break",
     require: EvidenceRequirement,
+    said: SaidOfRelease | None = None,
 ) -> Report:
-    """One report and one verdict about two releases. Raises :class:`Incomparable` for two platforms."""
+    """One report and one verdict about two releases. Raises :class:`Incomparable` for two platforms.
+
+    ``said`` tells what people said of findings.
+    """
     pairs = tuple(_pairs(old.libraries, new.libraries))
     if not any(before and after and str(before.target) == str(after.target) for before, after in pairs):
         _refuse_strangers(old, new)
@@ -40,10 +52,11 @@ def judge_releases(
     by_name = {(each.new.library, each.new.target): each for each in reports}
     members = [_member(before, after, by_name) for before, after in pairs]
     own = outline(_between(old, new, by), kinds=kinds().values())
-    report = joined(own, members, reports)
-    code = exit_code(verdict_of(report), fail_on)
+    if said is not None:
+        own, reports = said.between(own), list(map(said.member, reports))
+    report, code = accepted(joined(own, members, reports), fail_on)
     lacks = () if code else [lack for each in reports if (lack := lacking(each, require))]
-    return _gated(msgspec.structs.replace(report, exit_code=code, fail_on=fail_on), lacks)
+    return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
 
 
 def _gated(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:

@@ -1,0 +1,186 @@
+"""What gates make of approvals: which findings are accepted where the gate stands, and which were once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
+
+from abistore.model.history import DEFAULT_CHANNEL, FindingReview
+from abistore.model.judging.approvals import Approval, GatePlace, in_words, state_at, values
+from abistore.model.judging.identity import PLACE_SIZE
+from abistore.model.kinds import first_name
+from abistore.model.words.counting import counted
+from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
+from abistore.service.approvals.approving import in_force
+from abistore.service.database import Database, using
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+Said = TypeVar("Said", Approval, FindingReview)
+
+_DIGITS = 2 * PLACE_SIZE
+_LISTED = 3
+IDLE = "met no finding here"
+"""What is noted of approvals that nothing here needs."""
+
+
+def day(today: date | None) -> date:
+    """The day by which approvals expire: the one given, or this one in UTC."""
+    return today or datetime.now(UTC).date()
+
+
+def channel_of(against: str | None) -> str | None:
+    """The channel that ``--against baseline:main`` names; ``None`` for a version or ``prev``."""
+    word, _, named = (against or "").rpartition("@")[2].partition(":")
+    return (named or DEFAULT_CHANNEL) if word == "baseline" else None
+
+
+def approved(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:
+    """The report with what is approved of each finding, and notes on approvals that meet none.
+
+    ``said`` is the library's ledger. The verdict stays as it is: a gate asks what of it is approved.
+    """
+    standing = in_force(tuple(said))
+    if not standing:
+        return report
+    by_place: dict[str, list[Approval]] = {}
+    for one in standing:
+        by_place.setdefault(one.identity[:_DIGITS], []).append(one)
+    changes = tuple(_told(finding, by_place.get(finding.place, ()), at) for finding in report.changes)
+    used = {finding.id for finding in changes if finding.approved}
+    return replace(report, changes=changes, notes=(*report.notes, *_unused(standing, used, changes, at)))
+
+
+def approved_between(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:
+    """The same for what stands between the libraries of a release: the library that a finding is about has it."""
+    owners = {finding.place: finding.symbol for finding in report.changes}
+    return approved(report, [one for one in said if owners.get(one.identity[:_DIGITS]) == one.library], at)
+
+
+def _told(finding: ReportedFinding, said: Sequence[Approval], at: GatePlace) -> ReportedFinding:
+    meant = [one for one in said if one.identity == finding.id and _same_facts(one, finding)]
+    holding = next((one for one in meant if state_at(one, at) == "holds"), None)
+    if holding is not None:
+        return replace(finding, approved=reported(holding), unapproved="")
+    return replace(finding, unapproved=next(_lapses(finding, meant, said, at), ""))
+
+
+def reported(one: Approval) -> ReportedApproval:
+    """An approval as reports have it."""
+    return ReportedApproval(
+        one.approver, one.reason, one.ticket, one.scope, one.until, f"{one.approved:%Y-%m-%d}", one.origin
+    )
+
+
+def _same_facts(one: Approval, finding: ReportedFinding) -> bool:
+    """Whether what was approved is what was found, by more than the digits of an identity."""
+    facts = one.facts
+    return facts is None or (
+        first_name(facts.kind) == first_name(finding.kind)
+        and (facts.subject, facts.symbol, facts.part) == (finding.subject, finding.symbol, finding.part)
+        and _spaced(facts.old_value) == _spaced(finding.old_value)
+        and _spaced(facts.new_value) == _spaced(finding.new_value)
+    )
+
+
+def _spaced(value: str | None) -> str | None:
+    """A value however it is spaced, as identities have it."""
+    return None if value is None else " ".join(value.split())
+
+
+def _lapses(
+    finding: ReportedFinding, meant: Sequence[Approval], said: Sequence[Approval], at: GatePlace
+) -> Iterator[str]:
+    """Why a finding about which something was approved is not."""
+    for one in meant:
+        if state_at(one, at) == "expired":
+            yield f"no longer approved: {in_words(one)}, which is over"
+    for one in meant:
+        if state_at(one, at) == "elsewhere":
+            yield f"not approved here: {in_words(one)} only"
+    for one in said:
+        if one not in meant and state_at(one, at) == "holds":
+            was = f" as `{one.facts.values}`" if one.facts and one.facts.values else ""
+            is_now = values(finding.old_value, finding.new_value)
+            now = f"it is `{is_now}` now" if is_now else "its facts are others now"
+            yield f"approved on {one.approved:%Y-%m-%d}{was} by {one.approver}; {now}: approve again"
+
+
+def _unused(
+    standing: Sequence[Approval], used: set[str], changes: Sequence[ReportedFinding], at: GatePlace
+) -> Iterator[str]:
+    """Approvals that hold here and meet no finding: what they accepted is mended, or the baseline has moved on."""
+    places = {finding.place for finding in changes}
+    idle = [
+        one.identity
+        for one in standing
+        if one.identity not in used and one.identity[:_DIGITS] not in places and state_at(one, at) == "holds"
+    ]
+    if idle:
+        more = f" and {len(idle) - _LISTED} more" if len(idle) > _LISTED else ""
+        yield f"{counted(len(idle), 'approval')} {IDLE}: {', '.join(idle[:_LISTED])}{more}"
+
+
+def reviewed(report: Report, said: Iterable[FindingReview]) -> Report:
+    """The report with what people say of each finding; no verdict and no gate depends on it."""
+    last = {one.identity: one for one in said}
+    if not last:
+        return report
+
+    def told(finding: ReportedFinding) -> ReportedFinding:
+        one = last.get(finding.id)
+        if one is None or one.state == "open":
+            return finding
+        return replace(finding, review=ReportedReview(one.state, one.note, one.actor, f"{one.reviewed:%Y-%m-%d}"))
+
+    return replace(report, changes=tuple(map(told, report.changes)), suppressed=tuple(map(told, report.suppressed)))
+
+
+def with_said(
+    store: Store, report: Report, library: str, *, against: str | None = None, today: date | None = None
+) -> Report:
+    """A report about a release of a stored library with everything that people said of its findings.
+
+    ``against`` is what it is judged against, in the words of ``--against``.
+    """
+    side = report.new
+    at = GatePlace(day(today), side.version, side.soname, channel_of(against), store.scheme(library))
+    return reviewed(approved(report, of_library(store.approvals(), library), at), of_library(store.reviews(), library))
+
+
+def of_library(said: Iterable[Said], library: str) -> tuple[Said, ...]:
+    """What was said of findings of one library."""
+    return tuple(one for one in said if one.library == library)
+
+
+def with_approvals(
+    report: Report, *, against: str | None = None, today: date | None = None, database: Database = None
+) -> Report:
+    """A report that was made before, with what people say of its findings by now.
+
+    The ledger is that of the stored release on either side; a comparison of two files that nobody stored has none.
+    :func:`gated` tells what becomes of a gate then.
+    """
+    bare = without_said(report)
+    with using(database) as store, store.reading():
+        found = (one for side in (report.old, report.new) for one in store.of_digest(side.digest))
+        names = {one.line.library for one in found}
+        wanted = names & {report.new.library} or names
+        return with_said(store, bare, wanted.pop(), against=against, today=today) if len(wanted) == 1 else bare
+
+
+def without_said(report: Report) -> Report:
+    """The report as it was judged, without what people said of its findings."""
+    silent = {"approved": None, "unapproved": "", "review": None}
+    return replace(
+        report,
+        changes=tuple(replace(each, **silent) for each in report.changes),
+        suppressed=tuple(replace(each, **silent) for each in report.suppressed),
+        notes=tuple(note for note in report.notes if IDLE not in note),
+        approved_count=0,
+        passed_by="",
+    )

@@ -1,0 +1,249 @@
+"""Gates and approvals: an accepted break is still BREAKING, and passes because somebody accepted it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abistore.interface import (
+    ApprovalPlan,
+    Gate,
+    IngestPlan,
+    WithdrawalPlan,
+    approve,
+    compare,
+    ingest,
+    verdict,
+    withdraw,
+)
+from abistore.service.ingest import admission
+from tests.build import build_library
+from tests.cli.conftest import NEW, Call
+
+WHY = ("--reason", "nobody calls it", "--approver", "ana", "--ticket", "LIB-7")
+LONG = NEW.replace("int x, y, z;", "int x, y; long z;")
+
+
+@pytest.fixture
+def released(abistore: Call, old: Path) -> Call:
+    """A library with a first release, at which both channels stand."""
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    assert abistore("baseline", "set", "libcase@1.0", "--channel", "main").code == 0
+    return abistore
+
+
+Ids = Callable[..., list[str]]
+
+
+@pytest.fixture
+def failing(released: Call) -> Ids:
+    """The identities of the findings that fail a gate."""
+
+    def found(library: Path, *words: str) -> list[str]:
+        done = released("ingest", library, "--version", "2.0", "--against", "baseline", *words, "--dry-run", "--json")
+        changes = done.json["files"][0]["verdict"]["changes"]
+        return [one["id"] for one in changes if one["impact"] in {"breaking", "api_break"}]
+
+    return found
+
+
+def gate(call: Call, library: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    done = call("ingest", library, "--version", "2.0", "--against", "baseline", *words, "--json")
+    return done.code, done.json["files"][0]
+
+
+def test_a_gate_passes_when_all_that_fails_it_is_approved_and_the_verdict_stays(
+    released: Call, failing: Ids, new: Path
+) -> None:
+    first, *others = failing(new)
+    assert others
+    released("approve", first, "--library", "libcase", *WHY)
+    code, file = gate(released, new)
+    assert (code, file["status"], file["verdict"]["approved_count"], file["verdict"]["passed_by"]) == (
+        4,
+        "refused",
+        1,
+        "",
+    )
+    released("approve", *others, "--library", "libcase", *WHY, "--until", "2.0")
+    code, file = gate(released, new)
+    said = file["verdict"]
+    assert (code, file["status"], said["verdict"], said["exit_code"]) == (0, "stored", "BREAKING", 0)
+    assert said["approved_count"] == 1 + len(others)
+    assert "by ana (LIB-7): nobody calls it" in said["passed_by"]
+    assert "by ana up to 2.0 (LIB-7): nobody calls it" in said["passed_by"]
+    assert said["summary"]["breaking"] > 0
+    assert {one["approved"]["approver"] for one in said["changes"] if one["id"] in (first, *others)} == {"ana"}
+
+
+def test_every_command_that_judges_a_stored_release_asks_the_ledger(released: Call, failing: Ids, new: Path) -> None:
+    ids = failing(new)
+    commands = [("compare", "libcase@baseline", new), ("compare", "libcase@1.0", "libcase@2.0")]
+    commands += [("verdict", "libcase@2.0"), ("verdict", "libcase@2.0", "--against", "baseline")]
+    assert released("ingest", new, "--version", "2.0").code == 0
+    assert [released(*words).code for words in commands] == [4] * 4
+    released("approve", *ids, "--library", "libcase", *WHY)
+    for words in commands:
+        done = released(*words)
+        assert (done.code, "BREAKING" in done.out) == (0, True), words
+        assert f"passes by approval: {len(ids)} findings by ana (LIB-7): nobody calls it" in " ".join(done.out.split())
+    assert released("verdict", "libcase@2.0", "--fail-on", "never").out.count("passes by approval") == 0
+    released("approvals", "withdraw", ids[0], "--reason", "used after all")
+    assert [released(*words).code for words in commands] == [4] * 4
+
+
+def test_two_files_are_compared_without_a_ledger(released: Call, failing: Ids, old: Path, new: Path) -> None:
+    released("approve", *failing(new), "--library", "libcase", *WHY)
+    done = released("compare", old, new, "--json")
+    assert (done.code, done.json["approved_count"]) == (4, 0)
+
+
+def test_an_approval_is_void_when_the_facts_change_and_the_report_says_so(
+    released: Call, failing: Ids, new: Path
+) -> None:
+    ids = failing(new)
+    assert released("ingest", new, "--version", "2.0").code == 0
+    assert released("verdict", "libcase@2.0").code == 4
+    released("approve", *ids, *WHY)
+    longer = build_library(LONG)
+    assert released("ingest", longer, "--version", "2.1").code == 0
+    done = released("verdict", "libcase@2.1", "--against", "1.0", "--json")
+    changed = [one for one in done.json["changes"] if one["unapproved"]]
+    assert (done.code, bool(changed)) == (4, True)
+    text = " ".join(released("verdict", "libcase@2.1", "--against", "1.0").out.split())
+    for one in changed:
+        assert one["unapproved"].startswith("approved on ")
+        assert "by ana; it is `" in one["unapproved"]
+        assert one["unapproved"].endswith(" now: approve again")
+        assert one["unapproved"] in text
+
+
+@pytest.mark.parametrize(
+    ("terms", "passing", "lapsed"),
+    [
+        (("--until", "2.0"), {"2.0-rc1", "1.9", "2.0"}, {"2.0.1", "2.1", "3"}),
+        (("--until", "soname:libcase.so.1"), {"2.0"}, set()),
+        (("--until", "soname:libcase.so.2"), set(), {"2.0"}),
+        (("--scope", "release:2.0"), {"2.0"}, {"2.0.1", "1.9"}),
+    ],
+)
+def test_an_approval_holds_where_and_until_when_it_says(
+    released: Call, failing: Ids, terms: tuple[str, ...], passing: set[str], lapsed: set[str]
+) -> None:
+    library = build_library(NEW)
+    done = released(
+        "ingest", library, "--version", "2", "--library", "libcase", "--against", "1.0", "--dry-run", "--json"
+    )
+    ids = [one["id"] for one in done.json["files"][0]["verdict"]["changes"] if one["impact"] == "breaking"]
+    released("approve", *ids, "--library", "libcase", *WHY, *terms)
+    for version in passing | lapsed:
+        words = ("--version", version, "--library", "libcase", "--against", "1.0", "--fail-on", "breaking", "--dry-run")
+        done = released("ingest", library, *words, "--json")
+        assert (version, done.code) == (version, 0 if version in passing else 4)
+        if version in lapsed:
+            assert any(one["unapproved"] for one in done.json["files"][0]["verdict"]["changes"])
+
+
+def test_a_day_is_the_last_one_on_which_an_approval_holds(
+    released: Call, failing: Ids, new: Path, database: Path
+) -> None:
+    ids = failing(new)
+    plan = ApprovalPlan("soon mended", approver="ana", until="2026-05-31", library="libcase", today=date(2026, 5, 1))
+    approve(ids, plan, database=database)
+    for day, code in ((date(2026, 5, 31), 0), (date(2026, 6, 1), 4)):
+        tried = IngestPlan(version="2.0", dry_run=True, gate=Gate("baseline", today=day))
+        assert ingest(new, tried, database=database)[0].exit_code == code
+        assert compare("libcase@1.0", new, database=database, today=day).exit_code == code
+    assert ingest(new, IngestPlan(version="2.0"), database=database)[0].exit_code == 0
+    found = verdict("libcase@2.0", database=database, today=date(2026, 6, 1)).report
+    assert found.exit_code == 4
+    assert "no longer approved: by ana until 2026-05-31, which is over" in {one.unapproved for one in found.changes}
+
+
+def test_what_is_approved_for_a_branch_passes_its_channel_alone(released: Call, failing: Ids, new: Path) -> None:
+    released("approve", *failing(new), "--library", "libcase", *WHY, "--scope", "branch:main")
+    tried = {
+        against: released("ingest", new, "--version", "2.0", "--against", against, "--dry-run").code
+        for against in ("baseline:main", "baseline", "prev", "1.0")
+    }
+    assert tried == {"baseline:main": 0, "baseline": 4, "prev": 4, "1.0": 4}
+
+
+def test_an_approval_hides_no_missing_evidence(released: Call, failing: Ids) -> None:
+    stripped = build_library(NEW, flags=("-O1", "-s"))
+    ids = failing(stripped, "--require", "none")
+    released("approve", *ids, "--library", "libcase", *WHY)
+    assert gate(released, stripped)[0] == 72
+    assert gate(released, stripped, "--require", "none")[0] == 0
+
+
+def test_what_is_withdrawn_while_a_build_is_judged_does_not_let_it_pass(
+    released: Call, failing: Ids, new: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = failing(new)
+    approve(ids, ApprovalPlan("x", approver="ana", library="libcase"), database=database)
+    judging = admission.concluded
+
+    def withdrawn(*words: Any) -> Any:
+        found = judging(*words)
+        withdraw(ids, WithdrawalPlan("used after all"), database=database)
+        return found
+
+    monkeypatch.setattr(admission, "concluded", withdrawn)
+    done = ingest(new, IngestPlan(version="2.0", gate=Gate("baseline")), database=database)[0]
+    assert (done.exit_code, done.status) == (4, "refused")
+
+
+def test_an_approval_of_another_library_lets_nothing_pass(released: Call, failing: Ids, old: Path, new: Path) -> None:
+    ids = failing(new)
+    released("ingest", old, "--library", "libother", "--version", "1.0", "--set-baseline")
+    released("approve", *ids, "--library", "libother", *WHY)
+    assert gate(released, new)[0] == 4
+    other = released("ingest", new, "--library", "libother", "--version", "2.0", "--against", "baseline", "--dry-run")
+    assert other.code == 0
+
+
+def test_a_source_break_that_nobody_approved_gives_its_own_exit_code(released: Call, failing: Ids, new: Path) -> None:
+    ids = failing(new)
+    found = released("ingest", new, "--version", "2.0", "--against", "1.0", "--dry-run", "--json").json["files"][0]
+    breaking = [one["id"] for one in found["verdict"]["changes"] if one["impact"] == "breaking"]
+    released("approve", *breaking, "--library", "libcase", *WHY)
+    assert gate(released, new)[0] == (0 if ids == breaking else 2)
+
+
+def test_an_approval_that_meets_nothing_is_told(released: Call, old: Path, added: Path) -> None:
+    released("approve", "0" * 20, "--library", "libcase", *WHY)
+    code, file = gate(released, added)
+    assert (code, file["verdict"]["notes"]) == (0, [f"1 approval met no finding here: {'0' * 20}"])
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "markdown", "html", "github"])
+def test_every_format_names_who_approved_why_and_until_when(
+    released: Call, failing: Ids, new: Path, format: str
+) -> None:
+    released("approve", *failing(new), "--library", "libcase", *WHY, "--until", "2999-12-31")
+    done = released("compare", "libcase@baseline", new, "--format", format)
+    assert done.code == 0
+    said = " ".join(done.out.replace("\\-", "-").split())
+    for word in ("BREAKING" if format != "html" else "Breaking", "ana", "nobody calls it", "2999-12-31", "LIB-7"):
+        assert word in said, word
+    if format in {"text", "markdown", "html", "github"}:
+        assert "passes by approval" in said
+    if format == "sarif":
+        assert '"justification": "nobody calls it"' in said
+    if format == "junit":
+        assert 'failures="0"' in said.partition("<testsuite ")[0]
+    if format == "github":
+        assert "::error" not in said
+
+
+def test_a_review_is_shown_by_reports_and_moves_nothing(released: Call, new: Path) -> None:
+    assert released("ingest", new, "--version", "2.0").code == 0
+    found = released("verdict", "libcase@2.0", "--json").json["changes"][0]["id"]
+    released("review", "set", found, "--state", "defect", "--note", "to be mended", "--actor", "ben")
+    done = released("verdict", "libcase@2.0")
+    assert (done.code, "review: defect by ben: to be mended" in done.out) == (4, True)
