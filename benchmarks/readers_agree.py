@@ -15,7 +15,7 @@ from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Base, Enum, Enumerator, Field, Function, Method, Record, VirtualMethod
 from abistore.model.snapshot import Snapshot
-from benchmarks.accuracy.declared import included, installed, macros
+from benchmarks.accuracy.installed import included, installed, macros
 from benchmarks.agreement import Difference, differences
 from benchmarks.store import table
 from examples.more_recipes import ALL

@@ -5,7 +5,7 @@
     python -m benchmarks.accuracy                 # obtain, build, judge all, print the table (LIBRARY ... for some)
     python -m benchmarks.accuracy --document      # and write the page
 
-Each pair is judged twice: from the two files alone, and with the exports set aside that no installed header declares.
+Each pair is judged twice: from the two files alone, and with the installed headers.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.accuracy.declared import included
+from benchmarks.accuracy.installed import included
 from examples.more_recipes import ALL
 from examples.obtain import require
 from examples.recipes import build

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
-from benchmarks.accuracy.declared import is_defined, undeclared
+from benchmarks.accuracy.asking import Said, ask
+from benchmarks.accuracy.installed import release
 from benchmarks.accuracy.truth import Pair
-from examples.more_recipes import ALL
-from examples.obtain import Missing, require
-from examples.recipes import build
+from examples.obtain import Missing
 
-INCOMPATIBLE = 8
-"""The bit of abidiff's exit code that says that the change breaks (documented in its manual)."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What one tool says: its own word for it, whether that is a break, its reasons, and the types that changed."""
-
-    word: str
-    breaks: bool
-    causes: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
+ASKED = ("abistore", "abidiff")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A pair with the answers: from the files alone, and with undeclared exports set aside."""
+    """A pair with the answers: from the files alone, and with the installed headers."""
 
     pair: Pair
-    plain: dict[str, Answer]
-    declared: dict[str, Answer]
+    plain: Mapping[str, Said]
+    declared: Mapping[str, Said]
 
     def line(self) -> str:
         """The pair in one line, ``!`` before what is wrong."""
@@ -52,59 +34,13 @@ class Judged:
 
 def judge(pair: Pair) -> Judged:
     """Builds both releases where that is still to do, and asks both tools twice."""
-    old, new = (build(ALL[pair.library], version) for version in (pair.old, pair.new))
-    with TemporaryDirectory() as folder:
-        names = undeclared(pair.library, pair.old, old)
-        names += [each for each in undeclared(pair.library, pair.new, new) if each not in names]
-        plain = {"abistore": ask_abistore(old, new), "abidiff": ask_abidiff(old, new)}
-        types = [each for each in plain["abistore"].types if not is_defined(each, pair.library, pair.old)]
-        if not names and not types:
-            return Judged(pair, plain, plain)
-        accepted = Path(folder) / "undeclared.ini"
-        accepted.write_text(
-            "".join(_accepted(name) for name in names) + "".join(_accepted_type(name) for name in types)
-        )
-        return Judged(
-            pair, plain, {"abistore": ask_abistore(old, new, accepted), "abidiff": ask_abidiff(old, new, accepted)}
-        )
+    return Judged(pair, _answers(pair, "files"), _answers(pair, "headers"))
 
 
-def _accepted(symbol: str) -> str:
-    return "".join(
-        f"[{kind}]\nlabel = no installed header declares it\nsymbol_name = {symbol}\n\n"
-        for kind in ("suppress_function", "suppress_variable")
-    )
-
-
-def _accepted_type(name: str) -> str:
-    return f"[suppress_type]\nlabel = no installed header defines it\nname = {name}\n\n"
-
-
-def ask_abistore(old: Path, new: Path, accepted: Path | None = None) -> Answer:
-    """The verdict, and the kinds of its breaking changes."""
-    words = [sys.executable, "-m", "abistore", "compare", "--json", old, new]
-    done = subprocess.run([*map(str, words), *(["--suppress", str(accepted)] if accepted else [])], capture_output=True)
-    if done.returncode not in (0, 2, 4):
-        raise Missing(f"abistore compare {old} {new}: exit {done.returncode}\n{done.stdout.decode()[-800:]}")
-    document = json.loads(done.stdout)
-    breaking = [each for each in document["changes"] if each["impact"] == "breaking"]
-    causes = {f"{each['kind']} {each['symbol']}" for each in breaking}
-    types = {each["symbol"] for each in _all(document["changes"]) if each["subject"] in ("record", "enum", "alias")}
-    return Answer(document["verdict"], document["verdict"] == "BREAKING", tuple(sorted(causes)), tuple(sorted(types)))
-
-
-def _all(changes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The changes and what follows from them."""
-    for each in changes:
-        yield each
-        yield from _all(each["consequences"])
-
-
-def ask_abidiff(old: Path, new: Path, accepted: Path | None = None) -> Answer:
-    """Its exit code's own answer: bit 4, a change; bit 8, an incompatible one."""
-    words = [require("abidiff", "abigail-tools"), *(["--suppressions", str(accepted)] if accepted else []), old, new]
-    done = subprocess.run([*map(str, words)], capture_output=True)
-    if done.returncode & 3:
-        raise Missing(f"abidiff {old} {new}: exit {done.returncode}\n{done.stderr.decode()[-800:]}")
-    word = "incompatible" if done.returncode & INCOMPATIBLE else "change" if done.returncode else "none"
-    return Answer(word, bool(done.returncode & INCOMPATIBLE))
+def _answers(pair: Pair, evidence: str) -> dict[str, Said]:
+    old, new = (release(pair.library, version) for version in (pair.old, pair.new))
+    said = {tool: ask(tool, evidence, old, new) for tool in ASKED}
+    for tool, each in said.items():
+        if each.breaks is None:
+            raise Missing(f"{pair.library} {pair.old} -> {pair.new}: {tool} gave {each.word}")
+    return said

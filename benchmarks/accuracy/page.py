@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from benchmarks.accuracy.asking import Said
 from benchmarks.accuracy.clients import clients
-from benchmarks.accuracy.judging import Answer, Judged
+from benchmarks.accuracy.judging import ASKED, Judged
 from benchmarks.accuracy.truth import BEFORE, pairs
 from examples.obtain import PROJECT
 
 PAGE = PROJECT / "docs" / "accuracy.md"
 CAUSES = PROJECT / "benchmarks" / "accuracy" / "causes.md"
-TOOLS = ("abistore", "abidiff")
 
 INTRODUCTION = """# Right on real releases
 
@@ -162,18 +162,18 @@ def before() -> list[Judged]:
         return [
             Judged(
                 known[row["library"], row["old"], row["new"]],
-                {tool: _said(row[tool]) for tool in TOOLS},
-                {tool: _said(row[f"{tool} with headers"]) for tool in TOOLS},
+                {tool: _said(row[tool]) for tool in ASKED},
+                {tool: _said(row[f"{tool} with headers"]) for tool in ASKED},
             )
             for row in csv.DictReader(table)
         ]
 
 
-def _said(word: str) -> Answer:
-    return Answer(word, word in ("BREAKING", "incompatible"))
+def _said(word: str) -> Said:
+    return Said(word, word in ("BREAKING", "incompatible"))
 
 
-MODES: Mapping[str, Callable[[Judged], dict[str, Answer]]] = {
+MODES: Mapping[str, Callable[[Judged], Mapping[str, Said]]] = {
     "from the files": lambda each: each.plain,
     "with headers": lambda each: each.declared,
 }
@@ -192,12 +192,12 @@ def _table(groups: Mapping[str, Sequence[Judged]]) -> Iterator[str]:
     yield f"|{'---|' if named else ''}---|---|---:|---:|---:|---:|---:|---:|"
     for group, found in groups.items():
         for mode, answers in MODES.items():
-            for tool in TOOLS:
+            for tool in ASKED:
                 said = [(each.pair.breaks, answers(each)[tool].breaks) for each in found]
                 yield f"| {f'{group} | ' if named else ''}{tool} | {mode} | {_counts(said)} |"
 
 
-def _counts(said: Sequence[tuple[bool, bool]]) -> str:
+def _counts(said: Sequence[tuple[bool, bool | None]]) -> str:
     """Alarms and misses of pairs of truth and answer, and what follows from them."""
     kinds = (True, True), (False, True), (True, False), (False, False)
     hit, false, missed, silent = (said.count(each) for each in kinds)
@@ -246,11 +246,11 @@ def _pairs(found: Sequence[Judged]) -> Iterator[str]:
         pair = each.pair
         cells = [
             *(pair.library, pair.old, pair.new, "yes" if pair.breaks else "no"),
-            *(_cell(answers[tool], pair.breaks) for tool in TOOLS for answers in (each.plain, each.declared)),
+            *(_cell(answers[tool], pair.breaks) for tool in ASKED for answers in (each.plain, each.declared)),
             *(pair.reason.replace("|", "\\|"), client.get((pair.library, pair.old, pair.new), "")),
         ]
         yield f"| {' | '.join(cells)} |"
 
 
-def _cell(answer: Answer, truth: bool) -> str:
+def _cell(answer: Said, truth: bool) -> str:
     return answer.word if answer.breaks == truth else f"**{answer.word}**"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from benchmarks.accuracy.asking import Said
 from benchmarks.accuracy.clients import clients
-from benchmarks.accuracy.declared import DEFINITIONS
-from benchmarks.accuracy.judging import Answer, Judged
+from benchmarks.accuracy.judging import Judged
 from benchmarks.accuracy.page import _figures
 from benchmarks.accuracy.truth import Pair, pairs
 from examples.more_recipes import ALL
@@ -24,20 +24,9 @@ def test_a_client_shows_what_its_pair_is_said_to_be() -> None:
         assert truth[client.library, client.old, client.new] == breaks, client.path.name
 
 
-def test_headers_define_types_in_each_of_the_ways_that_c_and_cpp_have() -> None:
-    text = "struct a { int x; }; typedef struct { int y; } b; typedef int (*c)(int); typedef long d; enum class e {}"
-    assert {"a", "b", "c", "d", "e"} <= _defined_in(text)
-    assert not _defined_in("struct only_declared; typedef struct handle handle;")
-    assert _defined_in("typedef struct tag *alias;") == {"alias"}
-
-
-def _defined_in(text: str) -> set[str]:
-    return {match[match.lastindex or 0] for pattern in DEFINITIONS for match in pattern.finditer(text)}
-
-
 def test_precision_and_recall_count_alarms_and_misses() -> None:
     def judged(breaks: bool, said: bool) -> Judged:
-        answers = {"abistore": Answer("word", said), "abidiff": Answer("word", False)}
+        answers = {"abistore": Said("word", said), "abidiff": Said("word", False)}
         return Judged(Pair("lib", "1", "2", breaks, ""), answers, answers)
 
     rows = list(_figures([judged(True, True), judged(True, True), judged(False, True), judged(True, False)]))

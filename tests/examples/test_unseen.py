@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.accuracy import truth
+from benchmarks.accuracy.asking import Done, Said, no_answer
 from benchmarks.accuracy.unseen import FOLDER, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import half
 from benchmarks.accuracy.unseen.answers import answers, keep, key
-from benchmarks.accuracy.unseen.asking import Done, Said, no_answer
 from benchmarks.accuracy.unseen.building import public_headers
 from benchmarks.accuracy.unseen.page import counts
 

@@ -129,6 +129,45 @@ def test_headers_are_read_for_the_machine_of_the_binary(tmp_path: Path) -> None:
         assert sizes == [size], machine
 
 
+UMBRELLA = {
+    "api.h": '#ifndef API\n#define API\n#include <stddef.h>\n#include "api/all.h"\n#endif\n',
+    "api/all.h": '#pragma once\n#include "point.h"\n#include <api/norm.h>\n#include "../../other/other.h"\n',
+    "api/point.h": "struct point { int x, y; };\n",
+    "api/norm.h": '#include "kept.h"\nint norm(const struct point *p);\n',
+    "api/kept.h": "int kept(void);\n",
+}
+
+
+def test_a_header_that_declares_nothing_stands_for_what_it_includes_from_its_folder(tmp_path: Path) -> None:
+    written(tmp_path, {"other/other.h": "int other(void);\n"})
+    folder = written(tmp_path / "include", UMBRELLA)
+    found = reading(folder / "api.h", include_dirs=(folder,))
+    assert declared(found) == {"point", "norm", "kept"}
+    assert found.headers is not None
+    assert (found.headers.given, found.evidence.expected) == (("api.h",), 5)
+    assert found.headers.files == ("api.h", "api/all.h", "api/kept.h", "api/norm.h", "api/point.h")
+
+
+def test_a_header_that_declares_something_stands_for_itself_only(tmp_path: Path) -> None:
+    folder = written(tmp_path, UMBRELLA | {"api.h": UMBRELLA["api.h"] + "int own(void);\n", "other/other.h": ""})
+    written(tmp_path.parent, {"other/other.h": "int other(void);\n"})
+    assert declared(reading(folder / "api.h", include_dirs=(folder,))) == {"own"}
+
+
+def test_a_header_stands_for_none_that_is_private(tmp_path: Path) -> None:
+    folder = written(
+        tmp_path, {"api.h": '#include "api/a.h"\n#include "api/detail/b.h"\n', "api/a.h": "int a(void);\n"}
+    )
+    written(folder, {"api/detail/b.h": "int b(void);\n"})
+    assert declared(reading(folder / "api.h", private=("*/detail",))) == {"a"}
+
+
+def declared(found: FacetReading) -> set[str]:
+    return {
+        name.spelling for name, shapes in found.entries.items() if any(isinstance(each, Declared) for each in shapes)
+    }
+
+
 # --- another process -------------------------------------------------------------------------------------------------
 
 

@@ -163,7 +163,7 @@ class PublicApi:
 
     @cached_property
     def used_members(self) -> frozenset[str]:
-        """The private and protected members that inline bodies use, qualified."""
+        """The members that inline bodies use although access or names forbid it, qualified."""
         return frozenset(member for text in self.texts.values() for member in text.members)
 
     @cached_property

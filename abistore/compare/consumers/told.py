@@ -15,7 +15,7 @@ from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.consumers.public_api import PublicApi
 from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.equivalence import TypeSide
-from abistore.compare.types.mentions import TypeUse, TypeUses
+from abistore.compare.types.mentions import NONE, Names, TypeUse, TypeUses
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.files import is_source
 from abistore.model.mangling.symbols import CLASS_DATA
@@ -88,7 +88,13 @@ class ToldConsumers(Consumers):
     # types
 
     def can_see(self, type: Name) -> bool:
-        """Whether a public header defines ``type``, or includes one that does and lets consumers have objects of it."""
+        """Whether a public header defines ``type``, or includes one that does and lets consumers have objects of it.
+
+        What is met only in fields whose names ask consumers to leave them alone is the library's (``internal_donotuse``
+        in a union that gives room to it), unless inline functions look into it.
+        """
+        if type in self._set_apart:
+            return False
         definition = self._api.definition(type)
         if definition == "public" or self._is_foreign(type):
             return True
@@ -133,12 +139,26 @@ class ToldConsumers(Consumers):
         return sorted(found)
 
     @cached_property
-    def _used(self) -> frozenset[Name]:
-        """What the functions and variables of the headers lead to."""
+    def _used(self) -> Names:
+        """What the functions and variables of the headers lead to, but for what only forbidden fields hold."""
+        looked_into = {member.rpartition("::")[0] for member in self._api.used_members}
+        return self._led_to(lambda name, use: use.usable | (use.embeds if name.spelling in looked_into else NONE))
+
+    @cached_property
+    def _set_apart(self) -> Names:
+        """The records that the functions and variables of the headers lead to through forbidden fields only."""
+        if all(use.usable >= use.embeds for use in self._uses.values()):
+            return NONE
+        inside = self._led_to(lambda _, use: use.usable | use.embeds) - self._used
+        return frozenset(name for name in inside if name.kind == "record")
+
+    def _led_to(self, leads: Callable[[Name, TypeUse], Names]) -> Names:
+        """What the functions and variables of the headers lead to, by what ``leads`` names of each declaration."""
         pending = [name for name in self._uses if name.kind in ("function", "variable")]
         found = set(pending)
         while pending:
-            come = self._uses[pending.pop()].usable - found
+            name = pending.pop()
+            come = leads(name, self._uses[name]) - found
             found |= come
             pending += come
         return frozenset(found)

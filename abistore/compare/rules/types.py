@@ -96,8 +96,34 @@ def type_became_opaque(definition: Changed[DefinitionKind], context: Context) ->
     Fix: keep the definition in the header, and add a new opaque type with functions that allocate it.
     """
     name = definition.subject.name
-    if _became_opaque(definition) and not context.old.consumers.library_allocates(name):
+    if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
+        return
+    if not _library_keeps(name, context):
         yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
+
+
+def _library_keeps(name: Name, context: Context) -> bool:
+    """Whether objects of built programs are safe: debug information compares them, or no export takes them."""
+    if not context.affected(name):
+        return True
+    sides = (side.variants("layout", name) for side in (context.old, context.new))
+    return all(any(isinstance(shape, Record | Enum) for shape in variants) for variants in sides)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
+def type_definition_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """The headers only declare a type that callers allocate, while the library goes on with it.
+
+    Built programs have the old definition compiled in. Whether their objects still fit is told by debug information,
+    and is a finding of its own; or no export takes such objects. Sources that hold one or look inside stop compiling.
+
+    Fix: keep the definition in the header, or add functions that allocate the type and look inside.
+    """
+    name = definition.subject.name
+    if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
+        return
+    if _library_keeps(name, context):
+        yield Note("the headers hide the definition", _title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")

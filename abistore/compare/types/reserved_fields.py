@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from abistore.model.shapes import VOID, Array, Field, Named, Pointer, Primitive, Procedure, Qualified, Record, TypeRef
+from abistore.model.words.forbidding import forbids_use
 from abistore.patterns import pattern
 
 SURE = frozenset({"reserved", "rsvd", "resv", "unused", "padding", "filler", "spare", "placeholder"})
@@ -18,9 +17,6 @@ ORDINARY = frozenset({"fill", "internal", "placeholder"})
 
 REST = frozenset({"for", "by", "future", "use", "expansion", "extension", "space", "bits", "area", "flags", "slots"})
 """Words that may follow: ``reserved_for_future_use``. A count of ``reserved_bytes`` is no reserve."""
-
-FORBIDDEN = pattern(r"do_?not_?(use|touch|access)|dont_?(use|touch|access)|internal_use", re.IGNORECASE)
-"""What tells it of a field of any type: ``internal_donotuse``."""
 
 WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -49,7 +45,7 @@ def _is_memory(type: TypeRef) -> bool:
 
 def is_forbidden(field: Field) -> bool:
     """Whether the field's name asks consumers to leave it alone."""
-    return FORBIDDEN.search(field.name) is not None
+    return forbids_use(field.name)
 
 
 def is_opaque_storage(record: Record) -> bool:

@@ -36,11 +36,15 @@ class GivenHeader(msgspec.Struct, frozen=True):
 
 
 class GivenFolder(msgspec.Struct, frozen=True):
-    """A folder that was given, or the one that a given file lies in, which alone is public then."""
+    """A folder that was given, or the one that a given file lies in, which alone is public then.
+
+    ``included`` tells that ``files`` were not given: a given header stands for them.
+    """
 
     path: Path
     prefix: str = ""
     files: frozenset[str] | None = None
+    included: bool = False
 
 
 class GivenHeaders(msgspec.Struct, frozen=True):
@@ -60,6 +64,8 @@ class GivenHeaders(msgspec.Struct, frozen=True):
         """What was given, without the folders that it lies in: ``a.h`` for a header, ``include/`` for a folder."""
         found = set[str]()
         for folder in self.folders:
+            if folder.included:
+                continue
             found |= (
                 {f"{folder.path.name}/"} if folder.files is None else {folder.prefix + each for each in folder.files}
             )

@@ -90,6 +90,14 @@ class HeaderParser:
         """What a file that libclang names is called, where it is one of those given."""
         return self.given.name(self._canonical(path))
 
+    def widen(self, given: GivenHeaders) -> bool:
+        """Take these headers for public from now on; whether they are more than before."""
+        if len(given.headers) == len(self.given.headers):
+            return False
+        self.given = given
+        self.public.cache_clear()
+        return True
+
     def parse(self, readings: Sequence[Reading]) -> ParsedHeaders:
         """All headers, in the first way in which all parse, else in the one in which the most do.
 

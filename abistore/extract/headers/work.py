@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from abistore.confinement import open_file, status
@@ -12,6 +12,7 @@ from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
 from abistore.extract.headers.given import GivenHeader, GivenHeaders, find_headers
+from abistore.extract.headers.included import widened
 from abistore.extract.headers.language import readings
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import EditedHeader, HeaderOptions
@@ -44,8 +45,10 @@ def work(request: HeaderRequest) -> HeaderReading:
     if request.edits.declarations:
         files = with_declarations(parser, parsed, request.edits)
         parser, parsed = _parsed(request, edited_headers(given, files), flags, files)
-    given, invocation = parser.given, parser.invocation
     entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
+    if parser.widen(_with_included(parser.given, parsed, locations)):
+        entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
+    given, invocation = parser.given, parser.invocation
     if not any(isinstance(shape, Declared) for shapes in entries.values() for shape in shapes):
         raise _nothing_declared(given, parsed)
     return HeaderReading(
@@ -108,6 +111,11 @@ def _walked(
                 if place := walked.locations.get(name):
                     locations[name] = place
     return entries, locations, refused
+
+
+def _with_included(given: GivenHeaders, parsed: ParsedHeaders, locations: Mapping[Name, Location]) -> GivenHeaders:
+    included = ((each.file, each.by) for unit in parsed.units for each in clang.included_files(unit.unit))
+    return widened(given, {place.file for place in locations.values()}, included)
 
 
 def _is_declared(shapes: Variants) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 34
+ENGINE: Final = 35
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "087677c98c21648e"
+CORPUS: Final = "36dcd39f645cbb40"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -21,6 +21,8 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 from threading import Lock
 
+from benchmarks.accuracy.asking import TOOLS, Said, ask, has_debug, soname
+from benchmarks.accuracy.release import Release
 from benchmarks.accuracy.unseen import UnseenPair, pairs
 from benchmarks.accuracy.unseen.answers import (
     ANSWERS,
@@ -32,8 +34,7 @@ from benchmarks.accuracy.unseen.answers import (
     keep_binaries,
     key,
 )
-from benchmarks.accuracy.unseen.asking import TOOLS, Said, ask, has_debug, soname
-from benchmarks.accuracy.unseen.building import Release, release
+from benchmarks.accuracy.unseen.building import release
 from benchmarks.against_peers import install_abicheck
 from examples.obtain import CACHE, PROJECT, Missing, run
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.accuracy.asking import TOOLS, Said
 from benchmarks.accuracy.unseen import FOLDER, UnseenPair
-from benchmarks.accuracy.unseen.asking import TOOLS, Said
 
 ANSWERS = FOLDER / "answers.csv"
 BEFORE = FOLDER / "before.csv"

@@ -12,33 +12,17 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePath
 from typing import Any
 
+from benchmarks.accuracy.release import Release
 from benchmarks.accuracy.unseen import recipe
 from benchmarks.accuracy.unseen.obtaining import unpacked, wheel
 from examples.obtain import CACHE, Missing, require, run
 
 BUILD = "BUILD"
 """The build folder below the sources, where CMake writes headers too."""
-
-
-@dataclass(frozen=True)
-class Release:
-    """One release: its shared library, what a client includes, and what tells the compiler to find and read it."""
-
-    library: str
-    version: str
-    language: str
-    folder: Path
-    binary: Path
-    headers: tuple[Path, ...]
-    umbrella: tuple[str, ...]
-    include: tuple[Path, ...]
-    defines: tuple[str, ...]
-    options: tuple[str, ...]
 
 
 def release(library: str, version: str) -> Release:

@@ -6,9 +6,9 @@ import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
+from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
 from benchmarks.accuracy.unseen import FOLDER, UnseenPair, pairs, recipe
 from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, key
-from benchmarks.accuracy.unseen.asking import SECONDS, TOOLS, Said
 from examples.obtain import PROJECT
 
 PAGE = PROJECT / "docs" / "accuracy-unseen.md"

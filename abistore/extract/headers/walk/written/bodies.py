@@ -11,6 +11,7 @@ from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClan
 from abistore.extract.headers.walk.shapes.names import Names
 from abistore.extract.headers.walk.written.tokens import SourceText, digest
 from abistore.model.shapes import InlineBody
+from abistore.model.words.forbidding import forbids_use
 
 RECURSE: Final = 2
 BODIES: Final = frozenset({kinds.COMPOUND, kinds.TRY})
@@ -90,10 +91,12 @@ class InlineBodies:
             symbols.add(symbol)
 
     def _member(self, cursor: Cursor) -> str | None:
-        """The qualified name of a private or protected member."""
-        if self._lib.getCXXAccessSpecifier(cursor) not in kinds.HIDDEN or not self._own(cursor):
+        """The qualified name of a member that is private or protected, or whose name forbids to use it."""
+        lib = self._lib
+        hidden = lib.getCXXAccessSpecifier(cursor) in kinds.HIDDEN
+        if not hidden and not (cursor.kind == kinds.FIELD and forbids_use(lib.spelling(cursor))):
             return None
-        return self._names.of(cursor)
+        return self._names.of(cursor) if self._own(cursor) else None
 
     def _symbol(self, cursor: Cursor) -> str | None:
         """The name by which the linker finds a function or variable; ``None`` where each program has its own copy."""

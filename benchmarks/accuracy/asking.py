@@ -15,10 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.accuracy.judging import INCOMPATIBLE
-from benchmarks.accuracy.unseen.building import Release
+from benchmarks.accuracy.release import Release
 from benchmarks.against_peers import install_abicheck
 from examples.obtain import require
+
+INCOMPATIBLE = 8
+"""The bit of abidiff's exit code that says that the change breaks (documented in its manual)."""
 
 SECONDS = 300
 """Processor seconds for one command; who needs more gives no answer."""
