@@ -12,10 +12,10 @@ from abistore.model.findings import Verdict
 from abistore.report import render
 from abistore.report.arrangements import impacts, roots
 from abistore.report.difference import difference
-from abistore.report.formats import html
 from abistore.report.formats.markdown import cell, code, plain, prose
 from abistore.report.model import ComparedDeclaration
 from abistore.report.outline import outline
+from abistore.report.page import templates as html
 from abistore.report.registry import formats
 from abistore.report.style import Mode, Style
 from tests.report.comparisons import ADDED, AREA, MOVED, NORM, REMOVED, SIZE, comparison, many

@@ -1,0 +1,1 @@
+"""Pages: the templates of HTML reports, their style sheet and their script."""
