@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -22,7 +23,7 @@ from abistore.interface import (
 )
 from abistore.service.ingest import admission
 from tests.build import build_library
-from tests.cli.conftest import NEW, Call
+from tests.cli.conftest import NEW, OLD, Call
 
 WHY = ("--reason", "nobody calls it", "--approver", "ana", "--ticket", "LIB-7")
 LONG = NEW.replace("int x, y, z;", "int x, y; long z;")
@@ -247,3 +248,55 @@ def test_a_review_is_shown_by_reports_and_moves_nothing(released: Call, new: Pat
     released("review", "set", found, "--state", "defect", "--note", "to be mended", "--actor", "ben")
     done = released("verdict", "libcase@2.0")
     assert (done.code, "review: defect by ben: to be mended" in done.out) == (4, True)
+
+
+def test_a_history_marks_what_is_approved_and_names_who_accepted_it(released: Call, failing: Ids, new: Path) -> None:
+    first, *others = failing(new)
+    assert released("ingest", new, "--version", "2.0").code == 0
+    assert released("history", "libcase", "--json").json["histories"][0]["rows"][1]["passed_by"] == ""
+    released("approve", first, *WHY)
+    assert "2.0 against 1.0: 1 finding approved, and not all" in released("history", "libcase").out
+    released("approve", *others, *WHY, "--scope", "branch")
+    row = released("history", "libcase", "--json").json["histories"][0]["rows"][1]
+    assert (row["verdict"], row["passed_by"], row["approved"]) == ("BREAKING", "", 1)
+    assert (row["approved_baseline"], "by ana (LIB-7): nobody calls it" in row["passed_by_baseline"]) == (2, True)
+    text = released("history", "libcase").out
+    assert "BREAKING          BREAKING, approved" in text
+    assert "2.0 against 1.0: approved: 1 finding by ana (LIB-7): nobody calls it" in text
+    first_row = released("history", "libcase", "--channel", "main", "--json").json["histories"][0]["rows"][1]
+    assert first_row["passed_by_baseline"] == ""
+
+
+def test_each_library_of_a_release_needs_its_own_approval(abistore: Call, tmp_path: Path) -> None:
+    for folder, source in (("1.0", OLD), ("2.0", NEW)):
+        (tmp_path / folder).mkdir()
+        for name in ("libone.so", "libtwo.so"):
+            shutil.copy(build_library(source, soname=name, name=name), tmp_path / folder / name)
+    assert abistore("ingest", tmp_path / "1.0", "--version", "1.0", "--set-baseline").code == 0
+    words = ("ingest", tmp_path / "2.0", "--version", "2.0", "--against", "baseline", "--json")
+    refused = abistore(*words)
+    changes = refused.json["files"][0]["verdict"]["changes"]
+    assert refused.code == 4
+    ids = {one["id"] for one in changes if one["impact"] == "breaking" and one["symbol"] not in {"libone", "libtwo"}}
+    assert abistore("approve", *ids, "--library", "libone", *WHY).code == 0
+    half = abistore(*words)
+    assert (half.code, half.json["files"][0]["verdict"]["passed_by"]) == (4, "")
+    assert abistore("approve", *ids, "--library", "libtwo", *WHY).code == 0
+    passed = abistore(*words)
+    said = passed.json["files"][0]["verdict"]
+    assert (passed.code, said["verdict"], bool(said["passed_by"])) == (0, "BREAKING", True)
+    assert {one["status"] for one in passed.json["files"][0]["members"]} == {"stored"}
+
+
+def test_a_library_that_is_gone_is_approved_in_its_own_ledger(abistore: Call, tmp_path: Path) -> None:
+    for folder, names in (("1.0", ("libone.so", "libtwo.so")), ("2.0", ("libone.so",))):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            shutil.copy(build_library(OLD, soname=name, name=name), tmp_path / folder / name)
+    assert abistore("ingest", tmp_path / "1.0", "--version", "1.0", "--set-baseline").code == 0
+    words = ("ingest", tmp_path / "2.0", "--version", "2.0", "--against", "baseline", "--json")
+    gone = [one["id"] for one in abistore(*words).json["files"][0]["verdict"]["changes"]]
+    abistore("approve", *gone, "--library", "libone", *WHY)
+    assert abistore(*words).code == 4
+    abistore("approve", *gone, "--library", "libtwo", *WHY)
+    assert abistore(*words).code == 0

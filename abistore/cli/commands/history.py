@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 PARTIAL = "*"
 """Marks a verdict from unequal evidence: one release shows less than the other."""
 
+APPROVED = ", approved"
+"""Follows a verdict whose breaks somebody accepted, so that a gate would pass."""
+
 HEADS = ("version", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline", "evidence")
 NUMBERS = frozenset({3, 4, 5, 6})
 TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking", "not-observed": "dim"}
@@ -81,12 +84,24 @@ def _timeline(history: History) -> str:
     ]
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
-    return "\n".join((head, table(HEADS, rows, right=NUMBERS), *_legend(history.rows), *_unjudged(history), *kept))
+    told = (*_legend(history.rows), *_accepted(history), *_unjudged(history), *kept)
+    return "\n".join((head, table(HEADS, rows, right=NUMBERS), *told))
 
 
 def _legend(rows: tuple[HistoryRow, ...]) -> Iterator[str]:
     if any(row.evidence_gap or row.evidence_gap_baseline for row in rows):
         yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
+
+
+def _accepted(history: History) -> Iterator[str]:
+    """Who accepted what a verdict tells, or that some of it is accepted and a gate fails all the same."""
+    for row in history.rows:
+        beside = (row.previous, row.approved, row.passed_by)
+        against = (history.baseline, row.approved_baseline, row.passed_by_baseline)
+        for other, count, passed_by in dict.fromkeys((beside, against)):
+            if count:
+                said = f"approved: {passed_by}" if passed_by else f"{counted(count, 'finding')} approved, and not all"
+                yield f"{row.release.version} against {other}: {said}"
 
 
 def _unjudged(history: History) -> Iterator[str]:
@@ -99,7 +114,9 @@ def _unjudged(history: History) -> Iterator[str]:
 def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
     release, churn = row.release, row.churn
     against_previous = _verdict(row.verdict, row.unjudged, row.notices, row.evidence_gap)
+    against_previous += APPROVED if row.passed_by else ""
     against_baseline = _verdict(row.against_baseline, row.unjudged_baseline, 0, row.evidence_gap_baseline)
+    against_baseline += APPROVED if row.passed_by_baseline else ""
     return (
         release.version,
         f"{release.released or release.ingested:%Y-%m-%d}",

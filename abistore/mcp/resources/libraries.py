@@ -142,7 +142,11 @@ def _timeline(history: History) -> str:
 
 def _row(row: HistoryRow) -> str:
     verdicts = (row.verdict, row.against_baseline)
-    told = [one.name if one is not None else reason for one, reason in zip(verdicts, _reasons(row), strict=True)]
+    accepted = [", approved" if said else "" for said in (row.passed_by, row.passed_by_baseline)]
+    told = [
+        f"{one.name}{said}" if one is not None else reason
+        for one, said, reason in zip(verdicts, accepted, _reasons(row), strict=True)
+    ]
     date = f"{row.release.released or row.release.ingested:%Y-%m-%d}"
     return f"| {' | '.join(map(_cell, (row.release.version, date, *told, row.evidence_gap)))} |"
 

@@ -70,7 +70,8 @@ class Approval(msgspec.Struct, frozen=True):
     @property
     def terms(self) -> tuple[str, ...]:
         """What it says, without who wrote it down and when."""
-        return (*self.key, self.until, self.reason, self.ticket, self.approver, "withdrawn" * self.withdrawn)
+        said = (self.until, self.reason, self.ticket, self.approver, self.origin)
+        return (*self.key, *said, "withdrawn" * self.withdrawn)
 
 
 class GatePlace(NamedTuple):

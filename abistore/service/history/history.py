@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
@@ -10,11 +11,15 @@ import msgspec
 from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
+from abistore.model.judging.approvals import GatePlace
 from abistore.model.judging.engine import ENGINE
 from abistore.report.heading import evidence_gap
+from abistore.report.outline import outline
+from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.database import Database, using
 from abistore.service.history.consecutive import ConsecutiveJudge
 from abistore.service.history.verdicts import VerdictKeeper, key_of
+from abistore.service.judging.judging import accepted
 from abistore.service.listing import channels_of, lines_of, releases_of
 
 if TYPE_CHECKING:
@@ -30,7 +35,9 @@ class HistoryRow(msgspec.Struct, frozen=True):
     ``churn``, ``verdict`` and ``notices`` (how many findings count in no verdict) are against ``previous``; the first
     release has none. ``against_baseline`` is ``None`` for releases before the baseline, and without a baseline.
     ``unjudged`` and ``unjudged_baseline`` say why a verdict is missing. ``evidence_gap`` and ``evidence_gap_baseline``
-    say what a verdict does not cover because one side shows less than the other.
+    say what a verdict does not cover because one side shows less than the other. ``approved`` and ``approved_baseline``
+    count the findings that would fail a gate and are approved; ``passed_by`` and ``passed_by_baseline`` say by whom,
+    why and until when, if a gate would pass for that. The verdict stays.
     """
 
     release: Release
@@ -43,6 +50,10 @@ class HistoryRow(msgspec.Struct, frozen=True):
     unjudged_baseline: str = ""
     evidence_gap: str = ""
     evidence_gap_baseline: str = ""
+    approved: int = 0
+    passed_by: str = ""
+    approved_baseline: int = 0
+    passed_by_baseline: str = ""
 
 
 class History(msgspec.Struct, frozen=True):
@@ -73,14 +84,17 @@ def history(
     progress: Progress | None = None,
     by: Ruling | None = None,
     judge: bool = True,
+    today: date | None = None,
 ) -> tuple[History, ...]:
     """Every line of a library with its verdicts. Those that are missing are judged now and stored.
 
-    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet".
+    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``today`` decides what of them is
+    approved.
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
-        return tuple(_history(store, key, channel, HistoryJudging(store, by, keeper, progress, judge)) for key in keys)
+        judging = HistoryJudging(store, by, keeper, progress, judge, day(today))
+        return tuple(_history(store, key, channel, judging) for key in keys)
 
 
 UNJUDGED = "not judged yet"
@@ -95,6 +109,7 @@ class HistoryJudging(NamedTuple):
     keeper: VerdictKeeper
     progress: Progress | None
     judge: bool = True
+    today: date = date.max
 
 
 def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
@@ -110,7 +125,8 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         previous = stored[number - 1] if number else None
         beside = verdicts.beside(previous, release) if previous else None
         against = verdicts.against(baseline, release) if baseline and number > start else None
-        rows.append(_row(release, (previous, beside), (baseline, against)))
+        row = _row(release, (previous, beside), (baseline, against))
+        rows.append(verdicts.accepted(row, previous, baseline, channel))
     kept = store.candidates(key.library, key.target, key.profile)
     return History(
         key,
@@ -137,6 +153,8 @@ class _Verdicts:
         self._judging = judging
         self._known = dict(judging.store.verdict_summaries(key, str(ENGINE)))
         self._judge = ConsecutiveJudge(judging.store, judging.by)
+        self._ledger = of_library(judging.store.approvals(), key.library)
+        self._scheme = judging.store.scheme(key.library)
 
     @property
     def damaged(self) -> bool:
@@ -150,6 +168,31 @@ class _Verdicts:
     def against(self, baseline: Release, release: Release) -> VerdictSummary | str:
         """The verdict about a release and the baseline."""
         return self._remembered(baseline, release) or self._given(self._judge.against, baseline, release)
+
+    def accepted(self, row: HistoryRow, previous: Release | None, baseline: Release | None, channel: str) -> HistoryRow:
+        """The row with what is approved of the breaks that it tells."""
+        if not self._ledger:
+            return row
+        sides = (
+            (previous, row.verdict, "prev", ("approved", "passed_by")),
+            (baseline, row.against_baseline, f"baseline:{channel}", ("approved_baseline", "passed_by_baseline")),
+        )
+        for old, verdict, against, fields in sides:
+            if old is not None and verdict is not None and verdict.exit_code:
+                said = self._accepted(old, row.release, against)
+                row = msgspec.structs.replace(row, **dict(zip(fields, said, strict=True)))
+        return row
+
+    def _accepted(self, old: Release, new: Release, against: str) -> tuple[int, str]:
+        """How many findings of a verdict are approved, and what a gate that passes for that says."""
+        given = self._judging.keeper.pending(old, new) or self._judging.store.find_verdict(
+            old, new, key_of(self._judging.by, old, new), str(ENGINE)
+        )
+        if given is None:
+            return 0, ""
+        at = GatePlace(self._judging.today, new.version, new.soname, channel_of(against), self._scheme)
+        report, _ = accepted(approved(outline(given.comparison), self._ledger, at), "api_break")
+        return report.approved_count, report.passed_by
 
     def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
         return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))

@@ -77,7 +77,8 @@ def remembered(
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
-        return _told(store, _recalled(store, other, release), against)
+        found = _told(store, _recalled(store, other, release), against)
+    return msgspec.structs.replace(found, report=gated(found.report, "api_break"))
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:
@@ -170,6 +171,10 @@ class VerdictKeeper:
         self._pending.append(given)
         if len(self._pending) >= MOST_PENDING or monotonic() - self._since >= SECONDS_PENDING:
             self._flush()
+
+    def pending(self, old: Release, new: Release) -> StoredVerdict | None:
+        """The verdict about two releases that is not stored yet; ``None`` where it is, or was never given."""
+        return next((one for one in self._pending if (one.old, one.new) == (old, new)), None)
 
     def _flush(self) -> None:
         pending, self._pending = self._pending, []

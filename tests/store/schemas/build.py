@@ -75,7 +75,7 @@ def summary(store: Store) -> dict[str, object]:
             if release.tags
         ],
         "reviews": [[one.library, one.identity, one.state, one.note, one.actor] for one in store.reviews()],
-        "approvals": [[*one.terms, one.actor, one.origin, one.facts and one.facts.symbol] for one in store.approvals()],
+        "approvals": [[*one.terms, one.actor, one.facts and one.facts.symbol] for one in store.approvals()],
     }
     return {
         **{what: rows for what, rows in said.items() if rows},  # older schemas had none
