@@ -162,7 +162,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "return": ("what a function returns", ("type", "value")),
     "soname": ("the SONAME", ("",)),
     "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
-    "symbol": ("one exported symbol", ("default_version", "private_version", "undeclared", "version", "versioning")),
+    "symbol": (
+        "one exported symbol",
+        ("decoration", "default_version", "private_version", "undeclared", "version", "versioning"),
+    ),
     "symbols": (
         "many exported symbols together",
         ("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "private", "version"),

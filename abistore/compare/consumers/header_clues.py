@@ -8,8 +8,9 @@ import msgspec
 
 from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries
-from abistore.model.cpp_names.qualified import last_component
+from abistore.model.cpp_names.qualified import last_component, scope
 from abistore.model.labels.version_nodes import is_private_node
+from abistore.model.mangling.microsoft import is_private, qualified_name
 from abistore.model.mangling.symbols import OF_STD
 from abistore.model.names import Name
 from abistore.model.reach import Reach, Reference, embedded, references
@@ -104,7 +105,8 @@ class _Summariser:
 
     def standing(self, name: Name) -> DeclarationOwner:
         members = [shape for shape in self.layout.get(name, ()) if isinstance(shape, MEMBERS)]
-        owners = tuple(map(_owner, members))
+        told = () if members else _told_private(name)
+        owners = tuple(map(_owner, members)) or told
         owner = next(filter(None, owners), name)
         symbols = self._symbols.get(name, ())
         strong = not is_weak(symbols)
@@ -112,7 +114,7 @@ class _Summariser:
             self._files.get(owner, ""),
             strong,
             owners,
-            private=strong and bool(members) and all(map(_is_private, members)),
+            private=strong and bool(owners) and (bool(told) or all(map(_is_private, members))),
             inline=bool(symbols) and not strong and any(map(_is_written, members)) and not _is_foreign(name),
             node=_private_node(symbols),
         )
@@ -126,6 +128,11 @@ def _owner(shape: Function | Variable) -> Name | None:
     if isinstance(shape, Variable):
         return shape.owner
     return shape.method.owner if shape.method else None
+
+
+def _told_private(name: Name) -> tuple[Name, ...]:
+    """The class of a private member that is described by its decorated name alone."""
+    return (Name("record", scope(qualified_name(name.spelling))),) if is_private(name.spelling) else ()
 
 
 def _is_private(shape: Function | Variable) -> bool:

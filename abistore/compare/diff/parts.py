@@ -237,6 +237,10 @@ class Requalified(RenamedSymbol, frozen=True):
     """A member function whose mangled name differs in its ``const``, ``volatile``, ``&`` or ``&&`` only."""
 
 
+class Redecorated(RenamedSymbol, frozen=True):
+    """A function or variable whose decorated name (Visual C++) differs in the letters behind its name only."""
+
+
 class Linkage(RenamedSymbol, frozen=True):
     """A function whose mangled name differs from a plain C name in nothing but the mangling."""
 

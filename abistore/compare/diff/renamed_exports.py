@@ -13,6 +13,7 @@ from abistore.compare.diff.parts import (
     Linkage,
     Lookalike,
     NamespaceMove,
+    Redecorated,
     RenamedSymbol,
     Renaming,
     Requalified,
@@ -22,6 +23,7 @@ from abistore.compare.diff.parts import (
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import variant
 from abistore.model.cpp_names.qualified import entity
+from abistore.model.mangling.microsoft import without_letters
 from abistore.model.mangling.symbols import c_name, is_mangled, without_qualifiers
 from abistore.model.names import Name
 from abistore.model.reach import references
@@ -237,7 +239,8 @@ def single(
 ) -> Iterator[tuple[str, str, type[RenamedSymbol]]]:
     """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
-    for key, shape in ((without_qualifiers, Requalified), (c_name, Linkage)):
+    keys = ((without_qualifiers, Requalified), (without_letters, Redecorated), (c_name, Linkage))
+    for key, shape in keys:
         pairs = _by_key(gone, come, key)
         if shape is Linkage:
             pairs = [(old, new) for old, new in pairs if is_mangled(old) != is_mangled(new)]

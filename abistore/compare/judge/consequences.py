@@ -14,14 +14,14 @@ from abistore.compare.rule import Rule
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.emitted import class_behind, siblings, template_behind
 from abistore.model.findings import Finding, Impact, order
-from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLE, VTT
+from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
 from abistore.model.reach import Reach, embedded
 from abistore.model.shapes import AnyShape, Named, Record
 
 DELETION = "special_member_deletion_added"
 
-FOLLOWING = (VTABLE, TYPEINFO, VTT, *THUNKS)
+FOLLOWING = (*VTABLES, TYPEINFO, VTT, *THUNKS)
 """Prefixes of what follows from the definition of a class."""
 
 
@@ -192,7 +192,7 @@ class _Parents:
         found = [other for name in lineage for other in self._of.get(name, ()) if self._weighs(other, finding)]
         if found:
             return min(found, key=lambda other: (self._effect[other], self._rank[other]))
-        if finding.name.spelling.startswith(VTABLE):
+        if finding.name.spelling.startswith(VTABLES):
             return None
         first = self._first_table.get(subject, index)
         return first if first != index and self._weighs(first, finding) else None
@@ -220,7 +220,7 @@ class _Parents:
         found: dict[str, int] = {}
         emitted = {index: each.name.spelling for index, each in enumerate(self._findings)}
         tables = [index for index, symbol in emitted.items() if symbol.startswith(FOLLOWING)]
-        for index in sorted(tables, key=lambda each: (not emitted[each].startswith(VTABLE), self._rank[each])):
+        for index in sorted(tables, key=lambda each: (not emitted[each].startswith(VTABLES), self._rank[each])):
             found.setdefault(class_behind(emitted[index]), index)
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Requalified
+from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Redecorated, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.tables import sized
 from abistore.compare.side import SideFacts
@@ -14,6 +14,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.mangling.microsoft import decoration
 from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Record, Symbol
@@ -393,6 +394,19 @@ def func_ref_qual_changed(function: Changed[Requalified]) -> Iterator[Note]:
     old, new = demangle(function.old.symbol), demangle(function.new.symbol)
     if _cv(old) == _cv(new):
         yield Note("the member function's reference qualifier differs", old, new)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
+def symbol_decoration_changed(symbol: Changed[Redecorated]) -> Iterator[Note]:
+    """The decorated name of a function or variable of a DLL changed.
+
+    Visual C++ writes into names what a function returns, how it is called, whether it is virtual or static and who has
+    access, and which type a variable has. Built programs ask for the old name, which is gone, and do not start.
+
+    Fix: keep the old function beside the new one, or give the DLL another name.
+    """
+    old, new = decoration(symbol.old.symbol), decoration(symbol.new.symbol)
+    yield Note("the name is decorated differently", str(old), str(new))
 
 
 def _cv(demangled: str) -> frozenset[str]:

@@ -9,15 +9,17 @@ from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.vtables import grows_unseen
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLE, VTT
+from abistore.model.mangling.microsoft import DESCRIPTOR, VFTABLE, described_class
+from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol
 from abistore.model.words.elf_symbols import binding, visibility
 
-PURE: Final = "__cxa_pure_virtual"
+PURE: Final = frozenset({"__cxa_pure_virtual", "_purecall"})
 """What stands in the slot of a pure virtual function."""
 
 
@@ -79,9 +81,9 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
     Fix: add virtual functions only at the end of final classes, or in a new class that derives from this one.
     """
     name = symbol.subject.name
-    if not name.spelling.startswith(VTABLE) or not sized(symbol.old, symbol.new):
+    if not name.spelling.startswith(VTABLES) or not sized(symbol.old, symbol.new):
         return
-    if not grows_unseen(Name("record", entity(demangle(name.spelling))), context.old.tables, context.new.tables):
+    if not grows_unseen(Name("record", class_behind(name.spelling)), context.old.tables, context.new.tables):
         yield Note("the vtable has another number of entries", *_slots(symbol, context))
 
 
@@ -113,6 +115,10 @@ def rtti_inheritance_changed(symbol: Changed[Symbol], context: Context) -> Itera
     Fix: keep the list of base classes; put new functionality in a member or in a new class.
     """
     name = symbol.subject.name
+    if name.spelling.startswith(VFTABLE):
+        before, after = _described_bases(symbol.old), _described_bases(symbol.new)
+        if before != after and not _is_described(name, context):
+            yield Note("the type information names other bases", ", ".join(before), ", ".join(after))
     if not name.spelling.startswith(TYPEINFO):
         return
     if sized(symbol.old, symbol.new):
@@ -132,19 +138,19 @@ def _refilled(symbol: Changed[Symbol], context: Context) -> Iterator[tuple[str, 
     That of GCC describes the class, and not which functions are pure.
     """
     name, old, new = symbol.subject.name, symbol.old, symbol.new
-    if not name.spelling.startswith(VTABLE) or sized(old, new):
+    if not name.spelling.startswith(VTABLES) or sized(old, new):
         return
     described = _is_described(name, context)
     tells_pure = all(side.tables.records_pure for side in (context.old, context.new))
-    for before, after in zip(old.table, new.table, strict=False):
-        known = described and (tells_pure or PURE not in (before, after))
+    for before, after in zip(_functions(old), _functions(new), strict=False):
+        known = described and (tells_pure or PURE.isdisjoint((before, after)))
         if before and after and before != after and not known and not before.startswith(TYPEINFO):
             yield before, after
 
 
 def _is_described(name: Name, context: Context) -> bool:
     """Whether debug information of both sides describes the class that ``name`` is a table of."""
-    subject = Name("record", entity(demangle(name.spelling)))
+    subject = Name("record", class_behind(name.spelling))
     return all(side.variants("layout", subject) for side in (context.old, context.new))
 
 
@@ -169,7 +175,7 @@ def vtable_slot_changed(symbol: Changed[Symbol], context: Context) -> Iterator[N
     Fix: keep the order of virtual functions, and add new ones last or in a new class.
     """
     for old, new in _refilled(symbol, context):
-        if PURE not in (old, new) and not _is_same_function(old, new):
+        if PURE.isdisjoint((old, new)) and not _is_same_function(old, new):
             yield Note("a slot holds another function", demangle(old), demangle(new))
 
 
@@ -182,7 +188,7 @@ def vtable_pure_added(symbol: Changed[Symbol], context: Context) -> Iterator[Not
     Fix: keep the implementation.
     """
     for old, new in _refilled(symbol, context):
-        if new == PURE:
+        if new in PURE:
             yield Note("the function is pure virtual", demangle(old), "pure virtual")
 
 
@@ -195,7 +201,7 @@ def vtable_pure_removed(symbol: Changed[Symbol], context: Context) -> Iterator[N
     Fix: nothing.
     """
     for old, new in _refilled(symbol, context):
-        if old == PURE:
+        if old in PURE:
             yield Note("the function has an implementation", "pure virtual", demangle(new))
 
 
@@ -209,8 +215,22 @@ def vtable_override_changed(symbol: Changed[Symbol], context: Context) -> Iterat
     Fix: nothing, where both functions do the same for built programs.
     """
     for old, new in _refilled(symbol, context):
-        if PURE not in (old, new) and _is_same_function(old, new) and entity(demangle(old)) != entity(demangle(new)):
+        if (
+            PURE.isdisjoint((old, new))
+            and _is_same_function(old, new)
+            and entity(demangle(old)) != entity(demangle(new))
+        ):
             yield Note("a slot holds the function of another class", demangle(old), demangle(new))
+
+
+def _functions(symbol: Symbol) -> list[str]:
+    """The words of a vtable without the bases that stand before them where Visual C++ built it."""
+    return [each for each in symbol.table if not each.startswith(DESCRIPTOR)]
+
+
+def _described_bases(symbol: Symbol) -> tuple[str, ...]:
+    """The bases that the type information behind a vtable of Visual C++ names, the near ones before theirs."""
+    return tuple(described_class(each) for each in symbol.table if each.startswith(DESCRIPTOR))
 
 
 def _bases(symbol: Symbol) -> tuple[str, ...]:

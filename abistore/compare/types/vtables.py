@@ -9,6 +9,7 @@ from typing import TypeAlias
 from abistore.compare.reuse.watching import Note, Watched
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.spelling import declare, spell
+from abistore.model.mangling.microsoft import is_decorated
 from abistore.model.mangling.symbols import is_const_member
 from abistore.model.names import Name
 from abistore.model.shapes import Base, Function, Named, Record, VirtualMethod
@@ -32,6 +33,13 @@ class VirtualTables:
     def records_pure(self) -> bool:
         """Whether the debug information tells pure methods; that of GCC calls all of them just virtual."""
         return not any("GNU" in compiler for compiler in self.side.snapshot.provenance.compilers)
+
+    @cached_property
+    def _destructors(self) -> int:
+        """The slots of a destructor: Visual C++ has one that destroys, and frees where it is told to."""
+        snapshot = self.side.snapshot
+        names = snapshot.entries.get("symbol", ()) if snapshot.target.format == "pe" else ()
+        return 1 if any(is_decorated(name.spelling) for name in names) else 2
 
     @property
     def hides_only_dynamic(self) -> bool:
@@ -97,7 +105,7 @@ class VirtualTables:
             slot: method
             for method in record.virtuals
             if method.slot is not None
-            for slot in range(method.slot, method.slot + (2 if is_destructor(method) else 1))
+            for slot in range(method.slot, method.slot + (self._destructors if is_destructor(method) else 1))
         }
         return {**(self.inherited(record, depth) if depth < DEEPEST else {}), **own}
 
@@ -179,7 +187,7 @@ def grows_unseen(owner: Name, old: VirtualTables, new: VirtualTables) -> bool:
 
 
 def is_destructor(method: VirtualMethod) -> bool:
-    """Whether ``method`` is a destructor, which has two slots: one destroys, one also frees."""
+    """Whether ``method`` is a destructor. In the Itanium C++ ABI it has two slots: one destroys, one also frees."""
     return method.display.startswith("~")
 
 

@@ -6,7 +6,9 @@ import re
 from typing import Final
 
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import entity, parameter_count, scope, without_arguments
+from abistore.model.mangling.microsoft import class_of, is_decorated
 from abistore.model.mangling.symbols import (
     CLASS_DATA,
     CONSTRUCTION_VTABLE,
@@ -32,6 +34,8 @@ def class_behind(symbol: str) -> str:
     """The class that ``symbol`` is emitted for, as ``geo::Shape`` for ``_ZTVN3geo5ShapeE``; empty for any other."""
     if not symbol.startswith(OF_CLASS):
         return ""
+    if is_decorated(symbol):
+        return normal_name(class_of(symbol))
     subject = entity(demangle(symbol))
     return subject if symbol.startswith(CLASS_DATA) else scope(subject)
 
@@ -42,7 +46,7 @@ def siblings(symbol: str) -> tuple[str, ...]:
     A vtable with its typeinfo, the ``C1`` and ``C2`` of a constructor, the ``D1``, ``D2`` and ``D0`` of a destructor.
     """
     if symbol.startswith(CLASS_DATA):
-        alone = symbol.startswith(CONSTRUCTION_VTABLE)
+        alone = symbol.startswith(CONSTRUCTION_VTABLE) or is_decorated(symbol)
         return (symbol,) if alone else tuple(table + symbol[len(VTABLE) :] for table in _TABLES)
     found = _code(symbol)
     if found is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 35
+ENGINE: Final = 36
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "36dcd39f645cbb40"
+CORPUS: Final = "2bd970ec3e4a6ad9"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

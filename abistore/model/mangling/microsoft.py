@@ -6,15 +6,15 @@ is mentioned by number is copied from a list of ten, and the whole is cut off at
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 DECORATED: Final = "?"
 
 TABLES: Final = ("??_7", "??_8", "??_R", "??_9", "??_S", "??_B", "??_C", "??_F", "??_G", "??_E", "??_D")
 """Vtables, tables of virtual bases, type information, thunks, guards, literals, and destructors that also free."""
 
-VFTABLE, VBTABLE, DESCRIPTOR = "??_7", "??_8", "??_R0"
-"""Tables of virtual functions and of virtual bases, and type descriptors: ``??_R0?AVWidget@ui@@@8``."""
+VFTABLE, VBTABLE, RTTI, DESCRIPTOR = "??_7", "??_8", "??_R", "??_R0"
+"""Tables of virtual functions and of virtual bases, type information, and of that ``??_R0?AVWidget@ui@@@8``."""
 
 LONGEST: Final = 1 << 12
 MOST: Final = 1 << 14
@@ -55,7 +55,17 @@ _MADE: Final = {"??_7": "vtable for ", "??_8": "vbtable for ", "??_R4": "RTTI lo
 
 OF_TABLES: Final = tuple(_MADE.values())
 
+_OF_VARIABLES: Final = frozenset("01234")
+
+_CONVENTIONS: Final = {
+    **{"A": "__cdecl", "C": "__pascal", "E": "__thiscall", "G": "__stdcall", "I": "__fastcall", "M": "__clrcall"},
+    **{"Q": "__vectorcall", "S": "__swiftcall"},
+}
+
 Access = Literal["public", "protected", "private"]
+
+
+_ACCESSES: Final[tuple[Access, ...]] = ("private", "protected", "public")
 
 
 class Unreadable(Exception):
@@ -72,19 +82,79 @@ def is_declared(symbol: str) -> bool:
     return not symbol.startswith(TABLES) and not symbol.startswith("??__")
 
 
-def access_of(symbol: str) -> Access | None:
-    """The access of the member that a decorated name is of; ``None`` of others, and where it cannot be told."""
+class Decoration(NamedTuple):
+    """What the letters of a decorated name tell of a function or variable.
+
+    ``sort`` is ``virtual`` or ``static`` of members that are. ``parameters`` are ``None`` of variables. ``result`` is
+    the type of a variable too.
+    """
+
+    name: str
+    access: Access | None
+    sort: str
+    convention: str
+    result: str
+    parameters: str | None
+    qualifiers: str
+
+    def __str__(self) -> str:
+        words = f"{self.access}:" if self.access else "", self.sort, self.result, self.convention
+        head = " ".join(filter(None, (*words, self.name)))
+        return head if self.parameters is None else f"{head}({self.parameters}){self.qualifiers}"
+
+
+def decoration(symbol: str) -> Decoration | None:
+    """What the letters of ``symbol`` tell; ``None`` where they cannot be read, and of what no source declares."""
+    if not is_decorated(symbol) or len(symbol) > LONGEST or not is_declared(symbol):
+        return None
     try:
-        reader = _Reader(symbol)
-        reader.qualified(symbol=True)
+        return _Reader(symbol).decoration()
     except (Unreadable, IndexError, ValueError):
         return None
-    letter = reader.peek()
-    if letter in "012":
-        return ("private", "protected", "public")[int(letter)]  # a static data member
-    if "A" <= letter <= "X":
-        return ("private", "protected", "public")[(ord(letter) - ord("A")) // 8]
-    return None
+
+
+def access_of(symbol: str) -> Access | None:
+    """The access of the member that a decorated name is of; ``None`` of others, and where it cannot be told."""
+    found = decoration(symbol)
+    return found.access if found else None
+
+
+def is_private(symbol: str) -> bool:
+    """Whether a class alone may use what ``symbol`` names: derived classes have its virtual functions all the same."""
+    found = decoration(symbol)
+    return found is not None and found.access == "private" and found.sort != "virtual"
+
+
+def without_letters(symbol: str, *, qualifiers: bool = False) -> str:
+    """What two decorated names of one function or variable have in common, whatever their letters tell.
+
+    With ``qualifiers`` only those of the object may differ: ``const``, ``volatile``, ``&`` and ``&&``.
+    """
+    found = decoration(symbol)
+    if found is None:
+        return symbol
+    if qualifiers:
+        return str(found._replace(qualifiers=""))
+    return found.name if found.parameters is None else f"{found.name}({found.parameters})"
+
+
+def class_of(symbol: str) -> str:
+    """The class that a table is of: ``ui::Widget`` of ``??_7Widget@ui@@6B@``; empty of other names."""
+    for prefix in _MADE:
+        if symbol.startswith(prefix):
+            try:
+                return _Reader(symbol, len(prefix)).qualified()
+            except (Unreadable, IndexError, ValueError):
+                return ""
+    return ""
+
+
+def described_class(descriptor: str) -> str:
+    """The class of a type descriptor: ``ui::Widget`` of ``??_R0?AVWidget@ui@@@8``; empty where it cannot be read."""
+    try:
+        return _Reader(descriptor, len(DESCRIPTOR) + len("?AV")).qualified()
+    except (Unreadable, IndexError, ValueError):
+        return ""
 
 
 def qualified_name(symbol: str) -> str:
@@ -114,9 +184,9 @@ def demangled(symbol: str) -> str:
 class _Reader:
     """Reads one decorated name from left to right."""
 
-    def __init__(self, symbol: str) -> None:
+    def __init__(self, symbol: str, start: int = 1) -> None:
         self._text = symbol
-        self._at = 1
+        self._at = start
         self._names: list[str] = []
         self._types: list[str] = []
         self._depth = 0
@@ -129,22 +199,39 @@ class _Reader:
     def whole(self) -> str:
         """The name with the parameters of a function."""
         name = self.qualified(symbol=True)
-        letter = self._next()
-        if letter in "01234":
+        if self.peek() in _OF_VARIABLES:
             return name
-        if letter == "Y" or letter in "CDKLST":
-            qualifiers = ""
-        elif "A" <= letter <= "X":
-            qualifiers = self._this()
-        else:
-            raise Unreadable
-        self._next()  # the calling convention
-        if self.peek() == "@":
+        found = self._of_function(name)
+        return f"{found.name}({found.parameters}){found.qualifiers}"
+
+    def decoration(self) -> Decoration:
+        """What stands behind the name."""
+        name = self.qualified(symbol=True)
+        if self.peek() not in _OF_VARIABLES:
+            return self._of_function(name)
+        letter = self._next()
+        access = _ACCESSES[int(letter)] if letter in "012" else None
+        made = self._type()
+        while self.peek() in "EFI" and self.peek():
             self._at += 1
-        else:
-            result = self._result()
-            name = name.replace("operator ()", f"operator {result}") if name.endswith("operator ()") else name
-        return f"{name}({self._parameters()}){qualifiers}"
+        words = _QUALIFIERS.get(self.peek(), "")
+        return Decoration(name, access, "static" if access else "", "", f"{made} {words}".rstrip(), None, "")
+
+    def _of_function(self, name: str) -> Decoration:
+        letter = self._next()
+        access: Access | None = None
+        sort = qualifiers = ""
+        if "A" <= letter <= "X":
+            access = _ACCESSES[(ord(letter) - ord("A")) // 8]
+            sort = ("", "static", "virtual", "thunk")[(ord(letter) - ord("A")) % 8 // 2]
+            qualifiers = "" if sort == "static" else self._this()
+        elif letter not in ("Y", "Z"):
+            raise Unreadable
+        convention = _CONVENTIONS.get(self._next(), "")
+        result = "" if self._takes("@") else self._result()
+        if result and name.endswith("operator ()"):
+            name = name.replace("operator ()", f"operator {result}")
+        return Decoration(name, access, sort, convention, result, self._parameters(), qualifiers)
 
     def table(self, start: int, words: str) -> str:
         """A table of a class, and the base that it is for where the class has several."""

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from abistore.model.mangling import microsoft
-from abistore.model.mangling.microsoft import DECORATED
+from abistore.model.mangling.microsoft import DECORATED, RTTI, VBTABLE, VFTABLE
 from abistore.patterns import pattern
 
 MANGLED: Final = "_Z"
@@ -14,8 +14,14 @@ _ANY_MANGLED: Final = (MANGLED, DECORATED)
 
 VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION_VTABLE = "_ZTV", "_ZTT", "_ZTI", "_ZTS", "_ZTC"
 
-CLASS_DATA: Final = (VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION_VTABLE)
-"""Prefixes of a class's vtable, VTT, typeinfo, typeinfo name and construction vtables: emitted once for a class."""
+CLASS_DATA: Final = (VTABLE, VTT, TYPEINFO, TYPEINFO_NAME, CONSTRUCTION_VTABLE, VFTABLE, VBTABLE, RTTI)
+"""Prefixes of a class's vtable, VTT, typeinfo, typeinfo name and construction vtables: emitted once for a class.
+
+The last three are of Visual C++: tables of virtual functions and of virtual bases, and type information.
+"""
+
+VTABLES: Final = (VTABLE, VFTABLE)
+"""Prefixes of the tables that hold virtual functions."""
 
 THUNKS: Final = ("_ZTh", "_ZTv", "_ZTc")
 """Prefixes of thunks: entry points that adjust ``this`` or the result of a virtual call through a base."""
@@ -125,6 +131,8 @@ def without_const(symbol: str) -> str:
 
 def without_qualifiers(symbol: str) -> str:
     """A member function's symbol as it is without ``const``, ``volatile``, ``&`` and ``&&``."""
+    if symbol.startswith(DECORATED):
+        return microsoft.without_letters(symbol, qualifiers=True)
     match = _REQUALIFIED.match(symbol)
     return MEMBER + symbol[match.end() :] if match else symbol
 
@@ -183,6 +191,8 @@ def with_external_linkage(symbol: str) -> str:
 
 def member_prefixes(class_data: str) -> tuple[str, ...]:
     """How the symbols of the member functions begin of the class that ``class_data`` is the data of."""
+    if class_data.startswith(DECORATED):
+        return ()
     inner = class_data[len(VTABLE) :]
     inner = inner[1:-1] if inner.startswith("N") else inner
     return tuple(f"{start}{inner}" for start in (MEMBER, "_ZNK", "_ZNV"))
@@ -190,7 +200,7 @@ def member_prefixes(class_data: str) -> tuple[str, ...]:
 
 def primary(symbol: str) -> str:
     """The symbol that stands for ``symbol``: a class's vtable for its typeinfo, ``C1`` and ``D1`` for their kind."""
-    if symbol.startswith(CONSTRUCTION_VTABLE):
+    if symbol.startswith((CONSTRUCTION_VTABLE, DECORATED)):
         return symbol
     if symbol.startswith(CLASS_DATA):
         return VTABLE + symbol[len(VTABLE) :]
