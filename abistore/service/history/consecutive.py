@@ -13,6 +13,7 @@ from abistore.model.history import Release, StoredVerdict
 from abistore.model.names import Name
 from abistore.model.recorded.unrecorded import unlike
 from abistore.model.snapshot import Snapshot
+from abistore.service.history.sides import SideWalk
 from abistore.service.history.verdicts import given_now
 from abistore.service.judging.judging import churn, concluded
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from abistore.compare.judge.against import JudgedAgainst
     from abistore.compare.side import SideFacts
     from abistore.service.judging.ruling import Ruling
-    from abistore.store.history.walking import LineWalk
     from abistore.store.store import Store
 
 
@@ -40,9 +40,7 @@ class ConsecutiveJudge:
         self._forget()
 
     def _forget(self) -> None:
-        self._walk: LineWalk = self._store.walk()
-        self._at: tuple[Release, SideFacts] | None = None
-        self._changed: frozenset[Name] = frozenset()
+        self._sides = SideWalk(self._store)
         self._from_base: Differing | None = None
         self._forget_baseline()
 
@@ -60,7 +58,7 @@ class ConsecutiveJudge:
             before, after = self._go(old), self._go(new)
             if unlike(old.evidence, new.evidence):
                 return self._by_itself((old, before.snapshot), (new, after.snapshot))
-            names = differing(before.snapshot, after.snapshot, self._changed)
+            names = differing(before.snapshot, after.snapshot, self._sides.changed)
             context = Context(before, after, differing=names, cards=(old.side, new.side))
             with _bounded(before.snapshot, after.snapshot):
                 comparison = compared(context, self._by)
@@ -96,17 +94,10 @@ class ConsecutiveJudge:
 
     def _go(self, release: Release) -> SideFacts:
         """What is known of a release; derived from the release before, which stays as it is."""
-        from abistore.compare.side import SideFacts
-
-        if self._at is not None and self._at[0] == release:
-            return self._at[1]
-        step = self._walk.step(release)
-        if self._at is None:
-            side = SideFacts(step.snapshot, step.files)
-        else:
-            side = self._at[1].after(step.snapshot, step.changed, step.files)
-        self._at, self._changed = (release, side), step.changed
-        self._since |= step.changed
+        if self._sides.at(release):
+            return self._sides.go(release)
+        side = self._sides.go(release)
+        self._since |= self._sides.changed
         return side
 
     def _go_to_base(self, base: Release) -> SideFacts:
