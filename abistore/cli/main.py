@@ -32,8 +32,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "approvals": ("said.approvals", "List and withdraw accepted breaks."),
     "approve": ("said.approvals", "Accept a break, so that gates let it through and say why."),
     "baseline": ("baseline", "Set and list the releases that others are judged against."),
+    "blame": ("asking.since", "Show since when each break of the latest release stands."),
     "changes": ("changes", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
+    "compatible-range": ("asking.matrix", "Show the releases that a program can run on."),
     "completion": ("completion", "Print the completion script of a shell."),
     "db": ("db", "Create, upgrade, check and back up the database."),
     "dump": ("dump", "Write the snapshot of a library as JSON, without a database."),
@@ -42,25 +44,43 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Explain a kind of change or a finding: what happens, why, how to fix it.",
     ),
     "export": ("transfer", "Write a stored snapshot as JSON."),
+    "exports": ("asking.inventory", "List the exports of a release, with since when they are there."),
+    "first-broken": ("asking.since", "Show the first release that breaks a symbol, a type or a finding."),
     "history": ("history", "Show the releases of a library, with their verdicts."),
     "import": ("transfer", "Store JSON snapshots."),
     "ingest": ("ingest", "Store the snapshots of libraries, and judge them against a baseline."),
+    "last-good": ("asking.since", "Show the last release before something broke."),
     "list": ("show", "List what is stored."),
     "log": (
         "history",
         "Show every release in which a symbol or type appeared, changed or vanished.",
     ),
+    "matrix": ("asking.matrix", "Show which release can replace which."),
     "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
     "policy": ("policy", "Show and check policies, which give findings another impact."),
+    "provides": ("asking.inventory", "List the libraries that export a symbol."),
     "release": ("said.release", "Correct the day, revision or CI job of a stored release, and tag it."),
     "review": ("said.release", "Say what people think of findings. No verdict depends on it."),
     "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),
     "suppress": ("suppress", "Suggest, check and list suppressions."),
+    "types": ("asking.inventory", "List the types of a release, with since when they are there."),
     "verdict": ("verdict", "Show the verdict about a stored release."),
     "whatif": ("verdict", "Judge an edit of headers before it is built."),
+    "who-uses": ("asking.inventory", "List the exports that use a type."),
 }
 """Every command: its module in :mod:`abistore.cli.commands`, which is imported when the command
 runs, and its line in the overview."""
+
+
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Store releases": ("ingest", "import", "export", "release", "baseline"),
+    "Judge": ("compare", "verdict", "history", "matrix", "compatible-range", "whatif"),
+    "Since when, until when": ("blame", "first-broken", "last-good", "log"),
+    "Look into releases": ("list", "show", "exports", "types", "who-uses", "provides", "dump"),
+    "Rules and reviews": ("changes", "explain", "policy", "suppress", "approve", "approvals", "review"),
+    "Set up": ("db", "mcp", "completion"),
+}
+"""The overview's sections; what is in none of them comes last."""
 
 
 class LazyGroup(SuggestingGroup):
@@ -75,13 +95,17 @@ class LazyGroup(SuggestingGroup):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"abistore.cli.commands.{COMMANDS[cmd_name][0]}")
-        command: click.Command = vars(module)[f"{cmd_name}_command"]
+        command: click.Command = vars(module)[f"{cmd_name.replace('-', '_')}_command"]
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the overview without importing the commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+        placed = {name for names in SECTIONS.values() for name in names}
+        rest = tuple(name for name in self.list_commands(ctx) if name not in placed)
+        for title, names in (*SECTIONS.items(), ("More", rest)):
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
 def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

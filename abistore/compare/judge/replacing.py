@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from abistore.compare.comparison import compare
-from abistore.compare.context import Context, Renames
-from abistore.compare.differing import Differing, differing, renewed
+from abistore.compare.context import Context
+from abistore.compare.differences import Differences
 from abistore.compare.judge.against import JudgedAgainst
 from abistore.compare.judge.alone import JudgedAlone
 from abistore.compare.judge.concluding import refuse_strangers
 from abistore.model.findings import Comparison, Finding, Impact, Side, Verdict
 from abistore.model.names import Facet, Name
-from abistore.model.reach import DECLARING
 from abistore.model.recorded.unrecorded import unlike
 
 if TYPE_CHECKING:
@@ -34,21 +33,15 @@ class Replacing:
     def __init__(self, old: SideFacts, by: Ruling | None = None) -> None:
         self._old, self._by = old, by
         self._against: JudgedAgainst | None = None
-        self._pending: set[Name] = set()
+        self._differences = Differences(old)
         self._since: set[Name] = set()
-        self._differing: Differing | None = None
-        self._compared = False
-        self._uncompared: set[Name] = set()
-        self._gone: set[Name] = set()
-        self._come: set[Name] = set()
         self.witnesses: tuple[Name, ...] = ()
 
     def note(self, changed: Collection[Name]) -> None:
         """The next release differs from the last one in what these names are."""
-        self._pending |= changed
-        self._uncompared |= changed
+        self._differences.note(changed)
         if self._against is not None:
-            self._since |= changed
+            self._since.update(changed)
 
     def verdict(self, new: SideFacts, hints: Iterable[Name] = ()) -> Verdict:
         """The verdict that comparing both releases gives. ``hints`` are names that may break them.
@@ -59,39 +52,12 @@ class Replacing:
         refuse_strangers(old, new.snapshot)
         if unlike(old.evidence, new.snapshot.evidence):
             return compare(old, new.snapshot, self._by).verdict
-        self._compare_types(new)
-        context = Context(self._old, new, renames=self._renames())
+        context = Context(self._old, new, renames=self._differences.renames(new))
         broken = self._broken_again(context, new, dict.fromkeys((*self.witnesses, *hints)))
         if broken is None:
             return self._judged(new)
         self.witnesses = tuple(dict.fromkeys((broken, *self.witnesses)))[:WITNESSES]
         return Verdict.BREAKING
-
-    def _differs(self, new: SideFacts) -> Differing:
-        old = self._old.snapshot
-        if self._differing is None:
-            self._differing = differing(old, new.snapshot)
-        elif self._pending:
-            self._differing = renewed(self._differing, old, new.snapshot, self._pending)
-        self._pending = set()
-        return self._differing
-
-    def _compare_types(self, new: SideFacts) -> None:
-        """Which types only one side has, by what changed since the last release."""
-        names: Iterable[Name] = self._uncompared
-        if not self._compared:
-            names = (name for facet in DECLARING for name in self._differs(new)[facet])
-            self._compared = True
-        for name in names:
-            if name.kind in ("record", "enum"):
-                before, after = self._old.types.has(name), new.types.has(name)
-                (self._gone.add if before and not after else self._gone.discard)(name)
-                (self._come.add if after and not before else self._come.discard)(name)
-        self._uncompared = set()
-
-    def _renames(self) -> Renames | None:
-        """That no type was renamed, where none went or none came; else it is to be found out."""
-        return None if self._gone and self._come else Renames({}, {})
 
     def _broken_again(self, context: Context, new: SideFacts, names: Collection[Name]) -> Name | None:
         """The first of ``names`` that breaks this pair."""
@@ -109,7 +75,7 @@ class Replacing:
         return self._old.variants(facet, name) != new.variants(facet, name)
 
     def _judged(self, new: SideFacts) -> Verdict:
-        differs = self._differs(new)
+        differs = self._differences.of(new)
         if self._against is None:
             self._against = JudgedAgainst(self._old, self._by)
         found = self._against.judge(new, self._since, differs, (_named(self._old), _named(new)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,9 +10,10 @@ import msgspec
 from abistore.errors import Incomparable, InputError, UsageError
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
-from abistore.model.findings import RulingKey, Verdict
+from abistore.model.findings import RulingKey, Verdict, unequal_evidence
 from abistore.model.history import LineKey, Release
 from abistore.model.names import Name
+from abistore.report.history.model import Matrix, MatrixRelease, UnjudgedPair
 from abistore.service.database import Database, using
 from abistore.service.history.sides import SideWalk
 from abistore.service.listing import lines_of, releases_of
@@ -39,38 +39,6 @@ class ReleaseRange(msgspec.Struct, frozen=True):
     first: str | None = None
     final: str | None = None
     last: int | None = None
-
-
-class MatrixRelease(msgspec.Struct, frozen=True):
-    """A release of a matrix."""
-
-    version: str
-    date: datetime
-    soname: str | None
-
-
-class UnjudgedPair(msgspec.Struct, frozen=True):
-    """Two releases about which there is no verdict, and why."""
-
-    old: str
-    new: str
-    reason: str
-
-
-class Matrix(msgspec.Struct, frozen=True):
-    """Which of a line's releases can replace which, by ``policy``.
-
-    ``verdicts`` has a row for each release that programs were built against, and in it a verdict for each release that
-    they run on, both in the order of ``releases``; ``None`` for a release and itself, for older ones unless
-    ``downgrades`` were asked for, and for the ``unjudged``.
-    """
-
-    line: LineKey
-    releases: tuple[MatrixRelease, ...]
-    verdicts: tuple[tuple[Verdict | None, ...], ...]
-    downgrades: bool = False
-    policy: str = RulingKey().policy
-    unjudged: tuple[UnjudgedPair, ...] = ()
 
 
 def matrix(
@@ -112,6 +80,7 @@ def _matrix(store: Store, key: LineKey, asked: _Asked) -> Matrix:
         key,
         tuple(MatrixRelease(each.version, each.released or each.ingested, each.soname) for each in chosen),
         tuple(tuple(row) for row in cells.verdicts),
+        tuple(tuple(bool(unequal_evidence(old.evidence, new.evidence)) for new in chosen) for old in chosen),
         asked.downgrades,
         asked.by.policy.name if asked.by else RulingKey().policy,
         tuple(cells.unjudged),

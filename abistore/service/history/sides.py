@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from abistore.model.history import Release
@@ -9,6 +10,7 @@ from abistore.model.names import Name
 
 if TYPE_CHECKING:
     from abistore.compare.side import SideFacts
+    from abistore.store.history.lifetimes import Lifetimes
     from abistore.store.store import Store
 
 
@@ -22,6 +24,10 @@ class SideWalk:
         self._walk = store.walk()
         self._at: tuple[Release, SideFacts] | None = None
         self.changed: frozenset[Name] = frozenset()
+
+    def lifetimes(self, releases: Sequence[Release]) -> Lifetimes:
+        """The lives of the names that were met, by the line's releases in release order."""
+        return self._walk.lifetimes(releases)
 
     def at(self, release: Release) -> bool:
         """Whether ``release`` is the last one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import islice
 from typing import TypeAlias
 
 from sqlalchemy import select
@@ -15,6 +16,9 @@ from abistore.store.database.failures import damaged
 
 Held: TypeAlias = tuple[int, int, int]
 """An entry: its facet's number, and the ids of its name and its shape."""
+
+
+_AT_ONCE = 10_000
 
 
 class EntrySpans:
@@ -28,16 +32,24 @@ class EntrySpans:
         selected = select(entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq)
         statement = selected.where(entry.line_id == line).order_by(entry.first_seq)
         try:
-            for row in database.each(statement):
-                for column, value in zip(columns, row, strict=True):
-                    column.append(value)
+            rows = database.each(statement)
+            while some := tuple(islice(rows, _AT_ONCE)):
+                for column, values in zip(columns, zip(*some, strict=True), strict=True):
+                    column.extend(values)
         except (OverflowError, TypeError) as error:  # a flipped byte
             raise damaged(database.where, "an entry is out of range") from error
         self._ends = array("I", sorted(range(len(self._last)), key=self._last.__getitem__))
         self._lasts = array("i", (self._last[row] for row in self._ends))
 
+    def rows(self) -> Iterator[tuple[int, int, int, int, int]]:
+        """Every entry: its facet's number, the ids of its name and shape, and its first and last sequence number."""
+        return zip(self._facet, self._name, self._shape, self._first, self._last, strict=True)
+
     def between(self, before: int, after: int) -> dict[Held, bool]:
         """The entries that hold ``after`` and not ``before`` (true), or the reverse (false)."""
+        if not before:
+            spans = zip(self._first, self._last, self._facet, self._name, self._shape, strict=True)
+            return {(facet, name, shape): True for first, last, facet, name, shape in spans if first <= after <= last}
         found: dict[Held, bool] = {}
         for row, comes in self._steps(before, after):
             held = self._facet[row], self._name[row], self._shape[row]

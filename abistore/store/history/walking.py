@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from abistore.model.snapshot import Location, Snapshot, Variants
 from abistore.store.database import seals, tables
 from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged
+from abistore.store.history.lifetimes import Lifetimes
 from abistore.store.history.spans import EntrySpans, Held
 from abistore.store.releases import cards
 from abistore.store.snapshots.locations import PackedLocations, StoredLocations, columns
@@ -62,6 +63,13 @@ class LineWalk:
         self._packed: PackedLocations | None = None
         self._rows: Mapping[Name, int] = {}
         self._files: Mapping[Name, str] = {}
+
+    def lifetimes(self, releases: Sequence[Release]) -> Lifetimes:
+        """The lives of the names that the walk has met, by the line's ``releases`` in release order."""
+        if self._spans is None:
+            line, _ = cards.columns_of(self._database, releases[0])
+            self._spans = EntrySpans(self._database, line)
+        return Lifetimes(self._spans, self._memory.names, releases)
 
     def step(self, release: Release) -> WalkStep:
         """The next release. Raises :class:`SnapshotNotFound`, and :class:`DamagedStore` where it is damaged."""
