@@ -50,6 +50,11 @@ from abistore.model.snapshot import (
     Target as Target,
 )
 from abistore.report import render as render
+from abistore.report.history.model import (
+    Matrix as Matrix,
+    MatrixRelease as MatrixRelease,
+    UnjudgedPair as UnjudgedPair,
+)
 from abistore.report.model import (
     ChangeKind as ChangeKind,
     ComparedDeclaration as ComparedDeclaration,
@@ -111,6 +116,7 @@ from abistore.service.history.findings import (
 )
 from abistore.service.history.history import History as History, HistoryRow as HistoryRow, history as history
 from abistore.service.history.log import LogEntry as LogEntry, log as log
+from abistore.service.history.matrix import ReleaseRange as ReleaseRange, matrix as matrix
 from abistore.service.history.reviews import (
     Reviewed as Reviewed,
     ReviewPlan as ReviewPlan,
@@ -127,6 +133,14 @@ from abistore.service.ingest.gates import Gate as Gate
 from abistore.service.ingest.ingesting import ingest as ingest
 from abistore.service.ingest.results import Ingested as Ingested, IngestPlan as IngestPlan
 from abistore.service.ingest.transfer import ExportedRelease as ExportedRelease, export as export, import_ as import_
+from abistore.service.inventory.inventory import (
+    Inventory as Inventory,
+    InventoryItem as InventoryItem,
+    exports as exports,
+    types as types,
+)
+from abistore.service.inventory.providers import ProvidedSymbol as ProvidedSymbol, provides as provides
+from abistore.service.inventory.users import TypeUser as TypeUser, UsedType as UsedType, who_uses as who_uses
 from abistore.service.judging.evidence import EvidenceRequirement as EvidenceRequirement, requirement as requirement
 from abistore.service.judging.filtering import show_only as show_only
 from abistore.service.judging.comparing import compare as compare
@@ -148,6 +162,19 @@ from abistore.service.listing import (
 )
 from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
 from abistore.service.operands import Selection as Selection
+from abistore.service.since.blame import (
+    Blame as Blame,
+    BlamedBreak as BlamedBreak,
+    RestoredBreak as RestoredBreak,
+    blame as blame,
+)
+from abistore.service.since.broken import FirstBroken as FirstBroken, first_broken as first_broken
+from abistore.service.since.line import DatedRelease as DatedRelease
+from abistore.service.since.range import (
+    CompatibleRange as CompatibleRange,
+    RunsOn as RunsOn,
+    compatible_range as compatible_range,
+)
 from abistore.service.snapshots import (
     Dump as Dump,
     ExtractOptions as ExtractOptions,

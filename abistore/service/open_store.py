@@ -14,11 +14,18 @@ from abistore.service.declarations import card, declarations
 from abistore.service.history.findings import findings
 from abistore.service.history.history import history
 from abistore.service.history.log import log
+from abistore.service.history.matrix import matrix
 from abistore.service.history.verdicts import verdict
 from abistore.service.ingest.ingesting import ingest
 from abistore.service.ingest.transfer import export, import_
+from abistore.service.inventory.inventory import exports, types
+from abistore.service.inventory.providers import provides
+from abistore.service.inventory.users import who_uses
 from abistore.service.judging.comparing import compare
 from abistore.service.listing import lines, releases
+from abistore.service.since.blame import blame
+from abistore.service.since.broken import first_broken
+from abistore.service.since.range import compatible_range
 from abistore.service.whatif.whatif import whatif
 
 P = ParamSpec("P")
@@ -64,6 +71,14 @@ class OpenStore(Connections):
     verdict = _Verb(verdict)
     history = _Verb(history)
     log = _Verb(log)
+    matrix = _Verb(matrix)
+    blame = _Verb(blame)
+    first_broken = _Verb(first_broken)
+    compatible_range = _Verb(compatible_range)
+    exports = _Verb(exports)
+    types = _Verb(types)
+    who_uses = _Verb(who_uses)
+    provides = _Verb(provides)
     findings = _Verb(findings)
     lines = _Verb(lines)
     releases = _Verb(releases)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
 from abistore.compare.differing import differing
-from abistore.compare.judge.replacing import Replacing
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppressions
+from abistore.compare.replacing import Replacing
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
@@ -26,7 +26,7 @@ relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, 
 
 
 def matrix(releases: Sequence[Snapshot], by: Ruling | None = None) -> dict[tuple[int, int], Verdict]:
-    """The verdicts about all pairs, as a matrix is filled: column by column, with what broke the row above as a hint."""
+    """The verdicts about all pairs, column by column, with what broke the row above as a hint."""
     last = SideFacts(releases[0])
     rows, found = [Replacing(last, by)], dict[tuple[int, int], Verdict]()
     for number, new in enumerate(releases[1:], 1):

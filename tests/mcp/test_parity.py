@@ -110,6 +110,42 @@ SAME: dict[str, Forms] = {
     "changes": Forms(["changes"], ESTABLISHED, lambda store, library: kinds()),
     "explain": Forms(["explain", "func_removed"], ESTABLISHED, flat(lambda store: abistore.explain("func_removed"))),
     "log": Forms(["log", "point"], BOUNDED, shown("events", lambda store: store.log("point"))),
+    "matrix": Forms(
+        ["matrix", "libgeo"],
+        at("libraries/libgeo/matrix"),
+        shown("matrices", lambda store: store.matrix("libgeo")),
+    ),
+    "blame": Forms(
+        ["blame", "libgeo"], at("libraries/libgeo/blame"), shown("blames", lambda store: store.blame("libgeo"))
+    ),
+    "first_broken": Forms(
+        ["first-broken", "point"],
+        at("symbols/point/first-broken"),
+        shown("found", lambda store: store.first_broken("point")),
+    ),
+    "compatible_range": Forms(
+        ["compatible-range", "libgeo@1.1"],
+        at("libraries/libgeo/releases/1.1/range"),
+        shown("range", lambda store: store.compatible_range("libgeo@1.1")),
+    ),
+    "exports": Forms(
+        ["exports", "libgeo@2.0"],
+        at("libraries/libgeo/releases/2.0/exports"),
+        shown("inventory", lambda store: store.exports("libgeo@2.0")),
+    ),
+    "types": Forms(
+        ["types", "libgeo@2.0"],
+        at("libraries/libgeo/releases/2.0/types"),
+        shown("inventory", lambda store: store.types("libgeo@2.0")),
+    ),
+    "who_uses": Forms(
+        ["who-uses", "point", "--in", "libgeo@2.0"],
+        at("libraries/libgeo/releases/2.0/types/point/users"),
+        shown("types", lambda store: store.who_uses("point", reference="libgeo@2.0")),
+    ),
+    "provides": Forms(
+        ["provides", "norm"], at("symbols/norm/providers"), shown("providers", lambda store: store.provides("norm"))
+    ),
     "baselines": Forms(
         ["baseline", "list"],
         "abistore://libraries has them with each line",

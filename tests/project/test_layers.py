@@ -62,6 +62,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("consumers",),
         ("side",),
         ("context",),
+        ("differences",),
         ("rule",),
         ("diff",),
         ("classify",),
@@ -69,7 +70,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("policies",),
         ("judge", "established"),
         ("comparison", "releases"),
-        ("whatif",),
+        ("whatif", "replacing"),
     ),
     "mcp": (
         ("settings", "refusals", "questions"),

@@ -19,7 +19,7 @@ from abistore.service.history.sides import SideWalk
 from abistore.service.listing import lines_of, releases_of
 
 if TYPE_CHECKING:
-    from abistore.compare.judge.replacing import Replacing
+    from abistore.compare.replacing import Replacing
     from abistore.compare.side import SideFacts
     from abistore.service.history.history import Progress
     from abistore.service.judging.ruling import Ruling
@@ -130,7 +130,7 @@ class _Cells:
 
 def _fill(cells: _Cells, store: Store, band: tuple[int, Sequence[Release]], asked: _Asked) -> None:
     """Fill the rows of a band, and with downgrades its columns, on one way through the releases after its first."""
-    from abistore.compare.judge.replacing import Replacing
+    from abistore.compare.replacing import Replacing
 
     first, bases = band
     walk, rows = SideWalk(store), list[Replacing]()

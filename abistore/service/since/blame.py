@@ -48,8 +48,9 @@ class RestoredBreak(msgspec.Struct, frozen=True):
 class Blame(msgspec.Struct, frozen=True):
     """What the latest release of a line breaks of ``base``, and since when.
 
-    The ``breaks`` that stand longest come first. ``restored`` are breaks that came and went since then: exports that were gone for a while, and with
-    ``all_restored`` all others. ``reverted`` counts declarations that are as in ``base``, and were not between.
+    The ``breaks`` that stand longest come first. ``restored`` are breaks that came and went since then: exports that
+    were gone for a while, and with ``all_restored`` all others. ``reverted`` counts declarations that are as in
+    ``base``, and were not between.
     """
 
     line: LineKey

@@ -78,7 +78,7 @@ def compatible_range(
 
 def _judged(store: Store, base: Release, others: Sequence[Release], by: Ruling | None) -> Iterator[RunsOn]:
     """The others, each judged as the replacement of ``base``, the nearest first."""
-    from abistore.compare.judge.replacing import Replacing
+    from abistore.compare.replacing import Replacing
 
     walk = SideWalk(store)
     row = Replacing(walk.go(base), by)

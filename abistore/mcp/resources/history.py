@@ -1,0 +1,70 @@
+"""``abistore://libraries/...`` and ``abistore://symbols/...``: since when, until when, and what is in releases.
+
+These are judged when they are read, by the strict policy, and nothing is stored.
+"""
+
+from __future__ import annotations
+
+from abistore.interface import ReleaseRange
+from abistore.mcp.call import Call
+from abistore.mcp.resources.declaration import resource
+from abistore.mcp.resources.text import document
+
+LAST = 100
+"""A matrix is of so many releases: more would take an agent's call too long."""
+
+
+@resource("abistore://libraries/{library}/blame")
+def blame(call: Call, *, library: str) -> str:
+    """Each break of the latest release with the release that introduced it, as `abistore blame --json`."""
+    with call.store() as store:
+        return document({"blames": store.blame(library)})
+
+
+@resource("abistore://libraries/{library}/matrix")
+def matrix(call: Call, *, library: str) -> str:
+    """Which of the last 100 releases can replace which, as `abistore matrix --json`."""
+    with call.store() as store:
+        return document({"matrices": store.matrix(library, within=ReleaseRange(last=LAST))})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/range")
+def compatible_range(call: Call, *, library: str, version: str) -> str:
+    """The releases that a program built against this one can run on, as `abistore compatible-range --json`."""
+    with call.store() as store:
+        return document({"range": store.compatible_range(f"{library}@{version}")})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/exports")
+def exports(call: Call, *, library: str, version: str) -> str:
+    """The exports of a release, with since when they are there and as they are, as `abistore exports --json`."""
+    with call.store() as store:
+        return document({"inventory": store.exports(f"{library}@{version}")})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/types")
+def types(call: Call, *, library: str, version: str) -> str:
+    """The types of a release in the same way, as `abistore types --json`."""
+    with call.store() as store:
+        return document({"inventory": store.types(f"{library}@{version}")})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/types/{type}/users")
+def users(call: Call, *, library: str, version: str, type: str) -> str:
+    """The exports of a release that use a type, as `abistore who-uses TYPE --in REFERENCE --json`."""
+    with call.store() as store:
+        return document({"types": store.who_uses(type, reference=f"{library}@{version}")})
+
+
+@resource("abistore://symbols/{symbol}/providers")
+def providers(call: Call, *, symbol: str) -> str:
+    """The libraries that export a symbol or once did, as `abistore provides --json`."""
+    with call.store() as store:
+        return document({"providers": store.provides(symbol)})
+
+
+@resource("abistore://symbols/{symbol}/first-broken")
+def first_broken(call: Call, *, symbol: str) -> str:
+    """The first release that breaks a symbol, type or finding, and the last good one, as `abistore first-broken`."""
+    with call.store() as store:
+        return document({"found": store.first_broken(symbol)})
