@@ -96,6 +96,12 @@ from abistore.service.approvals.approving import (
 )
 from abistore.service.approvals.gate import with_approvals as with_approvals, without_said as without_said
 from abistore.service.approvals.ledger import LedgerEntry as LedgerEntry, approvals as approvals
+from abistore.service.approvals.syncing import (
+    ExportedLedger as ExportedLedger,
+    SyncedLedger as SyncedLedger,
+    export_approvals as export_approvals,
+    sync_approvals as sync_approvals,
+)
 from abistore.service.configuration import Configuration as Configuration, configuration as configuration
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.completing import libraries as libraries, policies as policies, references as references

@@ -27,6 +27,7 @@ from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, F
 from abistore.report.documentation import labelled
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
+from abistore.service.approvals.file import ApprovalDocument
 from abistore.service.catalogue import changes, established, explain
 from abistore.service.kinds import FILE as KINDS
 
@@ -77,6 +78,11 @@ def policy_schema() -> str:
 def suppression_schema() -> str:
     """The JSON Schema of a file of suppressions."""
     return json.dumps(SuppressionDocument.model_json_schema(), indent=2) + "\n"
+
+
+def approvals_schema() -> str:
+    """The JSON Schema of a file of approvals."""
+    return json.dumps(ApprovalDocument.model_json_schema(), indent=2) + "\n"
 
 
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
@@ -280,6 +286,7 @@ DOCUMENTS = {
     "snapshot-schema.json": snapshot_schema,
     "policy-schema.json": policy_schema,
     "suppression-schema.json": suppression_schema,
+    "approvals-schema.json": approvals_schema,
     "kinds.md": kinds_page,
     "catalogue.md": catalogue,
 }

@@ -29,7 +29,7 @@ COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "approvals": ("said.approvals", "List and withdraw accepted breaks."),
+    "approvals": ("said.approvals", "List and withdraw accepted breaks, and keep them in a reviewed file."),
     "approve": ("said.approvals", "Accept a break, so that gates let it through and say why."),
     "baseline": ("baseline", "Set and list the releases that others are judged against."),
     "blame": ("asking.since", "Show since when each break of the latest release stands."),

@@ -208,6 +208,8 @@ OTHER: dict[str, str] = {
     "configuration": FORM,
     "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
     "gated": FORM,
+    "export_approvals": FILES,
+    "sync_approvals": FILES,
     "with_approvals": "compare and verdict say what is approved; this adds it to a report that was made before",
     "without_said": "the reverse of with_approvals",
     "render": FORM,

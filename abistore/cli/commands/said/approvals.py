@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import SharedSettings, store_command
-from abistore.cli.output import answer
+from abistore.cli.options import FILE, SharedSettings, store_command
+from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.tables import table
 from abistore.cli.words import finding_words, library_words
 from abistore.model.judging.approvals import in_words
+from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
     from abistore.service.approvals.approving import ApprovedBreak
     from abistore.service.approvals.ledger import LedgerEntry
+    from abistore.service.approvals.syncing import SyncedLedger
 
 HEADS = ("state", "library", "finding", "what", "approved", "scope", "until", "found in", "reason")
 WORDS = 60
@@ -63,7 +67,7 @@ def approve_command(settings: SharedSettings, /, *, findings: tuple[str, ...], *
 
 @click.group("approvals", cls=SuggestingGroup)
 def approvals_command() -> None:
-    """List and withdraw accepted breaks."""
+    """List and withdraw accepted breaks, and keep them in a reviewed file."""
 
 
 @approvals_command.command("list")
@@ -95,6 +99,56 @@ def withdraw_command(settings: SharedSettings, /, *, findings: tuple[str, ...], 
 
     done = withdraw(findings, WithdrawalPlan(**words), database=settings.database)
     answer(settings, {"withdrawn": done}, lambda: "\n".join(map(_line, done)))
+
+
+@approvals_command.command("export")
+@click.argument("library", required=False, shell_complete=library_words)
+@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
+@click.option("--format", "form", type=click.Choice(("yaml", "json")), default="yaml", show_default=True)
+@store_command
+def export_command(
+    settings: SharedSettings, /, *, library: str | None, output: Path | None, form: Literal["yaml", "json"]
+) -> None:
+    """Write what is approved in one LIBRARY, or in all, as a file that people review and `sync` reads."""
+    from abistore.service.approvals.syncing import export_approvals
+
+    made = export_approvals(library, form, database=settings.database)
+    if is_file(output):
+        write_file(output, f"{made.text}\n".encode())
+        note(settings, f"{output}: {counted(made.count, 'approval')}")
+        if settings.json:
+            answer(settings, {"output": str(output), "count": made.count}, str)
+        return
+    answer(settings, {"count": made.count, "approvals": made.text}, lambda: made.text)
+
+
+@approvals_command.command("sync")
+@click.argument("file", type=FILE)
+@click.option("--check", is_flag=True, help="Write nothing; exit with 69 if the database says something else.")
+@click.option("--actor", default="", help="Who does it, for the audit; by default the user's name.")
+@store_command
+def sync_command(settings: SharedSettings, /, *, file: Path, **words: Any) -> int:
+    """Make the database say what the reviewed FILE of approvals says.
+
+    What the file says and the database does not is added, with the file as its origin. What came from a file of this
+    name and is no longer in it is withdrawn; what was approved otherwise stays. A wrong FILE changes nothing.
+    """
+    from abistore.errors import StaleBaseline
+    from abistore.service.approvals.syncing import sync_approvals
+
+    done = sync_approvals(file, database=settings.database, **words)
+    code = StaleBaseline.exit_code if done.differs and not done.done else 0
+    answer(settings, {"exit_code": code, "synced": done}, lambda: "\n".join(_differences(done)))
+    return code
+
+
+def _differences(done: SyncedLedger) -> Iterator[str]:
+    for what, found in (("approved", done.added), ("withdrawn", done.withdrawn)):
+        for one in found:
+            head = what if done.done else f"would be {what}"
+            yield f"{head}  {one.library} {one.identity}  {in_words(one)}: {one.reason}"
+    if not done.differs:
+        yield "the database says what the file says"
 
 
 def _line(done: ApprovedBreak) -> str:

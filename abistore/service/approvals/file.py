@@ -1,0 +1,138 @@
+"""The ledger as a file that a team reviews: YAML or JSON, bounded and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from abistore.compare.policies.formats.documents import StrictDocument, place_of, read_source, read_yaml
+from abistore.errors import PolicyError, UsageError
+from abistore.model.findings import Finding, Impact
+from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts
+from abistore.model.judging.identity import identity, is_whole
+from abistore.model.names import Kind, Name
+from abistore.model.words.characters import json_text
+from abistore.service.approvals.terms import scope_of, until_of
+from abistore.service.labels import check_label, check_note
+
+MOST = 10_000
+"""How many approvals a file may have: a person reviews it."""
+
+HEAD = """\
+# Breaks that are accepted. `abistore approvals sync FILE` makes the database say what this file says.
+# Review each: the finding is what abistore calls the change; `what` says it in words, and is checked against it.
+"""
+
+
+class WhatIsApproved(StrictDocument):
+    """What the finding says, so that a person can review it; it must be what the identity stands for."""
+
+    kind: str = Field(description="The kind of change.")
+    subject: Kind = Field(description="What is changed: a function, a record ...")
+    symbol: str = Field(description="The declaration, as the linker spells it (types: as the source does).")
+    part: str = Field("", description="The field, enumerator or parameter.")
+    old_value: str | None = Field(None, description="The value before.")
+    new_value: str | None = Field(None, description="The value now.")
+
+
+class ApprovalEntry(StrictDocument):
+    """One accepted break."""
+
+    finding: str = Field(description="The identity of the finding: all of its digits.")
+    library: str = Field(description="The library that has it.")
+    what: WhatIsApproved | None = Field(None, description="What the finding says.")
+    reason: str = Field(description="Why the break is accepted.", min_length=1)
+    approver: str = Field(description="Who decided.", min_length=1)
+    ticket: str = Field("", description="Where it was discussed.")
+    scope: str = Field(FOREVER, description="forever, release:VERSION or branch:CHANNEL.")
+    until: str = Field("", description="The last day, version or SONAME: 2026-12-31, 2.1, libfoo.so.1.")
+
+
+class ApprovalDocument(StrictDocument):
+    """A file of accepted breaks."""
+
+    approvals: tuple[ApprovalEntry, ...] = Field(description="In any order.", max_length=MOST)
+
+
+def read_approvals(path: str | Path, actor: str) -> tuple[Approval, ...]:
+    """What a file says is approved, by its name as the origin. Raises :class:`PolicyError` for what is not sound."""
+    source = read_source(Path(path))
+    found: dict[tuple[str, str, str], Approval] = {}
+    now = datetime.now(UTC)
+    for number, entry in enumerate(read_yaml(source, ApprovalDocument).approvals):
+        where = f"{source.path}: {place_of(('approvals', number))}"
+        try:
+            one = _approval(entry, origin_of(source.path), actor, now)
+        except UsageError as error:
+            raise PolicyError(f"{where}{error.message}", error.hint) from error
+        if one.key in found:
+            raise PolicyError(f"{where}{entry.finding} is approved twice for {one.scope}", "keep one of them")
+        found[one.key] = one
+    return tuple(found[key] for key in sorted(found))
+
+
+def origin_of(path: Path) -> str:
+    """How the ledger calls a file: by its base name, which is the same in every checkout."""
+    return f"file {path.name}"
+
+
+def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> Approval:
+    check_label("library", entry.library)
+    for what in ("reason", "approver", "ticket"):
+        check_note(what, getattr(entry, what))
+    check_note("origin", origin)
+    if not entry.reason.strip() or not entry.approver.strip():
+        raise UsageError("the reason or the approver is empty", "say who decided, and why")
+    facts = ApprovedFacts(**entry.what.model_dump()) if entry.what else None
+    check_finding(entry.finding, facts)
+    texts = (entry.reason.strip(), entry.ticket.strip(), entry.approver.strip(), actor)
+    scope, until = scope_of(entry.scope), until_of(entry.until)
+    return Approval(entry.library, entry.finding, facts, scope, until, *texts, now, origin)
+
+
+def check_finding(called: str, facts: ApprovedFacts | None) -> None:
+    """Raise :class:`UsageError` for what is no identity, and where it stands for another finding than is said."""
+    if not is_whole(called):
+        raise UsageError(f"not the identity of a finding: {called[:40]!r}", "give all of its twenty digits")
+    if facts is None:
+        return
+    name = Name(facts.subject, facts.symbol)
+    told = Finding(facts.kind, name, facts.part, "", Impact.NOTICE, "symbol", facts.old_value, facts.new_value)
+    if identity(told).hex() != called.partition("-")[0]:
+        raise UsageError(
+            f"{called} is not what is said of it: {facts.kind} of {facts.symbol[:80]!r}",
+            "copy identity and values from one report, as `abistore approvals export` does",
+        )
+
+
+def written(approvals: Iterable[Approval], form: Literal["yaml", "json"] = "yaml") -> str:
+    """Approvals as a file that :func:`read_approvals` reads."""
+    entries = [_entry(one) for one in approvals]
+    if form == "json":
+        return json_text(json.dumps({"approvals": entries}, indent=2, ensure_ascii=False))
+    lines = [HEAD.rstrip(), "approvals:" if entries else "approvals: []"]
+    for entry in entries:
+        words = [f"{key}: {json_text(json.dumps(value, ensure_ascii=False))}" for key, value in entry.items()]
+        lines += [f"  {'- ' if number == 0 else '  '}{word}" for number, word in enumerate(words)]
+    return "\n".join(lines)
+
+
+def _entry(one: Approval) -> dict[str, Any]:
+    facts = one.facts
+    what = {name: getattr(facts, name) for name in WhatIsApproved.model_fields} if facts else None
+    told = {
+        "finding": one.identity,
+        "library": one.library,
+        "what": {name: value for name, value in what.items() if value not in {None, ""}} if what else None,
+        "reason": one.reason,
+        "approver": one.approver,
+        "ticket": one.ticket,
+        "scope": one.scope,
+        "until": one.until,
+    }
+    return {name: value for name, value in told.items() if value}

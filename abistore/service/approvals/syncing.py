@@ -1,0 +1,88 @@
+"""The ledger out to a reviewed file, and from it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from abistore.errors import SnapshotNotFound
+from abistore.model.judging.approvals import Approval
+from abistore.service.approvals.approving import in_force
+from abistore.service.database import Database, user, using
+
+
+class ExportedLedger(msgspec.Struct, frozen=True):
+    """The approvals in force as the text of a file, and how many there are."""
+
+    text: str
+    count: int
+
+
+class SyncedLedger(msgspec.Struct, frozen=True):
+    """What a file says otherwise than the ledger: what is ``added`` to it or replaced, and what is ``withdrawn``.
+
+    ``done`` tells that it was written; else it is only looked at.
+    """
+
+    added: tuple[Approval, ...]
+    withdrawn: tuple[Approval, ...]
+    done: bool
+
+    @property
+    def differs(self) -> bool:
+        """Whether the ledger says, or said, something else than the file."""
+        return bool(self.added or self.withdrawn)
+
+
+def export_approvals(
+    library: str | None = None, form: Literal["yaml", "json"] = "yaml", *, database: Database = None
+) -> ExportedLedger:
+    """What is approved in one library, or in all, as a file for review and for :func:`sync_approvals`."""
+    from abistore.service.approvals.file import written  # few calls need pydantic
+
+    with using(database) as store:
+        found = [one for one in in_force(store.approvals()) if library in {None, one.library}]
+    return ExportedLedger(written(found, form), len(found))
+
+
+def sync_approvals(
+    path: str | Path, *, check: bool = False, actor: str = "", database: Database = None
+) -> SyncedLedger:
+    """Make the ledger say what a reviewed file says: all of it, or nothing.
+
+    What the file says and the ledger does not is added, with the file as its origin. What came from a file of this
+    name and is no longer in it is withdrawn; what people approved otherwise stays. With ``check`` nothing is written.
+    Raises :class:`PolicyError` for a file that is not sound, :class:`SnapshotNotFound` for an unknown library.
+    """
+    from abistore.service.approvals.file import origin_of, read_approvals  # few calls need pydantic
+
+    who = actor or user()
+    said = read_approvals(path, who)
+    with using(database, write=not check) as store:
+        known = {line.library for line in store.lines()}
+        for one in said:
+            if one.library not in known:
+                raise SnapshotNotFound(f"{path}: no library {one.library} is stored", "ingest a release of it first")
+        with store.reading() if check else store.transaction():
+            standing = {one.key: one for one in in_force(store.approvals())}
+            added = tuple(one for one in said if _says_else(standing.get(one.key), one))
+            gone = standing.keys() - {one.key for one in said}
+            origin = origin_of(Path(path))
+            withdrawn = tuple(
+                _withdrawn(standing[key], origin, who) for key in sorted(gone) if standing[key].origin == origin
+            )
+            if not check and (added or withdrawn):
+                store.approve((*added, *withdrawn))
+    return SyncedLedger(added, withdrawn, not check)
+
+
+def _says_else(standing: Approval | None, said: Approval) -> bool:
+    return standing is None or standing.terms != said.terms
+
+
+def _withdrawn(one: Approval, origin: str, actor: str) -> Approval:
+    said = {"reason": f"no longer in {origin}", "approver": actor, "actor": actor, "until": "", "ticket": ""}
+    return msgspec.structs.replace(one, withdrawn=True, approved=datetime.now(UTC), **said)

@@ -1,0 +1,111 @@
+"""The ledger as a reviewed file: out of the database and back, differences told, and nothing hidden in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.cli.conftest import Call
+
+pytestmark = pytest.mark.fast
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "approvals-schema.json"
+WHY = ("--reason", "nobody calls it: it was internal", "--approver", "ana", "--ticket", "LIB-7", "--until", "2.1")
+
+
+@pytest.fixture
+def judged(abistore: Call, old: Path, new: Path) -> Call:
+    for library, version in ((old, "1.0"), (new, "2.0")):
+        assert abistore("ingest", library, "--version", version).code == 0
+    assert abistore("verdict", "libcase@2.0").code == 4
+    return abistore
+
+
+@pytest.fixture
+def file(judged: Call, tmp_path: Path) -> Path:
+    """A file with everything that fails 2.0, of which the database says nothing any more."""
+    ids = [
+        one["id"] for one in judged("verdict", "libcase@2.0", "--json").json["changes"] if one["impact"] == "breaking"
+    ]
+    judged("approve", *ids, *WHY)
+    path = tmp_path / "approvals.yaml"
+    assert judged("approvals", "export", "libcase", "-o", path).code == 0
+    judged("approvals", "withdraw", *ids, "--reason", "kept in the file")
+    assert judged("verdict", "libcase@2.0").code == 4
+    return path
+
+
+def test_what_is_exported_and_synced_lets_the_same_gate_pass_and_says_where_it_came_from(
+    judged: Call, file: Path
+) -> None:
+    assert judged("approvals", "sync", file, "--check").code == 69
+    assert judged("approvals", "list").out == "no approvals\n"
+    done = judged("approvals", "sync", file, "--json")
+    assert (done.code, len(done.json["synced"]["added"]), done.json["synced"]["withdrawn"]) == (0, 2, [])
+    assert judged("approvals", "sync", file).out == "the database says what the file says\n"
+    assert judged("approvals", "sync", file, "--check").code == 0
+    passed = judged("verdict", "libcase@2.0")
+    assert (passed.code, "[from file approvals.yaml]" in " ".join(passed.out.split())) == (0, True)
+
+
+def test_what_is_gone_from_the_file_is_withdrawn_and_what_people_approved_stays(judged: Call, file: Path) -> None:
+    judged("approvals", "sync", file)
+    judged("approve", "0" * 20, "--library", "libcase", "--reason", "by hand")
+    file.write_text("approvals: []\n")
+    told = judged("approvals", "sync", file, "--check")
+    assert (told.code, told.out.count("would be withdrawn")) == (69, 2)
+    assert judged("approvals", "sync", file).code == 0
+    assert judged("verdict", "libcase@2.0").code == 4
+    listed = judged("approvals", "list", "--json").json["approvals"]
+    assert [one["approval"]["identity"] for one in listed] == ["0" * 20]
+
+
+def test_both_forms_keep_to_the_schema_and_say_the_same(judged: Call, file: Path, tmp_path: Path) -> None:
+    judged("approvals", "sync", file)
+    as_json = tmp_path / "approvals.json"
+    judged("approvals", "export", "--format", "json", "-o", as_json)
+    document = json.loads(as_json.read_text())
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    assert document["approvals"][0]["what"]["kind"]
+    as_json.rename(file)
+    assert judged("approvals", "sync", file, "--check").code == 0
+
+
+def entry(**changed: object) -> str:
+    said = {"finding": "0" * 20, "library": "libcase", "reason": "x", "approver": "ana"} | changed
+    return json.dumps({"approvals": [said]})
+
+
+WRONG = {
+    "an identity that is none": (entry(finding="0123"), "not the identity"),
+    "no reason": (entry(reason="  "), "reason or the approver is empty"),
+    "nobody": (entry(approver=""), "approver"),
+    "a word of its own": (entry(verdict="COMPATIBLE"), "unknown key 'verdict'"),
+    "another finding than it says": (
+        entry(what={"kind": "func_removed", "subject": "function", "symbol": "harmless"}),
+        "is not what is said of it",
+    ),
+    "a control character": (entry(reason="a\u001b[2Jb"), "printable"),
+    "a scope that is none": (entry(scope="world"), "not a scope"),
+    "a day that is none": (entry(until="date:2001-13-13"), "not a day"),
+    "the same twice": ('{"approvals": [%s, %s]}' % ((entry()[15:-2],) * 2), "approved twice"),
+    "a library that is not stored": (entry(library="libnone"), "no library libnone"),
+    "an alias": ("approvals: &a [*a]", "YAML"),
+    "no list": ("approvals: 3", "approvals"),
+    "too many": (json.dumps({"approvals": json.loads(entry())["approvals"] * 10_001}), "at most 10000"),
+    "more bytes than a file may have": ("#" * ((4 << 20) + 1), "larger than"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_file_that_is_wrong_changes_nothing_and_says_why(judged: Call, tmp_path: Path, wrong: str) -> None:
+    text, said = WRONG[wrong]
+    path = tmp_path / "approvals.yaml"
+    path.write_text(text)
+    before = judged("db", "audit").out
+    done = judged("approvals", "sync", path)
+    assert (done.code in {64, 67}, said in done.err) == (True, True), done.err
+    assert judged("db", "audit").out == before
