@@ -20,7 +20,7 @@ from abistore.model.words.characters import json_text
 from abistore.service.approvals.terms import scope_of, until_of
 from abistore.service.labels import check_label, check_note
 
-MOST = 10_000
+MOST = 5_000
 """How many approvals a file may have: a person reviews it."""
 
 HEAD = """\
