@@ -277,8 +277,9 @@ def test_a_pipe_behind_an_include_is_named(tmp_path: Path) -> None:
 
 def test_templates_without_end_take_no_more_than_their_time(tmp_path: Path) -> None:
     bomb(tmp_path)
-    with pytest.raises(LimitExceeded, match="more than 2 seconds of processor time"):
+    with pytest.raises(LimitExceeded, match="more than 2 seconds of processor time") as error:
         reading(tmp_path, limits=HeaderLimits(seconds=2))
+    assert "--private-header" in error.value.hint
 
 
 def test_a_crash_of_the_parser_is_an_error_and_not_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,11 @@ DEFECT, STUCK, ORPHANED = 96, 97, 98
 _LOOK = 0.25
 """Seconds between two looks at whether the process gets on."""
 
+FEWER_HEADERS = (
+    "name the library's own headers with --header, and hide those of other projects with --private-header; "
+    "a header that does not parse is read again by itself: --include-dir and --define mend it"
+)
+
 _IDLE = 0.02
 """Seconds of processor time that even a process takes that only waits."""
 
@@ -151,9 +156,13 @@ def _ended(code: int, request: HeaderRequest, said: IO[bytes] | None) -> Abistor
             "a header includes a FIFO, a device, or a file of a network that does not answer",
         )
     if code == -signal.SIGXCPU:
-        return LimitExceeded(f"reading the headers took more than {request.seconds:,} seconds of processor time")
+        return LimitExceeded(
+            f"reading the headers took more than {request.seconds:,} seconds of processor time", FEWER_HEADERS
+        )
     if code == -signal.SIGKILL or _is_out_of_memory(code, said):
-        return LimitExceeded(f"reading the headers took more than {request.memory >> 20:,} MiB of memory")
+        return LimitExceeded(
+            f"reading the headers took more than {request.memory >> 20:,} MiB of memory", FEWER_HEADERS
+        )
     if code == DEFECT and said is not None:
         said.seek(0)
         raise RuntimeError(said.read().decode(errors="replace").strip())

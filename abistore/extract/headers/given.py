@@ -53,6 +53,7 @@ class GivenHeaders(msgspec.Struct, frozen=True):
     headers: tuple[GivenHeader, ...]
     folders: tuple[GivenFolder, ...]
     private: tuple[str, ...]
+    projects: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -76,13 +77,19 @@ class GivenHeaders(msgspec.Struct, frozen=True):
         for folder in self.folders:
             inside = path.removeprefix(f"{folder.path}/")
             if inside != path and (folder.files is None or inside in folder.files):
-                return None if is_private(inside, self.private) else folder.prefix + inside
+                is_public = not is_private(inside, self.private) and is_of(inside, self.projects)
+                return folder.prefix + inside if is_public else None
         return None
 
 
 def is_private(name: str, patterns: Sequence[str]) -> bool:
     """Whether a pattern hides a header: ``detail/*`` and ``detail`` all below a folder, ``*_p.h`` in any folder."""
     return any(fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern.rstrip('/')}/*") for pattern in patterns)
+
+
+def is_of(name: str, projects: Sequence[str]) -> bool:
+    """Whether a header is one of ``projects``, or in one; without any, each is."""
+    return not projects or name in projects or name.partition("/")[0] in projects
 
 
 def find_headers(options: HeaderOptions) -> GivenHeaders:
@@ -95,6 +102,8 @@ def find_headers(options: HeaderOptions) -> GivenHeaders:
         folder = msgspec.structs.replace(folder, prefix=_prefix(folder, folders))
         folders.append(folder)
         for name in names:
+            if not is_of(name, options.projects):
+                continue
             if is_private(name, options.private):
                 hidden += 1
                 continue
@@ -104,7 +113,7 @@ def find_headers(options: HeaderOptions) -> GivenHeaders:
     _check_any(options, found, hidden)
     headers = tuple(sorted(found.values(), key=lambda header: (header.name, header.path)))
     _check_size(headers)
-    return GivenHeaders(headers, tuple(folders), options.private)
+    return GivenHeaders(headers, tuple(folders), options.private, options.projects)
 
 
 def _named(given: Path) -> tuple[GivenFolder, Sequence[str]]:

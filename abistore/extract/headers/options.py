@@ -19,7 +19,8 @@ class HeaderOptions(msgspec.Struct, frozen=True):
     is not public unless ``defines`` has the macro (``NAME`` or ``NAME=VALUE``). ``include_dirs`` are searched for what
     headers include; ``standard`` is as for ``-std``. ``compile_commands`` is a file that CMake and others write, from
     which include folders, macros and the standard are taken. ``target`` is a triple, else what the binary is for;
-    ``clang_args`` are passed on last. With ``library``, they are the headers of that library only. ``configured``
+    ``clang_args`` are passed on last. With ``projects``, only what these name in the folders is public: a header, or a
+    folder with all in it. With ``library``, they are the headers of that library only. ``configured``
     headers are those of a project, and not of one file: a JSON snapshot is read without them.
     """
 
@@ -33,6 +34,7 @@ class HeaderOptions(msgspec.Struct, frozen=True):
     target: str | None = None
     sysroot: Path | None = None
     clang_args: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
     library: str | None = None
     configured: bool = False
 

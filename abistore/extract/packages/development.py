@@ -16,8 +16,9 @@ import msgspec
 from abistore.errors import HeaderError, LimitExceeded
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.packages.entries import Entry
-from abistore.extract.packages.libraries import LIBRARY_FOR_LINKING, is_binary
-from abistore.model.labels.sonames import library_name
+from abistore.extract.packages.libraries import is_binary, library_to_link
+from abistore.extract.packages.own_headers import MOST_WHOLE, HeaderProjects, words_of
+from abistore.model.snapshot import Snapshot
 
 INCLUDE = "include"
 MULTIARCH = re.compile(r"[a-z0-9_]+-[a-z0-9_-]*(?:linux|gnu|musl)[a-z0-9_]*")
@@ -35,6 +36,20 @@ class DevelopmentFiles(msgspec.Struct, frozen=True):
     roots: tuple[Path, ...]
     include_dirs: tuple[Path, ...]
     libraries: frozenset[str]
+    projects: tuple[HeaderProjects, ...] = ()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all headers are read for any library."""
+        return sum(each.count for each in self.projects) <= MOST_WHOLE
+
+    def own(self, words: frozenset[str]) -> tuple[str, ...]:
+        """The projects of a library whose exports are called by ``words``: all of a small package."""
+        return tuple(name for each in self.projects for name in each.of(None if self.is_small else words))
+
+    def has(self, library: str) -> bool:
+        """Whether programs link to a library with it; a package that has nothing to link to is for all."""
+        return not self.libraries or _unprefixed(library) in map(_unprefixed, self.libraries)
 
 
 @contextmanager
@@ -66,8 +81,8 @@ def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> Development
     """Copy the headers of ``entries`` into ``folder``. Raises :class:`HeaderError` where there are none."""
     roots, libraries, size, count = set[str](), set[str](), 0, 0
     for entry in entries:
-        if match := LIBRARY_FOR_LINKING.fullmatch(entry.path.rpartition("/")[2]):
-            libraries.add(library_name(f"{match[1]}.so"))
+        if library := library_to_link(entry.path.rpartition("/")[2]):
+            libraries.add(library)
         root = _root(entry.path)
         if entry.keep is None or root is None or is_binary(entry.head):
             continue
@@ -83,7 +98,8 @@ def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> Development
         raise HeaderError(f"{package}: has no headers", "name the package that has the library's include folder")
     found = tuple(folder / root for root in sorted(roots))
     below = (each for root in found for each in sorted(root.iterdir()) if MULTIARCH.fullmatch(each.name))
-    return DevelopmentFiles(found, (*found, *(each for each in below if each.is_dir())), frozenset(libraries))
+    include_dirs = (*found, *(each for each in below if each.is_dir()))
+    return DevelopmentFiles(found, include_dirs, frozenset(libraries), tuple(map(HeaderProjects, found)))
 
 
 def _root(path: str) -> str | None:
@@ -97,15 +113,22 @@ def _write(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def headers_for(library: str, packages: Sequence[DevelopmentFiles]) -> HeaderOptions | None:
-    """The headers of one library: of the packages that programs link to it with, or that name no library at all.
+def _unprefixed(library: str) -> str:
+    """``foo`` of ``libfoo``: programs link to ``foo.dll`` with ``libfoo.dll.a``, and to ``libfoo.dll`` with either."""
+    return library.removeprefix("lib").casefold()
+
+
+def headers_for(snapshot: Snapshot, packages: Sequence[DevelopmentFiles]) -> HeaderOptions | None:
+    """The headers of one library: of the packages that programs link to it with, or that have nothing to link to.
 
     The other packages are searched for what these include.
     """
-    own = [each for each in packages if library in each.libraries or not each.libraries]
+    own = [each for each in packages if each.has(snapshot.library)]
     if not own:
         return None
+    words = frozenset[str]() if all(each.is_small for each in own) else words_of(snapshot)
     return HeaderOptions(
         headers=tuple(root for each in own for root in each.roots),
         include_dirs=tuple(dict.fromkeys(folder for each in (*own, *packages) for folder in each.include_dirs)),
+        projects=tuple(sorted({name for each in own for name in each.own(words)})) if words else (),
     )

@@ -21,7 +21,7 @@ class HeaderReadings:
 
     def added(self, snapshot: Snapshot) -> Snapshot:
         """The snapshot with the headers that are for its library; one that exports nothing of them is as it was."""
-        headers = headers_for(snapshot.library, self._packages)
+        headers = headers_for(snapshot, self._packages)
         if headers is None:
             return snapshot
         reading = self._reading(snapshot, headers)
@@ -32,7 +32,9 @@ class HeaderReadings:
 
         key = (headers, snapshot.target, any(map(is_cpp, snapshot.entries.get("symbol", ()))))
         if key not in self._read:
-            self._read[key] = headers_of(snapshot, headers, progress=self._options.progress)
+            if self._options.progress:
+                self._options.progress(f"headers of {snapshot.library}", 0.95)
+            self._read[key] = headers_of(snapshot, headers)
         return self._read[key]
 
 

@@ -20,8 +20,8 @@ MOST_LIBRARIES = 400
 """Each is an open file, of which a process may have some 1,000."""
 
 NAMED_LIKE_ONE = re.compile(r"lib[^/]*\.so(\.\d[^/]*)?|[^/]+\.dll|[^/]+\.dylib", re.IGNORECASE)
-LIBRARY_FOR_LINKING = re.compile(r"(lib[^/]+)\.(?:so|a|dylib|dll\.a|la)(?:\.\d[^/]*)?")
-"""What a development package has for each library that programs link to: a link, a linker script, an archive."""
+_TO_LINK = re.compile(r"(lib[^/]+?)\.(?:so|a|dll\.a|la)(?:\.\d[^/]*)?|([^/]+)\.lib", re.IGNORECASE)
+_ITSELF = re.compile(r"[^/]+\.(?:dylib|tbd|dll)", re.IGNORECASE)
 
 _MACHO = tuple(bytes.fromhex(magic) for magic in ("feedface", "cefaedfe", "feedfacf", "cffaedfe"))
 _UNIVERSAL = bytes.fromhex("cafebabe")
@@ -83,6 +83,16 @@ def is_binary(head: bytes) -> bool:
     """Whether a file begins like a library or program of any system."""
     universal = head[:4] == _UNIVERSAL and len(head) > 8 and int.from_bytes(head[4:8], "big") < 20  # else Java's
     return head.startswith((MAGIC, b"MZ", *_MACHO)) or universal
+
+
+def library_to_link(name: str) -> str:
+    """The library that programs link to with a file of this name; empty for other files.
+
+    A development package has a link, a linker script, an archive or an import library, or the library itself.
+    """
+    if match := _TO_LINK.fullmatch(name):
+        return library_name(f"{match[1] or match[2]}.so")
+    return library_name(name) if _ITSELF.fullmatch(name) else ""
 
 
 def is_debug_file(path: str) -> bool:

@@ -1,0 +1,115 @@
+"""Which headers of a development package are a library's own, on every system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from abistore.extract.packages import own_headers
+from abistore.extract.packages.libraries import library_to_link
+from abistore.extract.packages.own_headers import HeaderProjects
+from abistore.model.snapshot import HeadersRead, Snapshot
+from tests import packages
+from tests.build import build_library
+from tests.extract.macho_fixtures import build_dylib
+from tests.extract.packages.test_packages import CASE, snapshots
+from tests.extract.pe_fixtures import mingw
+
+HEADER = b"int case_add(int a, int b);\n"
+
+
+def read(snapshot: Snapshot) -> Sequence[str]:
+    assert isinstance(snapshot.provenance.headers, HeadersRead)
+    return snapshot.provenance.headers.files
+
+
+@pytest.mark.parametrize(
+    ("file", "library"),
+    [
+        ("libcase.so", "libcase"),
+        ("libcase.so.1.2", "libcase"),
+        ("libcase.a", "libcase"),
+        ("libcase.1.2.dylib", "libcase"),
+        ("libcase.tbd", "libcase"),
+        ("libcase.dll.a", "libcase"),
+        ("case-1.dll", "case"),
+        ("Case.lib", "Case"),
+        ("case.h", ""),
+    ],
+)
+def test_programs_link_with_many_kinds_of_files(file: str, library: str) -> None:
+    assert library_to_link(file) == library
+
+
+def test_a_wheel_with_versioned_dylibs_is_their_development_package(tmp_path: Path) -> None:
+    held = {"case/libcase.1.2.dylib": build_dylib(CASE), "case/include/case.h": HEADER}
+    package = packages.wheel(tmp_path, held)
+    (case,) = snapshots(package, devel_packages=(package,))
+    assert case.evidence_of("source").state == "full"
+
+
+def test_a_dll_is_linked_by_the_import_library_of_its_name_without_lib(tmp_path: Path) -> None:
+    library = mingw(CASE, language="c")
+    held = {"case/case.dll": library, "case/libcase.dll.a": b"!<arch>\n", "case/include/case.h": HEADER}
+    package = packages.wheel(tmp_path, held)
+    (case,) = snapshots(package, devel_packages=(package,))
+    assert case.evidence_of("source").state == "full"
+
+
+def of_projects(tmp_path: Path, **others: bytes) -> Path:
+    """A wheel with the headers of several projects, of which `case` is the library's own."""
+    headers = {
+        "case/include/case/case.h": b'#include "shared/shared.h"\nint case_add(int a, int b);\n',
+        "case/include/case/constants.h": b"enum case_constant { CASE_ONE };\n",
+        "case/include/shared/shared.h": b"struct shared { int x; };\n",
+        "case/include/other/other.h": b"#include <nowhere.h>\nint other(void);\n",
+    }
+    return packages.wheel(tmp_path, {"case/libcase.so": build_library(CASE), **headers})
+
+
+def test_of_many_headers_those_are_read_that_mention_an_export_and_what_these_include(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = of_projects(tmp_path)
+    (whole,) = snapshots(package, devel_packages=(package,))
+    assert "other/other.h" in read(whole)
+    assert whole.evidence_of("source").state == "partial"
+    monkeypatch.setattr("abistore.extract.packages.development.MOST_WHOLE", 3)
+    (case,) = snapshots(package, devel_packages=(package,))
+    assert sorted(read(case)) == ["case/case.h", "case/constants.h", "shared/shared.h"]
+    assert case.evidence_of("source").state == "full"
+
+
+def test_all_headers_are_a_library_s_own_where_none_mentions_an_export(tmp_path: Path) -> None:
+    for name in ("one/one.h", "two/two.h"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("#define MAKE(name) int case_##name(void)\n")
+    assert HeaderProjects(tmp_path).of(frozenset({"case_add"})) == ("one", "two")
+
+
+def test_a_header_that_is_beside_the_one_that_includes_it_is_no_other_project_s(tmp_path: Path) -> None:
+    files = {"one/case.h": '#include "types.h"\nint case_add();', "one/types.h": "", "two/types.h": ""}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert HeaderProjects(tmp_path).of(frozenset({"case_add"})) == ("one",)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("namespace geo { struct P { int x(); }; int P::x() { return 1; } }", {"geo"}),
+        ('extern "C" int c_one() { return 1; } int two() { return 2; }', {"c_one", "two"}),
+        (
+            "namespace eig { template <class T> T one(T a) { return a; } template int one(int); }\n"
+            "int f() { return 1; }",
+            {"f"},
+        ),
+        ("namespace eig { template <class T> T one(T a) { return a; } template int one(int); }", {"eig"}),
+    ],
+)
+def test_headers_mention_the_outermost_scope_of_strong_exports(source: str, words: set[str]) -> None:
+    (case,) = snapshots(build_library(source, language="c++"))
+    assert own_headers.words_of(case) == words
