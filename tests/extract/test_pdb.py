@@ -12,8 +12,11 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
+from abistore.extract.input_file import InputFile
 from abistore.extract.pdb import leaves as leaf
+from abistore.extract.pdb.container import PdbContainer
 from abistore.extract.pdb.members import parts
+from abistore.extract.pdb.type_records import TypeRecords
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.shapes import Enum, Enumerator, Foreign, Function, Inline, Opaque, Primitive, Record, Variable
@@ -259,3 +262,32 @@ class FieldLists(dict[int, bytes]):
 
     def record(self, index: int) -> tuple[int, bytes]:
         return leaf.FIELDS, self[index]
+
+
+NEWER = {leaf.CLASS: 0x1608, leaf.STRUCTURE: 0x1609, leaf.UNION: 0x160A, leaf.INTERFACE: 0x160B}
+"""The records that hold the same in another order (``LF_CLASS2``, ...): of newer compilers, of which none is here."""
+
+
+def newer(kind: int, data: bytes) -> tuple[int, bytes]:
+    """A record as these write it: 32 bits of flags, references, then how many members and bytes there are."""
+    if kind not in NEWER:
+        return kind, data
+    count, flags = struct.unpack_from("<HH", data)
+    references = 8 if kind == leaf.UNION else 16
+    return NEWER[kind], struct.pack("<I", flags) + data[4:references] + struct.pack("<H", count) + data[references:]
+
+
+def stream(records: list[tuple[int, bytes]]) -> TypeRecords:
+    rows = b"".join(struct.pack("<HH", 2 + len(data), kind) + data for kind, data in records)
+    return TypeRecords(struct.pack("<IIIII", 20040203, 20, 0x1000, 0x1000 + len(records), len(rows)) + rows)
+
+
+def test_records_of_newer_compilers_hold_the_same() -> None:
+    with InputFile(built().with_suffix(".pdb")) as file:
+        former = TypeRecords(PdbContainer(file).stream(2))
+    numbers = range(0x1000, 0x1000 + len(former._starts))
+    records = [former.record(number) for number in numbers]
+    found = stream([newer(*each) for each in records])
+    assert sum(kind in NEWER for kind, _ in records) > 3
+    assert [found.record(number) for number in numbers] == records
+    assert [found.definition(number) for number in numbers] == [former.definition(number) for number in numbers]

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from abistore.extract.pdb.faults import MalformedPdb
-from abistore.extract.pdb.leaves import DEFINED, ENUM, FORWARD, UNION, number, raw_text
+from abistore.extract.pdb.leaves import CLASS, DEFINED, ENUM, FORWARD, INTERFACE, STRUCTURE, UNION, number, raw_text
 
 _HEADER: Final = struct.Struct("<IIIII")
 _LEAF: Final = struct.Struct("<HH")
+
+_WIDER: Final = {0x1608: CLASS, 0x1609: STRUCTURE, 0x160A: UNION, 0x160B: INTERFACE}
+"""Records of newer compilers (``LF_CLASS2``, ...), which hold the same in another order."""
 
 _BEFORE_SIZE: Final = {UNION: 8, ENUM: 12}
 """Where the size, or the name of an enumeration, stands in a record; 16 in all others."""
@@ -43,8 +46,12 @@ class TypeRecords:
         if index not in self:
             raise IndexError(f"there is no type {index:#x}")
         start = self._starts[index - self.first]
+        return self._record_at(start)
+
+    def _record_at(self, start: int) -> tuple[int, bytes]:
         length, leaf = _LEAF.unpack_from(self._data, start)
-        return leaf, self._data[start + 4 : start + 2 + length]
+        data = self._data[start + 4 : start + 2 + length]
+        return _in_former_layout(leaf, data) if leaf in _WIDER else (leaf, data)
 
     def definition(self, index: int) -> int:
         """The record that defines what ``index`` only declares; ``index`` itself where none does."""
@@ -65,11 +72,21 @@ class TypeRecords:
 
     def _named(self) -> Iterator[tuple[bytes, int]]:
         for place, start in enumerate(self._starts):
-            length, leaf = _LEAF.unpack_from(self._data, start)
-            if leaf in DEFINED:
-                data = self._data[start + 4 : start + 2 + length]
-                if not flags(data) & FORWARD:
-                    yield identity(leaf, data), self.first + place
+            leaf, data = self._record_at(start)
+            if leaf in DEFINED and not flags(data) & FORWARD:
+                yield identity(leaf, data), self.first + place
+
+
+def _in_former_layout(leaf: int, data: bytes) -> tuple[int, bytes]:
+    """A record as compilers before Visual Studio 2019 wrote it: theirs begins with the number of members.
+
+    Since then 32 bits of flags do, and the number is one of any width behind the references.
+    """
+    place = 8 if _WIDER[leaf] == UNION else 16
+    (words,) = struct.unpack_from("<I", data)
+    count, rest = number(data, place)
+    head = struct.pack("<HH", min(max(count, 0), 0xFFFF), words & 0xFFFF)
+    return _WIDER[leaf], head + data[4:place] + data[rest:]
 
 
 def flags(data: bytes) -> int:

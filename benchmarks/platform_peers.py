@@ -1,7 +1,8 @@
-"""How ``abistore dump`` stands against ``abicheck dump`` on the dylibs of real wheels for macOS.
+"""How ``abistore dump`` stands against ``abicheck dump`` on the dylibs and DLLs of real wheels.
 
-``python -m benchmarks.macho_peers [WHEEL_FOLDER]`` downloads the wheels (``pip download``), takes their dylibs of a
-megabyte and more, and prints a table: processor seconds of the whole process, medians of interleaved runs.
+``python -m benchmarks.platform_peers macos|windows [WHEEL_FOLDER]`` downloads the wheels (``pip download``), takes
+their libraries of a megabyte and more, and prints a table: processor seconds of the whole process, medians of
+interleaved runs.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from tempfile import TemporaryDirectory
 from benchmarks.against_peers import ABISTORE, install_abicheck
 from benchmarks.measure import interleaved
 
+PLATFORMS = {"macos": ("macosx_11_0_arm64", ".dylib"), "windows": ("win_amd64", ".dll")}
+"""The tag of wheels, and how their libraries end."""
+
 WHEELS = {"casadi": "3.8.2", "pyarrow": "17.0.0"}
 LEAST_BYTES = 1 << 20
 LEAST_TIMES = 3.0
@@ -23,14 +27,15 @@ RUNS, LIMIT = 3, 600
 
 def main() -> int:
     """Print the table; the exit code tells whether every library is read three times as fast."""
+    tag, suffix = PLATFORMS[sys.argv[1]]
     with TemporaryDirectory() as name:
-        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name)
+        folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(name)
         for package, version in WHEELS.items():
-            if not list(folder.glob(f"{package}-{version}-*.whl")):
-                download(package, version, folder)
+            if not list(folder.glob(f"{package}-{version}-*{tag}.whl")):
+                download(package, version, tag, folder)
         peer, slow = install_abicheck(), 0
         print("| library | MB | abistore | abicheck | times |", "|---|--:|--:|--:|--:|", sep="\n")
-        for path in dylibs(folder, Path(name)):
+        for path in libraries(folder, tag, suffix, Path(name)):
             commands = {
                 "abistore": [ABISTORE, "dump", path, "-o", Path(name) / "abistore.json"],
                 "abicheck": [peer, "dump", path, "-o", Path(name) / "abicheck.json"],
@@ -45,21 +50,21 @@ def main() -> int:
     return int(bool(slow))
 
 
-def download(package: str, version: str, folder: Path) -> None:
-    """One wheel for Apple silicon."""
+def download(package: str, version: str, tag: str, folder: Path) -> None:
+    """One wheel for the platform that ``tag`` names."""
     pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", folder]
-    wanted = ["--platform", "macosx_11_0_arm64", "--python-version", "3.11", f"{package}=={version}"]
+    wanted = ["--platform", tag, "--python-version", "3.11", f"{package}=={version}"]
     subprocess.run([*pip, *wanted], check=True)
 
 
-def dylibs(folder: Path, out: Path) -> list[Path]:
-    """The large dylibs of all wheels, each of several equal ones once, by size."""
+def libraries(folder: Path, tag: str, suffix: str, out: Path) -> list[Path]:
+    """The large libraries of all wheels, each of several equal ones once, by size."""
     seen: set[int] = set()
     found = []
-    for wheel in sorted(folder.glob("*.whl")):
+    for wheel in sorted(folder.glob(f"*{tag}.whl")):
         with zipfile.ZipFile(wheel) as held:
             for each in sorted(held.infolist(), key=lambda one: one.filename):
-                if each.filename.endswith(".dylib") and each.file_size >= LEAST_BYTES and each.CRC not in seen:
+                if each.filename.endswith(suffix) and each.file_size >= LEAST_BYTES and each.CRC not in seen:
                     seen.add(each.CRC)
                     path = out / Path(each.filename).name
                     path.write_bytes(held.read(each))
