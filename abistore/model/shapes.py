@@ -134,6 +134,8 @@ class ElfSymbol(Encoded, frozen=True):
     ``chosen_at_load`` is an IFUNC; ``common`` a tentative definition; ``unique`` is one in the whole process
     (``STB_GNU_UNIQUE``); ``protected`` is not replaced for the library itself (``STV_PROTECTED``). ``read_only`` tells
     whether writing to an object kills the process; ``None`` where it is not known, and for what is no object.
+    ``unused`` is a weak member of a template's instance that no relocation of the library mentions, though others do
+    mention its own functions.
     """
 
     chosen_at_load: bool = False
@@ -141,6 +143,7 @@ class ElfSymbol(Encoded, frozen=True):
     unique: bool = False
     protected: bool = False
     read_only: bool | None = None
+    unused: bool = False
 
 
 class MachoSymbol(Encoded, frozen=True):

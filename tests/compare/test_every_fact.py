@@ -300,6 +300,7 @@ MEANINGLESS = {
     r"symbol malloc\.(version|library)=\S+": "the versions that the library needs are told of it as a whole",
     r"symbol \S+\.compatibility_version=\S+": "no reader tells it: a format that has it will",
     r"symbol \S+\.read_only=\S+": "one side does not tell it",
+    r"symbol \S+\.unused=True": "the library's own uses are nobody's business",
     r"symbol \S+\.ordinal=\S+": "one side's numbers are nobody's choice",
     r"symbol library\.(protections|weaknesses)\+one": "no protection or weakness of any format",
     r"symbol library\.protections-swapped": "a set, which readers sort",

@@ -6,10 +6,10 @@ from abistore.compare.consumers.consumers import Owner, ReleaseExports
 from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.consumers.runtime_symbols import RUNTIMES, STANDARD, is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, outermost, template_of
+from abistore.model.cpp_names.qualified import entity, last_component, outermost, scope, template_of
 from abistore.model.mangling.symbols import CLASS_DATA, is_local, is_mangled, member_prefixes
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Foreign
+from abistore.model.shapes import Declared, Foreign, Function
 from abistore.model.snapshot import Variants
 
 
@@ -29,7 +29,12 @@ class Ownership:
             return "own"
         if self._is_foreign(name):
             return "foreign"
-        return "instantiation" if gone and self._is_lost_instantiation(name) else "inline"
+        if not gone:
+            return "inline"
+        explicit = self._is_explicit(name)
+        if self._is_lost_instantiation(name, explicit=explicit):
+            return "instantiation"
+        return "own" if explicit else "inline"
 
     def is_linked_in(self, name: Name) -> bool:
         """Whether ``name`` is a symbol of a runtime that is linked into the library, and not the library itself."""
@@ -70,9 +75,29 @@ class Ownership:
         scopes = [each.exports.own_scopes for each in both]
         return any(scopes) and not any(space in each for each in scopes)
 
-    def _is_lost_instantiation(self, name: Name) -> bool:
+    def _is_explicit(self, name: Name) -> bool:
+        """Whether the library instantiates the class of the member ``name`` explicitly.
+
+        So it is where nothing in the library uses any member that is not virtual: what nobody uses is emitted for an
+        explicit instantiation only. Where nothing tells that one is not virtual, or there is only one, it is unknown.
+        """
+        instances = self._own.exports.unused_instances
+        members = instances.get(template_of(entity(demangle(name.spelling))), ()) if instances else ()
+        plain = [each for each in members if self._is_plain(each)]
+        return bool(plain) and len({entity(demangle(each.spelling)) for each in members}) > 1
+
+    def _is_plain(self, member: Name) -> bool:
+        """Whether ``member`` is known not to be virtual: by its name, the class's vtable or debug information."""
+        subject = entity(demangle(member.spelling))
+        owner = scope(subject)
+        if last_component(subject) == last_component(owner) or owner in self._own.exports.tabled:
+            return True
+        shapes = self._own.snapshot.variants("layout", member)
+        return any(isinstance(each, Function) and each.method and each.method.virtual == "no" for each in shapes)
+
+    def _is_lost_instantiation(self, name: Name, *, explicit: bool) -> bool:
         compilers = [set(each.snapshot.provenance.compilers) for each in (self._own, self._other)]
-        if all(compilers) and compilers[0] != compilers[1]:
+        if all(compilers) and compilers[0] != compilers[1] and not explicit:
             return False
         subject = entity(demangle(name.spelling))
         template, arguments = template_of(subject)

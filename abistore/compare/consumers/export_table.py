@@ -8,8 +8,9 @@ from functools import cached_property
 
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, template_of
-from abistore.model.mangling.symbols import MEMBER, is_mangled, mangled_scope
+from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.qualified import entity, last_component, template_of
+from abistore.model.mangling.symbols import MEMBER, VTABLE, is_mangled, mangled_scope
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Symbol
 from abistore.model.snapshot import Variants
@@ -82,6 +83,46 @@ class ExportTable:
         spellings = (each for each in self.names if is_mangled(each) and "I" in each)
         found = (template_of(entity(demangle(each))) for each in spellings)
         return frozenset(each for each in found if each[1])
+
+    @cached_property
+    def unused_instances(self) -> Mapping[tuple[str, str], Sequence[Name]]:
+        """The instances of class templates of which the library uses no member itself, each with its members.
+
+        Compilers emit what a unit uses, and all members of what it instantiates explicitly. Destructors and what
+        vtables mention are left out: they are emitted for a vtable, which optimisers may drop when they are done.
+        """
+        members: dict[tuple[str, str], list[Name]] = {}
+        used = set[tuple[str, str]]()
+        for spelling, name in self.names.items():
+            if spelling.startswith(MEMBER) and "I" in spelling and name.kind == "function" and self._any_unused:
+                subject = entity(demangle(spelling))
+                if spelling in self._in_tables or subject.endswith(">") or last_component(subject).startswith("~"):
+                    continue
+                instance = template_of(subject)
+                members.setdefault(instance, []).append(name)
+                if not any(isinstance(each, Symbol) and each.elf and each.elf.unused for each in self._symbols[name]):
+                    used.add(instance)
+        return {instance: names for instance, names in members.items() if instance[1] and instance not in used}
+
+    @cached_property
+    def _any_unused(self) -> bool:
+        shapes = (shape for shapes in self._symbols.values() for shape in shapes)
+        return any(isinstance(shape, Symbol) and shape.elf is not None and shape.elf.unused for shape in shapes)
+
+    @cached_property
+    def _in_tables(self) -> frozenset[str]:
+        """What the vtables mention."""
+        shapes = (shape for shapes in self._symbols.values() for shape in shapes if isinstance(shape, Symbol))
+        return frozenset(word for shape in shapes for word in shape.table)
+
+    @cached_property
+    def tabled(self) -> frozenset[str]:
+        """The classes whose vtables were read."""
+        return frozenset(class_behind(each) for each, name in self.names.items() if self._has_table(each, name))
+
+    def _has_table(self, spelling: str, name: Name) -> bool:
+        tables = (shape for shape in self._symbols[name] if isinstance(shape, Symbol) and shape.table)
+        return spelling.startswith(VTABLE) and any(tables)
 
     @cached_property
     def templates(self) -> frozenset[str]:

@@ -179,7 +179,8 @@ def template_instantiation_removed(symbol: Removed[Instantiation]) -> Iterator[N
     """An explicit template instantiation was removed.
 
     Programs whose headers say ``extern template`` compiled no code of their own for it, and do not load. The whole
-    instantiation is gone although both releases come from the same toolchain, so that no optimiser explains it.
+    instantiation is gone although both releases come from the same toolchain, so that no optimiser explains it; or the
+    library used none of its members itself, which compilers emit for explicit instantiations only.
 
     Fix: keep the ``template class ...;`` line in the library, or bump the SONAME.
     """

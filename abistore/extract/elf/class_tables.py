@@ -17,11 +17,14 @@ from abistore.errors import ExtractError
 from abistore.extract.elf.dynamic import DT_RELR, DynamicSection
 from abistore.extract.elf.symbols import DynamicSymbol
 from abistore.extract.types.class_tables import MOST_IN_ALL, MOST_WORDS, named_words, names_at
-from abistore.model.mangling.symbols import TYPEINFO, VTABLE
+from abistore.model.mangling.symbols import MEMBER, TYPEINFO, VTABLE, is_of_standard_library
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol
+from abistore.model.shapes import ElfSymbol, Symbol
 
 DT_RELA, DT_RELASZ, DT_REL, DT_RELSZ, DT_RELRSZ = 7, 8, 17, 18, 35
+DT_PLTRELSZ, DT_PLTREL, DT_JMPREL = 2, 20, 23
+PACKED: Final = (0x6000000F, 0x60000011)
+"""DT_ANDROID_REL and DT_ANDROID_RELA, which are not read."""
 
 CHUNK: Final = 1 << 16
 """Relocations that are unpacked at once."""
@@ -32,6 +35,13 @@ MOST_BITMAPS: Final = 1 << 18
 TABLES: Final = frozenset({VTABLE, TYPEINFO})
 
 Exported = tuple[DynamicSymbol, Name, Symbol]
+
+
+def is_member_of_instance(name: Name) -> bool:
+    """Whether ``name`` may be a member function of a template's instance, other than the standard library's."""
+    symbol = name.spelling
+    own = name.kind == "function" and symbol.startswith(MEMBER) and "I" in symbol
+    return own and not is_of_standard_library(symbol)
 
 
 class ClassTables:
@@ -59,6 +69,34 @@ class ClassTables:
             if table := self._table(row, words):
                 filled[place] = row, name, replace(symbol, table=table)
         return filled
+
+    def marked(self, found: Sequence[Exported]) -> list[Exported]:
+        """``found`` with what the library itself never mentions among the members of template instances.
+
+        Calls of what other libraries may replace go through relocations. Where not one mentions a function that this
+        library defines, the linker has bound them all, and nothing is known.
+        """
+        places = [place for place, (_, name, symbol) in enumerate(found) if symbol.weak and is_member_of_instance(name)]
+        if not places or any(self._dynamic.get(tag) for tag in PACKED):
+            return list(found)
+        mentioned = self._mentioned()
+        used = {row.value for row, name, _ in found if row.index in mentioned and name.kind == "function"}
+        marked = list(found)
+        for place in places if used else ():
+            row, name, symbol = found[place]
+            if row.value not in used:
+                marked[place] = row, name, replace(symbol, elf=replace(symbol.elf or ElfSymbol(), unused=True))
+        return marked
+
+    def _mentioned(self) -> set[int]:
+        """The indexes of the symbols that relocations mention."""
+        shift = 32 if self._elf.bits == 64 else 8
+        calls = 3 if self._dynamic.get(DT_PLTREL) == DT_RELA else 2
+        found = set[int]()
+        for tag, size, columns in ((DT_RELA, DT_RELASZ, 3), (DT_REL, DT_RELSZ, 2), (DT_JMPREL, DT_PLTRELSZ, calls)):
+            for values in self._values(tag, size, columns):
+                found.update([value >> shift for value in values[1::columns]])
+        return found
 
     def _addresses(self, row: DynamicSymbol) -> range:
         return range(row.value, row.value + min(row.size, MOST_WORDS * self._width) - self._width + 1, self._width)

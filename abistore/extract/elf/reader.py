@@ -116,7 +116,8 @@ def read_tables(elf: ElfFile) -> SymbolTables:
         raise ExtractError(f"{elf.path}: is statically linked and exports nothing", "pass a shared library")
     versions = read_versions(dynamic)
     rows = list(read_rows(dynamic))
-    found = ClassTables(dynamic, rows).filled(list(exported(dynamic, rows, versions)))
+    relocated = ClassTables(dynamic, rows)
+    found = relocated.marked(relocated.filled(list(exported(dynamic, rows, versions))))
     file_kind = _file_kind(elf, dynamic, bool(found))
     if file_kind == "executable" and not found:
         raise ExtractError(f"{elf.path}: is an executable without exports", "pass a shared library")

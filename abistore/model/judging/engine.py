@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 36
+ENGINE: Final = 37
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "2bd970ec3e4a6ad9"
+CORPUS: Final = "5a77b7d51bf9d380"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

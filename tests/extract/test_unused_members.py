@@ -1,0 +1,44 @@
+"""Members of template instances that the library itself never uses: those of explicit instantiations."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.compare.consumers.export_table import ExportTable
+from abistore.extract.capture import read
+from abistore.extract.reader import ExtractOptions
+from tests.build import build_library
+
+BOX = """
+template <class T> struct Box { T v; Box(T x); ~Box(); T get() const; void put(T); virtual int act(); };
+template <class T> Box<T>::Box(T x) : v(x) {}
+template <class T> Box<T>::~Box() {}
+template <class T> T Box<T>::get() const { return v; }
+template <class T> void Box<T>::put(T x) { for (int i = 0; i < 100; ++i) { v = v * x + i; if (v > 3) v -= 7; } }
+template <class T> int Box<T>::act() { return (int)v; }
+int one() { return 1; }
+int two() { return 2 * one(); }
+"""
+EXPLICIT = "template struct Box<int>;"
+IMPLICIT = """
+int use(int n) { Box<int> b(n); b.put(n); Box<int> *q = new Box<int>(n); q->put(3); return b.get() + q->act(); }
+int more(int n) { Box<int> b(n + 1); b.put(n); return b.get(); }
+"""
+
+
+def unused(tail: str, compiler: str, *flags: str) -> set[str]:
+    """The instances of which the library ``BOX`` with ``tail`` uses none of several members."""
+    library = build_library(BOX + tail, language="c++", compiler=compiler, flags=flags)
+    table = ExportTable(read(library, ExtractOptions()).entries["symbol"])
+    return {"".join(instance) for instance, members in table.unused_instances.items() if len(members) > 1}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_an_explicit_instance_has_members_that_nothing_uses(compiler: str, level: str) -> None:
+    assert unused(EXPLICIT, compiler, level) == {"Box<int>"}
+    assert unused(IMPLICIT, compiler, level) == set()
+
+
+def test_nothing_is_known_where_the_linker_binds_the_library_s_own_calls() -> None:
+    assert unused(EXPLICIT, "g++", "-O2", "-fno-inline", "-Wl,-Bsymbolic-functions") == set()
