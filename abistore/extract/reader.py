@@ -26,7 +26,7 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     Of packages and folders, ``only`` are patterns of the libraries to read. ``debug_packages`` have their debug
     information, which is in ``debug_files`` once it is unpacked, and ``devel_packages`` their headers.
     ``platform`` is that of an input that does not tell its own, and with ``every_release`` an input that tells of
-    several releases gives a snapshot of each.
+    several releases gives a snapshot of each. ``programs`` takes executables without exports, for what they import.
     ``progress`` is called with what is being read and how far that is, from 0 to 1.
     """
 
@@ -43,6 +43,7 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     devel_packages: tuple[Path, ...] = ()
     platform: str | None = None
     every_release: bool = False
+    programs: bool = False
     progress: Callable[[str, float], None] | None = None
 
 

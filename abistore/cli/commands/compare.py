@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 @ruling_options
 @fail_on_option
 @require_option
+@click.option(
+    "--for",
+    "programs",
+    multiple=True,
+    metavar="PROGRAM",
+    type=click.Path(),
+    help="A built program: judge only what it meets of what it imports. Repeatable.",
+)
 @line_options
 @side_header_options
 @side_package_options
@@ -44,6 +52,7 @@ def compare_command(
     by: Ruling | None,
     fail_on: FailOn,
     require: str | None,
+    programs: tuple[str, ...],
     target: str | None,
     profile: str | None,
     extracting: ExtractingOptions,
@@ -68,7 +77,14 @@ def compare_command(
         selection = extracting.selection(target, profile, advance)
         required = requirement(require)
         report = compare(
-            old, new, database=settings.database, selection=selection, fail_on=fail_on, require=required, by=by
+            old,
+            new,
+            database=settings.database,
+            selection=selection,
+            fail_on=fail_on,
+            require=required,
+            by=by,
+            programs=programs,
         )
     if (said := strangers(report)) and not tells_notes(rendering):
         note(settings, f"note: {said}")

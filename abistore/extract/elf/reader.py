@@ -57,7 +57,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     Raises :class:`abistore.errors.InputError`, of the kind that tells what is wrong with the file.
     """
     elf = open_library(file, options.max_bytes)
-    tables = read_tables(elf)
+    tables = read_tables(elf, programs=options.programs)
     binary = _binary(elf, tables, options)
     readings = [_symbols(tables)]
     if options.layout:
@@ -109,8 +109,11 @@ class SymbolTables(msgspec.Struct):
     soname: str | None
 
 
-def read_tables(elf: ElfFile) -> SymbolTables:
-    """The symbol facet of ``elf``. Raises :class:`ExtractError` where it exports nothing that one could link to."""
+def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
+    """The symbol facet of ``elf``. Raises :class:`ExtractError` where it exports nothing that one could link to.
+
+    ``programs`` may do so.
+    """
     dynamic = DynamicSection.of(elf)
     if dynamic is None:
         raise ExtractError(f"{elf.path}: is statically linked and exports nothing", "pass a shared library")
@@ -119,7 +122,7 @@ def read_tables(elf: ElfFile) -> SymbolTables:
     relocated = ClassTables(dynamic, rows)
     found = relocated.marked(relocated.filled(list(exported(dynamic, rows, versions))))
     file_kind = _file_kind(elf, dynamic, bool(found))
-    if file_kind == "executable" and not found:
+    if file_kind == "executable" and not found and not programs:
         raise ExtractError(f"{elf.path}: is an executable without exports", "pass a shared library")
     gathered: dict[Name, list[AnyShape]] = {}
     for _, name, symbol in found:

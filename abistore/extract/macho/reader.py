@@ -36,7 +36,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
 
 
 def _read_part(macho: MachOFile, options: ExtractOptions) -> Snapshot:
-    tables = read_tables(macho)
+    tables = read_tables(macho, programs=options.programs)
     binary = _binary(macho, tables, options)
     readings = [_symbols(tables)]
     if options.layout:

@@ -58,8 +58,11 @@ class MachoTables(msgspec.Struct):
     objects: int
 
 
-def read_tables(macho: MachOFile) -> MachoTables:
-    """The symbol facet of ``macho``. Raises :class:`ExtractError` where it is no library that one could link to."""
+def read_tables(macho: MachOFile, *, programs: bool = False) -> MachoTables:
+    """The symbol facet of ``macho``. Raises :class:`ExtractError` where it is no library that one could link to.
+
+    ``programs`` may export nothing.
+    """
     sort = _sort(macho)
     with _named(macho):
         own, needed = own_name(macho), dependencies(macho)
@@ -73,7 +76,7 @@ def read_tables(macho: MachOFile) -> MachoTables:
             gathered.setdefault(name, []).append(shape)
         entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}
         entries[SELF] = (_library(macho, sort, {name.spelling for name, _ in imports}),)
-    if sort == "executable" and not found:
+    if sort == "executable" and not found and not programs:
         raise ExtractError(f"{macho.path}: is an executable without exports", "pass a dylib")
     return MachoTables(entries, index_exports(found, rows), own, sum(row.type == N_OSO for row in rows))
 

@@ -52,7 +52,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     if not file.head.startswith(MAGIC):
         raise ExtractError(f"{file.path}: is a COFF object file", "link it into a DLL first")
     pe = PeFile(file, options.max_bytes)
-    tables = read_tables(pe)
+    tables = read_tables(pe, programs=options.programs)
     binary = _binary(pe, tables, options)
     readings = [_symbols(tables)]
     if options.layout:
@@ -73,13 +73,16 @@ class DllTables(msgspec.Struct):
     dll: str | None
 
 
-def read_tables(pe: PeFile) -> DllTables:
-    """The symbol facet of ``pe``. Raises :class:`ExtractError` where it exports nothing that one could link to."""
+def read_tables(pe: PeFile, *, programs: bool = False) -> DllTables:
+    """The symbol facet of ``pe``. Raises :class:`ExtractError` where it exports nothing that one could link to.
+
+    ``programs`` may do so.
+    """
     directory = read_exports(pe)
     is_dll = bool(pe.flags & IMAGE_FILE_DLL)
     if not directory.exports and pe.directory(CLR)[0]:
         raise ExtractError(f"{pe.path}: is a .NET assembly without native exports", "pass a native DLL")
-    if not directory.exports and not is_dll:
+    if not directory.exports and not is_dll and not programs:
         raise ExtractError(f"{pe.path}: is an executable without exports", "pass a DLL")
     gathered: dict[Name, list[AnyShape]] = {}
     for _, name, symbol in filled(pe, list(directory.symbols())):

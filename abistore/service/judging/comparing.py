@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from abistore.model.recorded.unrecorded import EXPORTS
+from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report
 from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
@@ -30,8 +33,11 @@ def compare(
     require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
     today: date | None = None,
+    programs: Sequence[str | Path] = (),
 ) -> Report:
     """The judged difference of two operands; of two packages or folders, one report about all of their libraries.
+
+    With ``programs``, files of what was linked with the old side, only what these meet is judged.
 
     If a side is a stored release, its library's approvals hold, as far as they do ``today``. Raises
     :class:`Incomparable` for libraries of two platforms.
@@ -41,15 +47,28 @@ def compare(
         if releases is None:
             first, second = reader.pair(old, new)
             report = _named(judge(first.snapshot, second.snapshot, by), old, new)
+            report = _for_programs(report, programs, [first.snapshot])
             if first.release or second.release:
                 report = _with_said(reader.store, report, (first, second), str(old) if first.release else None, today)
     if releases is not None:
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
-        return _named(judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING), old, new)
+        report = _named(judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING), old, new)
+        if not programs:
+            return report
+        return gated(_for_programs(report, programs, releases[0].libraries), fail_on, require or NOTHING)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
     return gated(report, fail_on, require or NOTHING)
+
+
+def _for_programs(report: Report, programs: Sequence[str | Path], old: Iterable[Snapshot]) -> Report:
+    if not programs:
+        return report
+    from abistore.service.judging.programs import for_programs, read_program
+
+    exports = {name.spelling for side in old for name in side.entries.get("symbol", {}) if name.kind in EXPORTS}
+    return for_programs(report, [read_program(each) for each in programs], exports)
 
 
 def _with_said(

@@ -1,0 +1,116 @@
+"""What of a report concerns programs that are built already, told by what they import."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from abistore.errors import UsageError
+from abistore.model.findings import VERDICT_OF, Impact, Verdict
+from abistore.model.recorded.unrecorded import EXPORTS
+from abistore.model.shapes import Import, Library
+from abistore.model.snapshot import Snapshot
+from abistore.report.model import Report, ReportedFinding, Summary, VerdictName, every
+from abistore.service.snapshots import ExtractOptions, capture
+
+
+class BuiltProgram(msgspec.Struct, frozen=True):
+    """A program or library as the dynamic linker meets it: the symbols and the libraries that it asks for."""
+
+    name: str
+    imports: frozenset[str]
+    needed: tuple[str, ...]
+
+
+def read_program(path: str | Path) -> BuiltProgram:
+    """The program at ``path``. Raises :class:`InputError` and its kinds."""
+    snapshot = capture(path, options=ExtractOptions(layout=False, programs=True))
+    return BuiltProgram(Path(path).name, frozenset(_imports(snapshot)), _needed(snapshot))
+
+
+def _imports(snapshot: Snapshot) -> Iterable[str]:
+    for name, shapes in snapshot.entries.get("symbol", {}).items():
+        if any(isinstance(shape, Import) for shape in shapes):
+            yield name.spelling
+
+
+def _needed(snapshot: Snapshot) -> tuple[str, ...]:
+    facts = snapshot.facts
+    return facts.needed if isinstance(facts, Library) else ()
+
+
+def for_programs(report: Report, programs: Sequence[BuiltProgram], exports: Collection[str]) -> Report:
+    """The report with the findings set aside that no program meets, and the verdict of the others.
+
+    A program meets a finding through the exports that it imports: the changed one, or one of those that the finding
+    affects. What concerns the library as a whole stays. What breaks sources does not concern what is built.
+    ``exports`` are the old side's. Raises :class:`UsageError` for a program that imports none of these.
+    """
+    if not programs:
+        return report
+    used = [_used(program, exports, report) for program in programs]
+    imports = frozenset[str]().union(*used)
+    names = ", ".join(program.name for program in programs)
+    kept = tuple(each for each in report.changes if _is_met(each, imports))
+    aside = tuple(_set_aside(each, names) for each in report.changes if not _is_met(each, imports))
+    worst = max((VERDICT_OF[_impact(each)] for each in kept), default=Verdict.NO_CHANGE)
+    note = f"judged for {names}, which import{'s' * (len(programs) == 1)} {len(imports):,} of {len(exports):,} exports"
+    return msgspec.structs.replace(
+        report,
+        verdict=cast(VerdictName, worst.name),
+        exit_code=worst.exit_code,
+        summary=_summary(kept),
+        changes=kept,
+        suppressed=(*report.suppressed, *aside),
+        suppressed_count=report.suppressed_count + len(aside),
+        advice=(),
+        notes=(*report.notes, note),
+    )
+
+
+def _used(program: BuiltProgram, exports: Collection[str], report: Report) -> frozenset[str]:
+    used = program.imports.intersection(exports)
+    if used:
+        return used
+    linked = f"; it needs {', '.join(program.needed[:3])}" if program.needed else "; it needs no shared library"
+    raise UsageError(
+        f"{program.name}: imports nothing that {report.old.library} exports{linked}",
+        "name a program that was linked with the old side; what it loads with dlopen cannot be told from it",
+    )
+
+
+def _is_met(finding: ReportedFinding, imports: frozenset[str]) -> bool:
+    """Whether a built program meets a finding, or what follows from it."""
+    return _impact(finding) is not Impact.API_BREAK and any(_is_own(each, imports) for each in every((finding,)))
+
+
+def _is_own(finding: ReportedFinding, imports: frozenset[str]) -> bool:
+    if finding.subject in EXPORTS and finding.symbol:
+        return finding.symbol in imports or not imports.isdisjoint(finding.affected)
+    return not finding.affected or not imports.isdisjoint(finding.affected)
+
+
+def _impact(finding: ReportedFinding) -> Impact:
+    return Impact[finding.impact.upper()]
+
+
+def _set_aside(finding: ReportedFinding, names: str) -> ReportedFinding:
+    source = _impact(finding) is Impact.API_BREAK
+    why = "what is built already does not meet it" if source else "imports no export through which it is met"
+    return msgspec.structs.replace(finding, suppressed_by=f"--for {names}", suppression_reason=why)
+
+
+def _summary(found: Sequence[ReportedFinding]) -> Summary:
+    def count(impact: Impact) -> int:
+        return sum(_impact(each) is impact for each in found)
+
+    return Summary(
+        breaking=count(Impact.BREAKING),
+        api_breaks=count(Impact.API_BREAK),
+        risk_changes=count(Impact.RISK),
+        compatible=count(Impact.COMPATIBLE),
+        total_changes=len(found),
+    )
