@@ -12,7 +12,16 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import ElicitRequestParams, ElicitResult
 
-from abistore.interface import BaselinePlan, OpenStore, db_audit, open_store, set_baseline
+from abistore.interface import (
+    BaselinePlan,
+    OpenStore,
+    WithdrawalPlan,
+    approvals,
+    db_audit,
+    open_store,
+    set_baseline,
+    withdraw,
+)
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.serving.calls import Server
@@ -74,6 +83,12 @@ def digest(store: OpenStore, version: str) -> str:
     return next(release.digest for release in store.releases("libgeo") if release.version == version)
 
 
+def breaks(store: OpenStore) -> list[str]:
+    """The findings that break 2.0 against the baseline, in a stored verdict."""
+    report = store.verdict("libgeo@2.0", against="1.0").report
+    return [one.id for one in report.changes if one.impact == "breaking"]
+
+
 BREAKING = {"library": "libgeo", "version": "2.0", "reason": "the next series"}
 
 
@@ -94,11 +109,13 @@ def test_a_baseline_that_would_break_moves_when_a_person_agrees(person: Person, 
 
 @pytest.mark.parametrize(("action", "agree"), [("accept", False), ("decline", True), ("cancel", True)])
 def test_nothing_is_written_without_a_yes(action: Action, agree: bool, person: Person, store: OpenStore) -> None:
+    wanted = breaks(store)
     before = db_audit(limit=1, database=store)
     person.action, person.agree = action, agree
     for tool, given in (
         ("abi_baseline", BREAKING),
         ("abi_delete", {"library": "libgeo", "version": "1.1", "confirm_digest": digest(store, "1.1")}),
+        ("abi_approve", {"finding_ids": wanted, "reason": "nobody calls it"}),
     ):
         refused = person.call(tool, **given)
         assert refused.failed
@@ -209,3 +226,72 @@ def test_a_pipeline_decides_by_itself(store: OpenStore, jobs: Jobs) -> None:
     answer = person.call("abi_baseline", **BREAKING).document
     assert (answer["moved"], answer["decided_by"], person.asked) == (True, "caller", [])
     assert "agreed" not in db_audit(limit=1, database=store)[0].actor
+
+
+def test_a_break_is_approved_when_a_person_agrees_and_has_read_what_it_is(person: Person, store: OpenStore) -> None:
+    wanted = breaks(store)
+    given = {"finding_ids": [each[:14] for each in wanted], "reason": "nobody calls it", "until": "2.0"}
+    answer = person.call("abi_approve", **given).document
+    assert (answer["created"], answer["finding_ids"], answer["decided_by"]) == (True, wanted, "user")
+    (asked,) = dict.fromkeys(person.asked)
+    assert asked.startswith(f"Accept {len(wanted)} breaks of libgeo, so that gates let them through in every release")
+    assert all(each in asked for each in wanted)
+    assert "BREAKING func_removed 'gone'" in asked
+    assert "Reason given: 'nobody calls it'" in asked
+    for one in approvals(database=store):
+        assert one.approval.approver.endswith(" (mcp: mcp), a person agreed")
+        assert (one.approval.origin, one.approval.facts is not None) == ("", True)
+    gate = person.call("abi_gate", library="libgeo", version="2.0").document
+    assert (gate["would_fail"], gate["verdict"], gate["exit_code"]) == (False, "BREAKING", 0)
+    assert any("passes by approval" in reason and "nobody calls it" in reason for reason in gate["reasons"])
+    row = person.call("abi_history", library="libgeo").document["rows"][-1]
+    assert (row["verdict"], "nobody calls it" in row["approved_baseline"]) == ("BREAKING", True)
+
+
+def test_what_is_withdrawn_closes_the_gate_of_a_comparison_that_was_made_before(
+    person: Person, store: OpenStore, libraries: dict[str, Path]
+) -> None:
+    seen = person.call("abi_compare", old_input="libgeo@1.0", new_input=str(libraries["2.0"])).document
+    wanted = [one["id"] for one in seen["changes"] if one["impact"] == "breaking"]
+    one = {"comparison_id": seen["comparison_id"]}
+    assert person.call("abi_approve", finding_ids=wanted, reason="x", **one).document["created"]
+    assert person.call("abi_gate", **one).document["exit_code"] == 0
+    found = person.call("abi_findings", **one).document["items"]
+    assert all("by " in item["approved"] for item in found if item["id"] in wanted)
+    withdraw(wanted, WithdrawalPlan("used after all"), database=store)
+    assert person.call("abi_gate", **one).document["exit_code"] == 4
+    assert "approved" not in person.call("abi_findings", **one).document["items"][0]
+
+
+def test_an_agent_approves_nothing_by_itself(store: OpenStore, jobs: Jobs) -> None:
+    """A client that cannot ask is refused; where nobody has to be asked, the ledger and every report say so."""
+    given = {"finding_ids": breaks(store), "reason": "nobody calls it"}
+
+    def call(settings: Settings, tool: str, **arguments: Any) -> Answered:
+        async def talk() -> Answered:
+            async with Client(build_server(settings, jobs)) as client:
+                return Answered(await client.call_tool(tool, arguments))
+
+        return anyio.run(talk)
+
+    async def refused() -> MCPError:
+        async with Client(build_server(Settings(database=store.where, allow_write=True), jobs)) as client:
+            with pytest.raises(MCPError) as caught:
+                await client.call_tool("abi_approve", given)
+            return caught.value
+
+    assert anyio.run(refused).code == -32021
+    assert approvals(database=store) == ()
+    closed = call(Settings(database=store.where), "abi_approve", **given).document
+    assert closed["code"] == "WRITE_DISABLED"
+    pipeline = Settings(database=store.where, allow_write=True, approvals="auto")
+    assert call(pipeline, "abi_approve", **given).document["decided_by"] == "caller"
+    assert {one.approval.origin for one in approvals(database=store)} == {"mcp, nobody was asked"}
+    report = store.verdict("libgeo@2.0", against="1.0").report
+    assert "[from mcp, nobody was asked]" in report.passed_by
+
+
+def test_more_findings_than_a_person_reads_are_not_approved_at_once(person: Person, store: OpenStore) -> None:
+    refused = person.call("abi_approve", finding_ids=["ab"] * 9, reason="x")
+    assert (refused.failed, refused.document["code"]) == (True, "INVALID_ARGUMENT")
+    assert person.asked == []

@@ -296,8 +296,8 @@ WRITING: dict[str, tuple[list[str], tuple[str, dict[str, Any]] | None, Python]] 
         ("abi_review", {"finding_id": REMOVED, "state": "intended", "note": "as planned"}),
         lambda store, library: abistore.review(REMOVED, abistore.ReviewPlan("intended", "as planned"), database=store),
     ),
-    "approve": (
-        ["approve", REMOVED, "--reason", "as planned", "--approver", "ana", "--until", "3.0"],
+    "approve": (  # over MCP the approver is the client: tests/mcp/test_deciding.py
+        ["approve", REMOVED, "--reason", "as planned", "--until", "3.0", "--approver", "ana"],
         None,
         lambda store, library: abistore.approve(
             REMOVED, abistore.ApprovalPlan("as planned", approver="ana", until="3.0"), database=store

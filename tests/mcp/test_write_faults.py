@@ -144,6 +144,7 @@ def test_a_database_of_an_older_schema_is_not_upgraded_by_a_call(
         ("abi_ingest", build(libraries)),
         ("abi_tag", {"library": "libgeo", "version": "R_1", "tag": "lts"}),
         ("abi_review", {"finding_id": "abc", "state": "seen"}),
+        ("abi_approve", {"finding_ids": ["abc"], "reason": "x"}),
         ("abi_delete", {"library": "libgeo", "version": "R_1", "confirm_digest": "0" * 12}),
     ):
         refused = agent.refused(tool, **given)

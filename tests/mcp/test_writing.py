@@ -204,7 +204,10 @@ def test_a_review_of_a_finding_is_told_wherever_it_is_found_and_moves_no_verdict
     assert db_check(database=store) == ()
 
 
-BUDGETS = {"abi_ingest": 700, "abi_baseline": 200, "abi_review": 150, "abi_tag": 150, "abi_delete": 150}
+BUDGETS = {
+    **{"abi_ingest": 700, "abi_baseline": 200, "abi_review": 150, "abi_tag": 150, "abi_delete": 150},
+    "abi_approve": 300,
+}
 """In units of 4 bytes."""
 
 
@@ -220,6 +223,13 @@ def test_what_is_answered_to_a_write_is_short_and_fits_its_schemas(
             "comparison_id": seen["comparison_id"],
             "state": "defect",
             "note": "mend " * 90,
+        },
+        "abi_approve": {
+            "finding_ids": [one["id"] for one in seen["changes"]][:8],
+            "comparison_id": seen["comparison_id"],
+            "reason": "nobody calls it " * 50,
+            "ticket": "LIB-7 " * 50,
+            "until": "3.0",
         },
         "abi_tag": {"library": "libgeo", "version": "1.1", "tag": "lts", "note": "until " * 50},
         "abi_baseline": {"library": "libgeo", "version": "2.0", "reason": "next " * 50},

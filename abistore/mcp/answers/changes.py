@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.interface import ChangeKind, ReportedFinding
 from abistore.mcp.answers.answer import brief
+from abistore.report.wording import approval
 
 Level: TypeAlias = Literal["summary", "normal", "full"]
 AFFECTED = {"summary": 0, "normal": 5, "full": 50}
@@ -46,6 +47,8 @@ class ChangeItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str = ""
     fix: str = ""
     review: ReviewItem | None = None
+    approved: str = ""
+    unapproved: str = ""
 
 
 def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None = None) -> ChangeItem:
@@ -63,6 +66,8 @@ def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None =
         part=brief(change.part),
         suppressed_by=brief(change.suppressed_by),
         suppression_reason=brief(change.suppression_reason),
+        approved=brief(approval(change.approved)) if change.approved else "",
+        unapproved=brief(change.unapproved),
     )
     if level == "summary":
         return base

@@ -18,6 +18,7 @@ from abistore.mcp.tools.pull_requests import abi_pr_summary
 from abistore.mcp.tools.summary import abi_summary
 from abistore.mcp.tools.symbols import abi_symbol_history
 from abistore.mcp.tools.whatif import abi_whatif
+from abistore.mcp.tools.writing.approving import abi_approve
 from abistore.mcp.tools.writing.baselines import abi_baseline
 from abistore.mcp.tools.writing.deleting import abi_delete
 from abistore.mcp.tools.writing.exporting import abi_dump as _dump_to_file
@@ -50,7 +51,9 @@ TOOLS: Mapping[str, Tool] = {
 TO_FILE = "output_path"
 """The argument of ``abi_dump`` by which it writes a file; a server has it with ``--export-root``, too."""
 
-WRITING: Mapping[str, Tool] = {tool.name: tool for tool in (abi_ingest, abi_baseline, abi_review, abi_tag, abi_delete)}
+WRITING: Mapping[str, Tool] = {
+    tool.name: tool for tool in (abi_ingest, abi_baseline, abi_approve, abi_review, abi_tag, abi_delete)
+}
 """The tools that write; a server has them with ``--allow-write``."""
 
 

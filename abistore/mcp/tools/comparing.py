@@ -53,13 +53,17 @@ from abistore.mcp.tools.parameters import (
     SuppressionFile,
     described,
 )
+from abistore.report.heading import passing
 from abistore.report.model import VerdictName
 
 BUDGET = 1_200
 
 
 class ComparisonAnswer(Answer, frozen=True, kw_only=True):
-    """The verdict about two sides, and a page of the changes; ``verdict`` is null where none can be true."""
+    """The verdict about two sides, and a page of the changes; ``verdict`` is null where none can be true.
+
+    ``approved`` says who accepted what breaks, if a gate passes for that: ``exit_code`` is 0 then, the verdict stays.
+    """
 
     verdict: VerdictName | None
     exit_code: int | None
@@ -71,6 +75,7 @@ class ComparisonAnswer(Answer, frozen=True, kw_only=True):
     suppressed_count: int
     returned: int
     total: int
+    approved: str = ""
     advice: tuple[str, ...] = ()
     not_checked: tuple[Gap, ...] = ()
     old: ComparedSide | None = None
@@ -219,6 +224,7 @@ def _answer(call: Call, report: Report) -> ComparisonAnswer:
         suppressed_count=report.suppressed_count,
         returned=0,
         total=len(report.changes),
+        approved=brief(passing(report)),
         advice=advice(report),
         not_checked=gaps(report),
         old=side(report.old),

@@ -14,6 +14,7 @@ from abistore.mcp.operands import ruling_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import FailOn, Line, Policy, described
+from abistore.report.heading import passing
 from abistore.report.model import VerdictName
 
 NEXT = {True: ("abi_findings", "abi_pr_summary"), False: ("abi_pr_summary",)}
@@ -107,6 +108,8 @@ def _reasons(report: Report) -> tuple[str, ...]:
     found = [f"{counts(report.summary)}; the mildest impact that fails is {report.fail_on}"]
     if report.error:
         found.append(f"{brief(report.error)}; {brief(report.hint)}")
+    if passing(report):
+        found.append(brief(passing(report)))
     if report.suppressed_count:
         found.append(f"{report.suppressed_count} findings are suppressed and do not count")
     return tuple(found)

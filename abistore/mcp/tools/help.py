@@ -54,17 +54,18 @@ Every call has a timeout, every file a largest size, every answer a largest numb
 abi_store_stats tells them. Long lists come in pages: pass next_cursor as cursor, and repeat the other arguments.
 Errors have a stable code, and a hint that says what to do.""",
     "writes": """\
-This server only reads. The tools that write (abi_ingest, abi_baseline, abi_review, abi_tag, abi_delete) are served
-where it is started with --allow-write.""",
+This server only reads. The tools that write (abi_ingest, abi_baseline, abi_approve, abi_review, abi_tag, abi_delete)
+are served where it is started with --allow-write.""",
 }
 WRITES = """\
 abi_ingest(library, version, library_path) stores a build: the same build again gives created=false, another one under
 a taken version VERSION_CONFLICT. With against='baseline' it is judged first, and not stored where it fails.
 abi_baseline(library, version, reason) moves a baseline; give expected_current, the version at which you saw it.
 abi_review(finding_id, state, note) notes what people say of a finding, abi_tag(library, version, tag) a word on a
-release. abi_delete(library, version, confirm_digest) takes one back. The user is asked before a deletion, and before a
-baseline moves to a release that breaks the old one: DECLINED is a no, do not ask again. A call that fails or is
-cancelled has written all or nothing. What is written stays on record, with who asked."""
+release. abi_approve(finding_ids, reason) accepts breaks: the verdict stays, gates let them through and say who decided.
+abi_delete(library, version, confirm_digest) takes a release back. The user is asked before an approval or a deletion,
+and before a baseline moves to a release that breaks the old one: DECLINED is a no, do not ask again. A call that fails
+or is cancelled has written all or nothing. What is written stays on record, with who asked."""
 """The page on writing, of a server that does."""
 
 RELATED: Mapping[Topic, tuple[Topic, ...]] = {

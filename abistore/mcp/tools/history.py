@@ -26,7 +26,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """A release beside the one before it (``from``) and beside the baseline.
 
     ``added`` and ``removed`` count exports, ``changed`` declarations. ``not_checked`` says what a verdict leaves out,
-    ``reason`` why there is none. ``trend`` compares the verdict with that of the release before.
+    ``reason`` why there is none. ``approved`` says who accepted the breaks of a verdict, which stays: a gate passes.
+    ``trend`` compares the verdict with that of the release before.
     """
 
     version: str
@@ -42,6 +43,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     not_checked: str = ""
     reason: str = ""
     trend: Trend | None = None
+    approved: str = ""
+    approved_baseline: str = ""
 
 
 class MoveItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,6 +172,8 @@ def _item(row: HistoryRow, before: HistoryRow | None) -> HistoryItem:
         not_checked=brief(row.evidence_gap, 160),
         reason=brief(row.unjudged, 160),
         trend=_trend(before, row) if before else None,
+        approved=brief(row.passed_by, 160),
+        approved_baseline=brief(row.passed_by_baseline, 160),
     )
 
 

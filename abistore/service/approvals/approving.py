@@ -12,7 +12,8 @@ from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import Sighting
 from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts
 from abistore.model.judging.identity import may_begin
-from abistore.service.approvals.terms import scope_of, until_of
+from abistore.report.model import ReportedFinding
+from abistore.service.approvals.terms import check_finding, scope_of, until_of
 from abistore.service.database import Database, user, using
 from abistore.service.history.findings import meant
 from abistore.service.labels import check_note
@@ -65,24 +66,28 @@ class WithdrawalPlan(msgspec.Struct, frozen=True):
 
 
 def approve(
-    findings: str | Sequence[str], plan: ApprovalPlan, *, database: Database = None
+    findings: str | Sequence[str | ReportedFinding], plan: ApprovalPlan, *, database: Database = None
 ) -> tuple[ApprovedBreak, ...]:
     """Accept findings, each called by its identity or the first digits of it: all are written down, or none.
 
     No verdict changes: a gate lets the findings through for as long as this holds, and says so. A short identity is
-    that of a finding in a stored verdict. Raises :class:`SnapshotNotFound`, :class:`UsageError`.
+    that of a finding in a stored verdict; a finding of a report stands for itself, and needs ``plan.library``. Raises
+    :class:`SnapshotNotFound`, :class:`UsageError`.
     """
     plan.check()
     named = [findings] if isinstance(findings, str) else list(findings)
     if not named:
         raise UsageError("no finding is named", "`abistore verdict REFERENCE -v` shows identities")
     with using(database, write=True) as store:
-        said = [_approval(store, digits, plan) for digits in dict.fromkeys(named)]
+        said = [_approval(store, one, plan) for one in dict.fromkeys(named)]
         return _written(store, said)
 
 
-def _approval(store: Store, digits: str, plan: ApprovalPlan) -> Approval:
-    library, identity, sighting = meant(store, digits.lower(), plan.library)
+def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) -> Approval:
+    told = named if isinstance(named, ReportedFinding) else None
+    library, identity, sighting = meant(store, told.id if told else str(named).lower(), plan.library)
+    facts = _facts_in(told) if told else facts_of(sighting) if sighting else None
+    check_finding(identity, facts)
     until = until_of(plan.until, store.scheme(library))
     day = plan.today or datetime.now(UTC).date()
     if until.startswith("date:") and date.fromisoformat(until[5:]) < day:
@@ -90,7 +95,7 @@ def _approval(store: Store, digits: str, plan: ApprovalPlan) -> Approval:
     return Approval(
         library,
         identity,
-        facts_of(sighting) if sighting else None,
+        facts,
         scope_of(plan.scope, sighting.new.version if sighting else None),
         until,
         plan.reason.strip(),
@@ -106,6 +111,10 @@ def facts_of(sighting: Sighting) -> ApprovedFacts:
     """What a stored finding says."""
     found = sighting.finding
     return ApprovedFacts(found.kind, found.name.kind, found.name.spelling, found.part, found.old_value, found.new_value)
+
+
+def _facts_in(told: ReportedFinding) -> ApprovedFacts:
+    return ApprovedFacts(told.kind, told.subject, told.symbol, told.part, told.old_value, told.new_value)
 
 
 def _named(approver: str) -> str:

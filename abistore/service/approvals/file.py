@@ -12,12 +12,10 @@ from pydantic import Field
 
 from abistore.compare.policies.formats.documents import StrictDocument, place_of, read_source, read_yaml
 from abistore.errors import PolicyError, UsageError
-from abistore.model.findings import Finding, Impact
 from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts
-from abistore.model.judging.identity import identity, is_whole
-from abistore.model.names import Kind, Name
+from abistore.model.names import Kind
 from abistore.model.words.characters import json_text
-from abistore.service.approvals.terms import scope_of, until_of
+from abistore.service.approvals.terms import check_finding, scope_of, until_of
 from abistore.service.labels import check_label, check_note
 
 MOST = 5_000
@@ -93,21 +91,6 @@ def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> A
     texts = (entry.reason.strip(), entry.ticket.strip(), entry.approver.strip(), actor)
     scope, until = scope_of(entry.scope), until_of(entry.until)
     return Approval(entry.library, entry.finding, facts, scope, until, *texts, now, origin)
-
-
-def check_finding(called: str, facts: ApprovedFacts | None) -> None:
-    """Raise :class:`UsageError` for what is no identity, and where it stands for another finding than is said."""
-    if not is_whole(called):
-        raise UsageError(f"not the identity of a finding: {called[:40]!r}", "give all of its twenty digits")
-    if facts is None:
-        return
-    name = Name(facts.subject, facts.symbol)
-    told = Finding(facts.kind, name, facts.part, "", Impact.NOTICE, "symbol", facts.old_value, facts.new_value)
-    if identity(told).hex() != called.partition("-")[0]:
-        raise UsageError(
-            f"{called} is not what is said of it: {facts.kind} of {facts.symbol[:80]!r}",
-            "copy identity and values from one report, as `abistore approvals export` does",
-        )
 
 
 def written(approvals: Iterable[Approval], form: Literal["yaml", "json"] = "yaml") -> str:

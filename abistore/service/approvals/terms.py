@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import date
 
 from abistore.errors import UsageError
+from abistore.model.findings import Finding, Impact
 from abistore.model.history import DEFAULT_CHANNEL
-from abistore.model.judging.approvals import FOREVER
+from abistore.model.judging.approvals import FOREVER, ApprovedFacts
+from abistore.model.judging.identity import identity, is_whole
 from abistore.model.labels.versions import AUTO, check_version
+from abistore.model.names import Name
 from abistore.patterns import pattern
 from abistore.service.labels import check_label
 
@@ -61,3 +64,18 @@ def _day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError as error:
         raise UsageError(f"not a day: {text[:40]!r}", "write it as 2027-01-31") from error
+
+
+def check_finding(called: str, facts: ApprovedFacts | None) -> None:
+    """Raise :class:`UsageError` for what is no identity, and where it stands for another finding than is said."""
+    if not is_whole(called):
+        raise UsageError(f"not the identity of a finding: {called[:40]!r}", "give all of its twenty digits")
+    if facts is None:
+        return
+    name = Name(facts.subject, facts.symbol)
+    told = Finding(facts.kind, name, facts.part, "", Impact.NOTICE, "symbol", facts.old_value, facts.new_value)
+    if identity(told).hex() != called.partition("-")[0]:
+        raise UsageError(
+            f"{called} is not what is said of it: {facts.kind} of {facts.symbol[:80]!r}",
+            "copy identity and values from one report, as `abistore approvals export` does",
+        )

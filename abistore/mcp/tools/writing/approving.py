@@ -1,0 +1,145 @@
+"""``abi_approve``: accept breaks, which a person decides."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from abistore.interface import ApprovalPlan, ReportedFinding, approve, findings
+from abistore.mcp.answers.answer import Answer, asking, brief
+from abistore.mcp.call import Call
+from abistore.mcp.handles import report_of
+from abistore.mcp.questions import Question
+from abistore.mcp.refusals import Code, Refusal
+from abistore.mcp.tools.declaration import tool
+from abistore.mcp.tools.parameters import described
+from abistore.model.words.characters import in_line
+from abistore.model.words.counting import counted
+
+MOST = 8
+"""How many findings one call may name: a person reads them all before they agree."""
+
+LONG = 200
+NOBODY_ASKED = "mcp, nobody was asked"
+
+
+class ApproveAnswer(Answer, frozen=True, kw_only=True):
+    """What is approved now; ``created`` where something else held before. The verdict stays."""
+
+    created: bool
+    library: str
+    finding_ids: tuple[str, ...]
+    approver: str
+    scope: str
+    until: str
+    decided_by: str
+    next: tuple[str, ...] = ()
+
+
+def _question(
+    call: Call,
+    *,
+    finding_ids: list[str],
+    reason: str,
+    ticket: str = "",
+    until: str = "",
+    scope: str = "forever",
+    comparison_id: str | None = None,
+) -> Question:
+    """An approval is always asked about, finding by finding."""
+    library, found = _found(call, finding_ids, comparison_id)
+    told = "; ".join(_told(one) for one in found)
+    where = "in every release" if scope == "forever" else f"for {in_line(scope, 80)!r}"
+    ends = f", until {in_line(until, 80)!r}" if until else ", without an end"
+    text = (
+        f"Accept {counted(len(found), 'break')} of {library}, so that gates let them through {where}{ends}? {told}. "
+        f"Reason given: {in_line(reason, LONG)!r}"
+    )
+    return Question(text, {"library": library, "ids": " ".join(one.id for one in found)})
+
+
+def _told(one: ReportedFinding) -> str:
+    values = " -> ".join(brief(each, 80) for each in (one.old_value, one.new_value) if each is not None)
+    name = f"{brief(one.display, 80)}{f': {brief(one.part, 80)}' if one.part else ''}"
+    return f"{one.impact.upper()} {one.kind} {name!r}{f' ({values!r})' if values else ''} [{one.id}]"
+
+
+def _found(call: Call, digits: list[str], comparison_id: str | None) -> tuple[str, list[ReportedFinding]]:
+    """The library, and the findings that are meant. Raises :class:`Refusal` where one is not one."""
+    if not 0 < len(digits) <= MOST:
+        raise Refusal("INVALID_ARGUMENT", f"{len(digits)} findings are named", f"name 1 to {MOST}: a person reads each")
+    if comparison_id is not None:
+        report = report_of(call, comparison_id)
+        return report.new.library, [_one(report.changes, each) for each in digits]
+    found = [_stored(call, each) for each in digits]
+    names = sorted({library for library, _ in found})
+    if len(names) > 1:
+        raise Refusal("INVALID_ARGUMENT", f"findings of {', '.join(names)}", "approve those of one library at a time")
+    return names[0], [one for _, one in found]
+
+
+def _stored(call: Call, digits: str) -> tuple[str, ReportedFinding]:
+    with call.store() as store:
+        found = findings(digits, database=store)
+    every = {(one.new.library, one.change.id): one.change for one in found.findings}
+    if len(every) != 1 or found.more:
+        listed = ", ".join(identity for _, identity in sorted(every)[:3])
+        raise Refusal(
+            "AMBIGUOUS_REF", f"several findings begin with {brief(digits, 80)}", f"give more digits: {listed}"
+        )
+    (((library, _), change),) = every.items()
+    return library, change
+
+
+def _one(changes: tuple[ReportedFinding, ...], digits: str) -> ReportedFinding:
+    found = [each for each in changes if each.id.startswith(digits.lower())]
+    if len(found) == 1:
+        return found[0]
+    code: Code = "AMBIGUOUS_REF" if found else "NOT_FOUND"
+    hint = f"give more digits: {', '.join(one.id for one in found[:3])}" if found else "abi_findings lists them"
+    raise Refusal(code, f"{len(found) or 'no'} findings begin with {brief(digits, 80)}", hint)
+
+
+@tool(writes=True, asks=_question)
+def abi_approve(
+    call: Call,
+    *,
+    finding_ids: Annotated[list[str], described(f"Ids or first digits, 1 to {MOST}")],
+    reason: Annotated[str, described("Why, for every report", min_length=1)],
+    ticket: Annotated[str, described("Where it was discussed")] = "",
+    until: Annotated[str, described("Last day, version or SONAME")] = "",
+    scope: Annotated[str, described("forever, release:VERSION or branch:CHANNEL")] = "forever",
+    comparison_id: Annotated[str | None, described("Which has them; else: all stored verdicts")] = None,
+) -> ApproveAnswer:
+    """Accept breaks, so that gates let them through and say who decided. The user is asked. The verdict stays.
+
+    It holds until the facts of a finding change. Missing evidence cannot be approved.
+    """
+    question = call.decided or _question(call, **call.arguments)
+    library, wanted = _found(call, question.facts["ids"].split(), comparison_id)
+    plan = ApprovalPlan(
+        reason,
+        ticket,
+        call.actor,
+        until,
+        scope,
+        library,
+        call.actor,
+        origin="" if call.decided else NOBODY_ASKED,
+    )
+    with call.writing() as store:
+        done = approve(wanted, plan, database=store)
+    first = done[0].approval
+    created = any(one.changed for one in done)
+    return ApproveAnswer(
+        headline=f"{'APPROVED' if created else 'UNCHANGED'}: {counted(len(done), 'break')} of {library}",
+        created=created,
+        library=library,
+        finding_ids=tuple(one.approval.identity for one in done),
+        approver=brief(first.approver),
+        scope=first.scope,
+        until=first.until,
+        decided_by="user" if call.decided else "caller",
+        next=(
+            asking("abi_gate", comparison_id=comparison_id) if comparison_id else asking("abi_gate", library=library),
+        ),
+    )
