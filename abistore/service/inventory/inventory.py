@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.limits import limits_for
+from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Foreign, Symbol
@@ -102,7 +103,7 @@ Kinds = tuple[tuple[str, ...], tuple[Facet, ...]]
 
 def _inventory(store: Store, release: Release, kinds: Kinds, matches: Callable[[str], bool]) -> Inventory:
     ordered = releases_of(store, release.line)
-    with limits_for(release.declarations << 12, f"listing {release.reference}"):
+    with limits_for(release.declarations << 12, f"listing {release.reference}"), without_cycle_collection():
         walk = store.walk()
         snapshot = walk.step(release).snapshot
         lives = walk.lifetimes(ordered).of(release, kinds[1])

@@ -89,8 +89,7 @@ def _blame(store: Store, line: AskedLine, by: Ruling | None, restored: bool) -> 
     probes = Probes(store, line, by)
     comparison = probes.latest()
     found = [(called, each) for called, each in identified(comparison.findings) if each.impact in BREAKS]
-    turns = probes.changes({each.name for _, each in found})
-    probes.meet(turns)
+    turns = probes.meet({each.name for _, each in found})
     ordered = sorted(found, key=lambda item: (-(turns.get(item[1].name) or [0])[-1], item[1].name))
     blamed = {called: _blamed(probes, (called, each), turns.get(each.name, ())) for called, each in ordered}
     order = {dated(release): number for number, release in enumerate(line.releases)}

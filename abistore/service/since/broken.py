@@ -112,7 +112,7 @@ def _unknown(store: Store, name: str, library: str | None) -> SnapshotNotFound:
 def _first_broken(store: Store, asked: _Asked, by: Ruling | None) -> FirstBroken:
     line = asked.line
     probes = Probes(store, line, by)
-    places, turns = _observed(probes), _turns(probes, asked.name)
+    places, turns = _observed(probes), probes.meet([asked.name])[asked.name]
     at = first_onset(places, turns, _holds(probes, asked))
     releases = line.releases
     good = places[-1] if at is None else places[at - 1]
@@ -129,12 +129,6 @@ def _first_broken(store: Store, asked: _Asked, by: Ruling | None) -> FirstBroken
         probes.judged,
         len(releases) - 1 - line.start,
     )
-
-
-def _turns(probes: Probes, name: Name) -> Sequence[int]:
-    """Where the name is another thing than before. It is met where it is: in the base, or in the latest release."""
-    probes.meet([name])
-    return probes.changes([name])[name]
 
 
 def _observed(probes: Probes) -> Sequence[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -60,9 +60,16 @@ class Probes:
                 return compare(base, self._step(len(releases) - 1).snapshot, self._by)
             return compared(context, self._by)
 
-    def meet(self, names: Iterable[Name]) -> None:
-        """Tell which names will be asked for: of a release in which one is all that it is in the base, none is."""
-        self._alike |= self.lifetimes.alike([name for name in names if name != SELF], self.line.start)
+    def meet(self, names: Collection[Name]) -> Mapping[Name, Sequence[int]]:
+        """Prepare for questions about names: the places after the base in which each is another than just before.
+
+        In a release in which a name is all that it is in the base, nothing is found about it.
+        """
+        self._walk.meet(names)
+        start = self.line.start
+        self._alike |= self.lifetimes.alike([name for name in names if name != SELF], start)
+        turns = self.lifetimes.changes(names)
+        return {name: [place for place in places if place > start] for name, places in turns.items()}
 
     def breaks(self, place: int, name: Name) -> Sequence[Finding]:
         """What the release at ``place`` breaks of ``name``."""
@@ -78,14 +85,8 @@ class Probes:
 
     @cached_property
     def lifetimes(self) -> Lifetimes:
-        """The lives of the names of the base and the latest release."""
-        self._step(len(self.line.releases) - 1)
+        """The lives of the names that were met."""
         return self._walk.lifetimes(self.line.releases)
-
-    def changes(self, names: Iterable[Name]) -> Mapping[Name, Sequence[int]]:
-        """The places after the base in which something of each name is another than in the release before."""
-        found = self.lifetimes.changes(tuple(names))
-        return {name: [place for place in places if place > self.line.start] for name, places in found.items()}
 
     def shown(self, facet: Facet) -> bool:
         """Whether the base and the latest release show anything of a facet."""

@@ -56,24 +56,22 @@ class Lifetimes:
     def changes(self, names: Collection[Name]) -> dict[Name, list[int]]:
         """The places of the releases in which something of a name is another than in the release before, in order."""
         found: dict[Name, list[int]] = {name: [] for name in names}
-        for identifier, held in self._rows().items():
-            name = self._names.get(identifier)
-            if name in found:
-                turns = 0
-                for shapes in held.values():
-                    for bits in shapes.values():
-                        turns |= bits ^ (bits << 1)
-                found[name] = [*_places(turns & self._all & ~1)]
+        for name, held in self._meant(names):
+            turns = 0
+            for shapes in held.values():
+                for bits in shapes.values():
+                    turns |= bits ^ (bits << 1)
+            found[name] = [*_places(turns & self._all & ~1)]
         return found
 
     def alike(self, names: Collection[Name], start: int) -> dict[Name, int]:
         """The releases in which names are all that they are in the one at ``start``."""
-        found = dict.fromkeys(names, self._all)
-        for identifier, held in self._rows().items():
-            name = self._names.get(identifier)
-            if name in found:
-                for bits in (bits for shapes in held.values() for bits in shapes.values()):
-                    found[name] &= bits if bits >> start & 1 else ~bits
+        found: dict[Name, int] = {}
+        for name, held in self._meant(names):
+            same = self._all
+            for bits in (bits for shapes in held.values() for bits in shapes.values()):
+                same &= bits if bits >> start & 1 else ~bits
+            found[name] = same
         return found
 
     def gaps(self, facet: Facet, start: int) -> dict[Name, list[tuple[int, int]]]:
@@ -102,16 +100,35 @@ class Lifetimes:
             count += alike and any(above & ~bits for bits in every if bits >> last & 1)
         return count
 
-    def _by_name(self) -> Mapping[int, Mapping[Facet, Mapping[int, int]]]:
-        """The releases that have each shape of each name, facet by facet."""
+    def _by_name(self, wanted: frozenset[int] | None = None) -> Mapping[int, Mapping[Facet, Mapping[int, int]]]:
+        """The releases that have each shape of each name, or of ``wanted`` ones, facet by facet."""
         found: dict[int, dict[Facet, dict[int, int]]] = {}
-        last = len(self._until) - 1
+        known: dict[tuple[int, int], int] = {}
         for code, name, shape, begins, ends in self._spans.rows():
-            bits = self._until[min(ends, last)] & ~self._until[min(begins, last + 1) - 1]
+            if wanted is not None and name not in wanted:
+                continue
+            bits = known.get((begins, ends))
+            if bits is None:
+                bits = known[begins, ends] = self._within(begins, ends)
             if bits:
-                shapes = found.setdefault(name, {}).setdefault(FACETS[code], {})
+                facets = found.get(name)
+                if facets is None:
+                    facets = found[name] = {}
+                shapes = facets.setdefault(FACETS[code], {})
                 shapes[shape] = shapes.get(shape, 0) | bits
         return found
+
+    def _within(self, begins: int, ends: int) -> int:
+        """The releases from one sequence number to another."""
+        last = len(self._until) - 1
+        return self._until[min(ends, last)] & ~self._until[min(begins, last + 1) - 1]
+
+    def _meant(self, names: Collection[Name]) -> Iterator[tuple[Name, Mapping[Facet, Mapping[int, int]]]]:
+        """Those of ``names`` that the line ever had, with the releases that have each of their shapes."""
+        meant = frozenset(names)
+        wanted = frozenset(identifier for identifier, name in self._names.items() if name in meant)
+        for identifier, held in self._by_name(wanted).items():
+            yield self._names[identifier], held
 
     def _there(self, held: Mapping[Facet, Mapping[int, int]], facets: Collection[Facet]) -> int:
         bits = 0

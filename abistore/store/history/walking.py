@@ -14,7 +14,7 @@ from sqlalchemy import select
 from abistore.errors import DamagedStore
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
-from abistore.model.digest import sort_variants
+from abistore.model.digest import name_digest, sort_variants
 from abistore.model.history import Release
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.snapshot import Location, Snapshot, Variants
@@ -29,6 +29,7 @@ from abistore.store.snapshots.memory import RowMemory, wrong_entry
 from abistore.store.snapshots.read import names_of, places_body
 
 _NAMES = select(tables.name.c.id, tables.name.c.kind, tables.name.c.spelling).where(tables.name.c.id.in_(AMONG))
+_MEANT = select(tables.name.c.id, tables.name.c.kind, tables.name.c.spelling).where(tables.name.c.digest.in_(AMONG))
 _SHAPES = select(tables.shape.c.id, tables.shape.c.body).where(tables.shape.c.id.in_(AMONG))
 
 Table = Mapping[Name, Variants]
@@ -64,8 +65,14 @@ class LineWalk:
         self._rows: Mapping[Name, int] = {}
         self._files: Mapping[Name, str] = {}
 
+    def meet(self, names: Collection[Name]) -> None:
+        """Look names up, so that their lives can be told though no release was walked to that has them."""
+        digests = sorted(name_digest(name.kind, name.spelling) for name in names)
+        for row in self._database.within(_MEANT, digests):
+            self._memory.name(*row)
+
     def lifetimes(self, releases: Sequence[Release]) -> Lifetimes:
-        """The lives of the names that the walk has met, by the line's ``releases`` in release order."""
+        """The lives of the names that the walk has met by now, by the line's ``releases`` in release order."""
         if self._spans is None:
             line, _ = cards.columns_of(self._database, releases[0])
             self._spans = EntrySpans(self._database, line)
