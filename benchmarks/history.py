@@ -1,6 +1,7 @@
 """What a long history costs: judging every release for the first time, showing it again, and with a baseline.
 
 ``python -m benchmarks.history [--releases N ...] [--joined]`` prints a Markdown table. Needs nothing but abistore.
+``--questions`` measures what the history is asked instead: since when, until when, which release can replace which.
 """
 
 from __future__ import annotations
@@ -51,6 +52,29 @@ def line(folder: Path, releases: int, declarations: int, joined: bool) -> Sequen
     return found
 
 
+QUESTIONS = (
+    ("log", "call_77"),
+    ("exports", "growing"),
+    ("types", "growing"),
+    ("first-broken", "call_77"),
+    ("blame", "growing"),
+    ("provides", "call_77"),
+    ("who-uses", "record_77"),
+    ("matrix", "growing", "--last", "100"),
+    ("matrix", "growing", "--last", "200"),
+)
+ASKED = ("question", "CPU s", "peak MB")
+
+
+def questions(folder: Path, releases: int, declarations: int, joined: bool) -> Iterator[Sequence[str]]:
+    """A line for each question to a history, of which no release was judged before."""
+    database = folder / "asked.db"
+    ingested(database, releases, declarations, joined)
+    for words in QUESTIONS:
+        yield f"`{' '.join(words)}`", *_told(measured([*command(database), *words]))
+    yield f"the database: {_megabytes(database):.1f} MB", "", ""
+
+
 def history(database: Path) -> Cost:
     """The cost of ``abistore history``."""
     return measured([*command(database), "history", "growing"])
@@ -82,6 +106,7 @@ def main() -> None:
     parser.add_argument("--releases", type=int, nargs="+", default=[50, 200, 500, 1000])
     parser.add_argument("--declarations", type=int, default=5000)
     parser.add_argument("--joined", action="store_true", help="declarations that have to do with each other")
+    parser.add_argument("--questions", action="store_true", help="what questions to the longest history cost")
     asked = parser.parse_args()
     print(f"{machine()}; {asked.declarations:,} declarations, one in a hundred differs from release to release.\n")
 
@@ -90,6 +115,10 @@ def main() -> None:
             for releases in asked.releases:
                 yield line(Path(folder), releases, asked.declarations, asked.joined)
 
+    if asked.questions:
+        with TemporaryDirectory() as folder:
+            print(table(ASKED, questions(Path(folder), max(asked.releases), asked.declarations, asked.joined)))
+        return
     print(table(HEAD, lines()), flush=True)
 
 

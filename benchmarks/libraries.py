@@ -75,6 +75,8 @@ def by_libraries(folder: Path, libraries: int, asked: argparse.Namespace) -> Ite
                 store.ingest(library(number), IngestRequest("1.0"))
     for what, name in LOGS.items():
         yield str(libraries), what, f"`{name}`", *told(asked, database, "log", name)
+    for name in ("_ZN3ns76call70ERKNS_5Rec70E", "common_init"):
+        yield str(libraries), "`provides`", f"`{name}`", *told(asked, database, "provides", name)
 
 
 def by_releases(folder: Path, releases: int, asked: argparse.Namespace) -> Iterator[Sequence[str]]:

@@ -5,6 +5,7 @@
     python -m examples.histories build            # obtain and compile (LIBRARY ... for some only)
     python -m examples.histories ingest           # into .cache/examples/history.db
     python -m examples.histories check            # history = comparing stored versions = comparing the binaries
+    python -m examples.histories matrix           # each cell of a matrix = comparing its two releases
     python -m examples.histories document         # write docs/real-history.md
 """
 
@@ -75,6 +76,20 @@ def check(recipe: Recipe) -> None:
         print(f"{recipe.library} {old} -> {new}: equal, {stored['verdict']} {counts}", flush=True)
 
 
+def matrix(recipe: Recipe) -> None:
+    """Every cell of a matrix, older releases as replacements too, is what comparing says; raises Missing if not."""
+    words = "--db", DATABASE, "matrix", recipe.library, "--downgrades", "--json"
+    (found,) = json.loads(abistore(*words))["matrices"]
+    versions = [each["version"] for each in found["releases"]]
+    for old, row in zip(versions, found["verdicts"], strict=True):
+        for new, verdict in zip(versions, row, strict=True):
+            if old != new:
+                alone = comparison("--db", DATABASE, "compare", f"{recipe.library}@{old}", f"{recipe.library}@{new}")
+                if verdict != alone["verdict"]:
+                    raise Missing(f"{recipe.library} {old} and {new}: {verdict}, alone {alone['verdict']}")
+    print(f"{recipe.library}: {len(versions) * (len(versions) - 1)} pairs equal", flush=True)
+
+
 SOURCES = ("history", "stored", "binaries")
 """What a comparison is made of."""
 
@@ -141,6 +156,7 @@ STEPS: dict[str, Callable[[Recipe], None]] = {
     "build": build_all,
     "ingest": ingest,
     "check": check,
+    "matrix": matrix,
     "document": document,
 }
 

@@ -48,6 +48,11 @@ def against_words(ctx: click.Context, parameter: click.Parameter, start: str) ->
     return _items(_stored(lambda: counterparts(_library(ctx), database=_database(ctx))), start)
 
 
+def since_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The releases that a question to the history may begin at."""
+    return [item for item in against_words(ctx, parameter, start) if item.value != "prev"]
+
+
 def policy_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
     """The built-in policies, else files: Bash takes one or the other."""
     from abistore.service.completing import policies

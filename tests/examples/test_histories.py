@@ -51,6 +51,12 @@ def test_stored_comparisons_equal_those_of_the_binaries(built: Path, capsys: pyt
     assert "libpoint 1.0 -> 1.1: equal, BREAKING" in capsys.readouterr().out
 
 
+def test_a_matrix_has_the_verdicts_of_its_pairs(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    histories.ingest(RECIPE)
+    histories.matrix(RECIPE)
+    assert "libpoint: 2 pairs equal" in capsys.readouterr().out
+
+
 def test_the_check_notices_a_store_that_says_something_else(built: Path) -> None:
     histories.ingest(RECIPE)
     shutil.copyfile(built / "1.0" / "libpoint.so.1", built / "1.1" / "libpoint.so.1")

@@ -10,7 +10,7 @@ import click
 from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.ruling import ruling_options
-from abistore.cli.words import against_words, library_words
+from abistore.cli.words import library_words, since_words
 from abistore.model.words.counting import counted
 from abistore.report.wording import shortened
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 since_option = click.option(
     "--since",
     metavar="VERSION|baseline[:CHANNEL]",
-    shell_complete=against_words,
+    shell_complete=since_words,
     help="The release that programs were built against.",
 )
 
