@@ -81,9 +81,21 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   local to inline functions: these are foreign, whether a linker made them strong or not (`symbols_foreign_removed`).
 - Relocations tell what a vtable and type information hold, in stripped libraries too: a slot that holds another
   function breaks, and so does a function that became pure, which GCC 12 never records, or another base.
+- A class template is known to be instantiated explicitly where the library exports several of its members and uses
+  none: compilers emit what a unit uses, and all of what it instantiates explicitly. That nothing uses one is seen in
+  dynamic relocations, where the library calls its own functions through these (not with `-Bsymbolic`). Constructors
+  have two symbols, of which either counts; destructors and virtual functions are emitted for a vtable, and tell
+  nothing. A member that goes from such an instance breaks (`func_removed`), and so does the whole, whatever the
+  compilers (`template_instantiation_removed`). Function templates are told by their symbols alone.
 - A private member function or private static data member is out of programs' reach, and what happens to it is a risk
   (`symbols_inaccessible_removed`). It breaks where the library exports a copy of an inline function that has access to
   it, which programs have compiled in too, and where it is virtual: derived classes have it in their vtables.
+- So are the members of a private nested class, unless a public member of the class around it takes, returns, renames
+  or inherits one: `list.first().next()` needs no name for what `first` returns. A protected class counts as private
+  where nobody can derive: no constructor is left to programs, or the class is `final`, which headers alone tell.
+  GCC from 8 and Clang from 14 record the access of nested classes, GCC alone that of nested enumerations; PDB files
+  do not. Where no unit defines the class around, nothing is known, and the member counts as public. A public alias
+  of the private class that no member uses is recorded by no compiler: headers tell of it.
 - An inline function that is declared deleted stays in the programs that have it compiled in: sources break
   (`declaration_inline_removed`). Where it was private, no source could call it (`declaration_inaccessible_changed`).
 - A class in which each virtual function is pure or inline has no key function: programs emit its vtable and type
@@ -109,6 +121,10 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - Where all headers of a C library lie in one folder, one that is known to declare exports is public, and so is what it
   has to include. A record to which it gives an alias, and which a header defines that it does not need, is a handle
   (`type_private_changed`).
+  Without an alias it is a handle where a unit of C calls the functions with a declaration of it only, and each export
+  that uses it is known to be declared in another header: that unit includes all that callers need. Where an export is
+  known by its definition only, its header may be that of the record, and the change breaks. In C++ a declaration tells
+  nothing: compilers leave the definition of a class to the unit that has its constructors or its vtable.
 - Variants of one function by instruction set (`blend_sse41`, `blend_avx2`) are one finding. Where the function itself
   stays, programs call that (`symbols_dispatched_removed`); else the variants are what they called
   (`symbols_instruction_set_removed`).
@@ -132,6 +148,8 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   literals, in parameters by value and by `const &`: calls that become ambiguous or go elsewhere are risks
   (`overload_ambiguity_introduced`, `overload_set_rerouted`). Templates, derived classes and other arguments are not
   followed.
+- Where one side's compiler records a fact that the other's does not, the fact is not checked
+  ([what compilers record](recorded.md)).
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
 """

@@ -14,7 +14,7 @@ from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY,
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING
-from abistore.model.recorded.unrecorded import spelled, unrecorded_by
+from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.shapes import Enum, Opaque, Record
 from abistore.model.snapshot import HeadersRead, Variants
 from abistore.model.words.counting import counted
@@ -91,7 +91,12 @@ def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
     sides: tuple[tuple[Literal["both", "old", "new"], frozenset[str]], ...]
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
     for side, facts in sides:
-        if facts:
+        if facts and facts <= OF_COMPILERS:
+            if side != "both":
+                what = f"the compiler of the {side} side does not record: {spelled(facts)}"
+                hint = "build both releases with one compiler, and with -gdwarf-5, to have these checked"
+                yield NotChecked(facet, side, NOT_RECORDED, what, hint)
+        elif facts:
             what = f"{_readers(context, side)} does not record: {spelled(facts)}"
             hint = "compare two binaries, or snapshots that `abistore dump` wrote, to have these checked"
             yield NotChecked(facet, side, NOT_RECORDED, what, hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -32,6 +32,16 @@ LANGUAGES: Final = {
     0x0D: "Ada 95", 0x10: "Objective-C", 0x11: "Objective-C++", 0x13: "D", 0x16: "Go", 0x1C: "Rust", 0x1E: "Swift",
     0x27: "Zig", 0x2E: "Ada 2005", 0x31: "assembly",
 }  # fmt: skip
+
+Losses: TypeAlias = tuple[tuple[int, tuple[str, ...]], ...]
+"""Facts that are recorded from a version of DWARF on."""
+
+CLANG: Final[Losses] = ((5, ("Method.deleted", "Record.deleted")), (4, ("Enum.scoped",)))
+STRICT_GCC: Final[Losses] = (
+    (5, ("Function.noreturn", "Method.deleted", "Method.reference", "Record.alignment", "Record.deleted")),
+    (4, ("Enum.scoped",)),
+    (3, ("Method.explicit",)),
+)
 
 
 def expected_places(exports: Exports) -> tuple[list[int], list[int]]:
@@ -109,6 +119,26 @@ def compilers(units: Iterable[Unit]) -> tuple[str, ...]:
     """The producers of the units that were read, without arguments that hold paths of the build machine."""
     producers = {unit.producer for unit in units if unit.is_loaded and unit.producer}
     return tuple(sorted({" ".join(word for word in text.split() if "/" not in word) for text in producers}))
+
+
+def unrecorded(units: Iterable[Unit]) -> tuple[str, ...]:
+    """The facts that the compiler of one of ``units`` never records, so that their absence tells nothing.
+
+    What each compiler records at each version of DWARF is measured by ``tests/extract/test_recorded_facts.py``.
+    """
+    found = set[str]()
+    for unit in units:
+        producer = (unit.producer or "") if unit.is_loaded else ""
+        if "clang version" in producer:
+            losses = CLANG
+        elif producer.startswith("GNU C") and "-gstrict-dwarf" in producer:
+            losses = STRICT_GCC
+        else:
+            continue
+        for version, facts in losses:
+            if unit.version < version:
+                found.update(facts)
+    return tuple(sorted(found))
 
 
 def languages(units: Iterable[Unit]) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from abistore.extract.dwarf.bytes.faults import malformed_is_an_error, refuse_useless
 from abistore.extract.dwarf.constants import OwnConstants
-from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types
+from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types, unrecorded
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.names.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.shapes.declared import locate_declarations
@@ -69,6 +71,8 @@ def read_layout(
         if refused := refused + types.references.budget.refused:
             info.problem(REASON, told(refused))
         evidence = coverage(exports, described, info)
+        if facts := unrecorded(info.units):
+            evidence = replace(evidence, unrecorded=facts)
         refuse_useless(debug.path.name, evidence)
         layout = FacetReading(
             entries={name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},

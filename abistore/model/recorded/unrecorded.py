@@ -134,6 +134,14 @@ PARTICULAR: Final = frozenset(
 )
 """Facts that are a part of a field, or of some fields, arrays or enumerators only."""
 
+OF_COMPILERS: Final = frozenset(
+    {
+        *("Enum.scoped", "Function.noreturn", "Method.deleted", "Method.explicit", "Method.reference"),
+        *("Record.alignment", "Record.deleted"),
+    }
+)
+"""Facts that some compilers leave out of debug information, which is complete otherwise."""
+
 
 def unrecorded_by(evidence: Evidence) -> frozenset[str]:
     """The facts that the input of a facet does not record."""

@@ -10,7 +10,7 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, evidence_rank
 from abistore.model.names import FACETS, Facet
-from abistore.model.recorded.unrecorded import spelled, unrecorded_by
+from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
 
@@ -101,7 +101,7 @@ def _unseen(label: str, evidence: tuple[Evidence, ...], require: EvidenceRequire
         seen = evidence_of(evidence, facet)
         if evidence_rank(seen) < FULL:
             yield EvidenceLack(f"{label}: {facet} is required in full, and is {_told(seen)}", _hint(seen))
-        elif facts := unrecorded_by(seen):
+        elif (facts := unrecorded_by(seen)) - OF_COMPILERS:
             yield EvidenceLack(f"{label}: {facet} is required in full, and lacks {spelled(facts)}", UNRECORDED)
 
 
