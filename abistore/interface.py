@@ -41,6 +41,7 @@ from abistore.model.history import (
     TaggedRelease as TaggedRelease,
 )
 from abistore.model.judging.approvals import Approval as Approval, ApprovedFacts as ApprovedFacts
+from abistore.model.judging.bump import AllowPlan as AllowPlan, Bump as Bump
 from abistore.model.names import Name as Name
 from abistore.model.snapshot import (
     Evidence as Evidence,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.options import FILE, SharedSettings
+from abistore.cli.options import FILE, Decorated, SharedSettings
 from abistore.cli.output import colour_wanted, say, say_error, width, write_file
 from abistore.report import render
 from abistore.report.registry import format_of_file, formats
@@ -102,6 +102,22 @@ fail_on_option = click.option(
     show_default=True,
     help="The mildest verdict that gives an exit code other than 0 (4 for a binary break, else 2).",
 )
+
+
+ALLOWED = ("scheme", "breaking-on-soname-bump", "major", "never")
+"""What ``--allow`` may say: the model's rules, which are not imported to parse words."""
+
+
+def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
+    """``--allow``, which says which releases may break."""
+    return click.option(
+        "--allow",
+        type=click.Choice(ALLOWED),
+        default=default,
+        show_default=default or "the verdict alone decides",
+        help="Which releases may break and pass: `scheme` what the line promises (a bumped SONAME; a major label too "
+        "where semver is declared), `breaking-on-soname-bump` the SONAME alone, `major` the label alone, `never` none.",
+    )
 
 
 require_option = click.option(

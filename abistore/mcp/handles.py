@@ -53,9 +53,10 @@ def keep(call: Call, report: Report) -> str:
 def _ungated(report: Report) -> Report:
     """The report as no gate has seen it, and nobody has said anything of it: another one may ask, at another time."""
     code = Verdict[report.verdict].exit_code
-    return msgspec.structs.replace(
-        without_said(report), status="ok", code="", error="", hint="", fail_on="api_break", exit_code=code
-    )
+    bump = report.bump
+    told = msgspec.structs.replace(bump, decides=False) if bump is not None and bump.rule == "scheme" else None
+    asked = msgspec.structs.replace(without_said(report), status="ok", code="", error="", hint="", bump=told)
+    return msgspec.structs.replace(asked, fail_on="api_break", exit_code=code)
 
 
 def identity_of(report: Report) -> str:

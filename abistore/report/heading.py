@@ -123,6 +123,11 @@ def ruled_by(report: Report) -> str:
     return ruling(report.policy, report.policy_file, report.suppression_files)
 
 
+def allowance(report: Report) -> str:
+    """Whether the release is allowed, in a sentence; empty if it breaks nothing and is labelled as it should be."""
+    return report.bump.sentence if report.bump is not None and report.bump.notable else ""
+
+
 def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
     """Each piece of advice with its text: what was found, and how to fix it."""
     fixes = {card.kind: card.fix for card in report.kinds}
@@ -166,6 +171,7 @@ def passing(report: Report) -> str:
 def stat(report: Report) -> str:
     """The whole report in one line: operands, verdict, counts, policy, suppressions, and kinds of advice."""
     gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
-    line = f"{report.old} -> {report.new}: {verdict(report)}{gap}, {counts(report)}"
+    passed = f", allowed: {report.bump.reason}" if report.bump is not None and report.bump.passes else ""
+    line = f"{report.old} -> {report.new}: {verdict(report)}{gap}{passed}, {counts(report)}"
     said = (passing(report),) if passing(report) else ()
     return "; ".join((line, *said, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from abistore.model.findings import Action, Churn, Element, Finding, Impact, RulingFile, Side, Verdict
+from abistore.model.judging.bump import Bump
 from abistore.model.names import Facet, Kind
 from abistore.model.snapshot import hide_secrets
 
@@ -197,6 +198,7 @@ class Report(msgspec.Struct, frozen=True):
     of several libraries, ``libraries`` has a row for each, and all other fields are about all of them.
     ``approved_count`` counts the findings that would fail and are approved; ``passed_by`` says by whom, why and until
     when, if the gate passes for that alone. The verdict stays what it is.
+    ``bump`` says whether the release is allowed: a gate may pass for that, too.
     """
 
     status: Literal["ok", "error"]
@@ -231,6 +233,7 @@ class Report(msgspec.Struct, frozen=True):
     libraries: tuple[ReleaseLibrary, ...] = ()
     approved_count: int = 0
     passed_by: str = ""
+    bump: Bump | None = None
 
 
 def every(found: Iterable[Told]) -> Iterator[Told]:
@@ -252,4 +255,6 @@ def fails(report: Report, finding: ReportedFinding) -> bool:
 
 def would_fail(report: Report, finding: ReportedFinding) -> bool:
     """Whether a finding of this impact fails the comparison if nobody approves it."""
+    if report.bump is not None and report.bump.passes:
+        return False
     return report.fail_on != "never" and Impact[finding.impact.upper()] >= Impact[report.fail_on.upper()]

@@ -316,8 +316,9 @@ def test_history_judges_each_release_against_the_one_before_and_the_baseline(sto
     assert told[2][:3] == ("2.0", "BREAKING", "BREAKING")
     assert told[2][3]["removed"] == 1
     table = stored("history", "libcase").out.splitlines()
-    assert len(table) == 5
+    assert len(table) == 6
     assert table[1].split()[:4] == ["version", "date", "SONAME", "exports"]
+    assert ("major!" in table[4], table[5].startswith("! not allowed")) == (True, True)
 
 
 def test_a_release_without_changes_has_a_verdict(abistore: Call, old: Path) -> None:

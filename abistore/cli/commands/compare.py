@@ -10,11 +10,20 @@ from abistore.cli.extracting import ExtractingOptions, extract_options, side_pac
 from abistore.cli.headers import side_header_options
 from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import note
-from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report, tells_notes
+from abistore.cli.rendering import (
+    Rendering,
+    allow_option,
+    fail_on_option,
+    report_options,
+    require_option,
+    show_report,
+    tells_notes,
+)
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import operand_words
 
 if TYPE_CHECKING:
+    from abistore.model.judging.bump import AllowRule
     from abistore.service.judging.filtering import Filter
     from abistore.service.judging.judging import FailOn
     from abistore.service.judging.ruling import Ruling
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
 @show_only_option
 @ruling_options
 @fail_on_option
+@allow_option(None)
 @require_option
 @click.option(
     "--for",
@@ -51,6 +61,7 @@ def compare_command(
     shown: Filter,
     by: Ruling | None,
     fail_on: FailOn,
+    allow: AllowRule | None,
     require: str | None,
     programs: tuple[str, ...],
     target: str | None,
@@ -65,8 +76,8 @@ def compare_command(
     Two packages (.deb, .rpm, .whl, .conda, .zip, tar) or folders are compared as releases of all libraries in them:
     one table, one verdict. Beside anything else, a package stands for its library of the other side's name.
 
-    Exits with 0 (no break), 2 (source break), 4 (binary break), 72 if --require is not met, or another code of 64 and
-    above if there is no verdict.
+    Exits with 0 (no break, or one that --allow allows), 2 (source break), 4 (binary break), 72 if --require is not met,
+    or another code of 64 and above if there is no verdict.
     """
     from abistore.cli.progress import progress
     from abistore.service.judging.comparing import compare
@@ -85,6 +96,7 @@ def compare_command(
             require=required,
             by=by,
             programs=programs,
+            allow=allow,
         )
     if (said := strangers(report)) and not tells_notes(rendering):
         note(settings, f"note: {said}")

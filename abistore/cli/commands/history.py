@@ -23,6 +23,7 @@ from abistore.report.heading import CHECKED, ruling
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
+    from abistore.model.judging.bump import Bump
     from abistore.model.snapshot import Evidence
     from abistore.service.history.history import History, HistoryRow
     from abistore.service.history.log import LogEntry
@@ -33,7 +34,13 @@ PARTIAL = "*"
 APPROVED = ", approved"
 """Follows a verdict whose breaks somebody accepted, so that a gate would pass."""
 
-HEADS = ("version", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline", "evidence")
+REFUSED = "!"
+"""Marks a release that its line does not allow: it breaks, and neither SONAME nor label say so."""
+
+HEADS = (
+    *("version", "date", "SONAME", "exports", "+", "-", "~"),
+    *("against previous", "bump", "against baseline", "evidence"),
+)
 NUMBERS = frozenset({3, 4, 5, 6})
 TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking", "not-observed": "dim"}
 SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
@@ -63,6 +70,9 @@ def history_command(
     The columns + and - count exports that were added and removed since the previous release, and ~ declarations that
     changed. They include copies of other libraries' templates, which are notices and do not count in the verdict.
 
+    The column bump has the step that the changes require by the labels' scheme, and behind a slash the one that the
+    label declares, if it is another: minor/patch. A release marked ! breaks, and its SONAME and label do not allow it.
+
     A release that cannot be judged is listed with the reason; the others are judged. The exit code is 74 if the stored
     data of a release are damaged.
     """
@@ -91,6 +101,8 @@ def _timeline(history: History) -> str:
 def _legend(rows: tuple[HistoryRow, ...]) -> Iterator[str]:
     if any(row.evidence_gap or row.evidence_gap_baseline for row in rows):
         yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
+    if refused := [row.release for row in rows if row.bump is not None and not row.bump.allowed]:
+        yield f"{REFUSED} not allowed in this line: `abistore verdict {refused[-1].reference}` says why"
 
 
 def _accepted(history: History) -> Iterator[str]:
@@ -124,6 +136,7 @@ def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
         against_previous,
+        _bump(row.bump),
         "(baseline)" if release.version == baseline else against_baseline,
         ", ".join(_evidence(release.evidence)),
     )
@@ -135,6 +148,14 @@ def _verdict(verdict: Verdict | None, unjudged: str, notices: int, gap: str) -> 
         return "not judged" if unjudged else ""
     noticed = f", {counted(notices, 'notice')}" if notices and verdict is Verdict.NO_CHANGE else ""
     return f"{verdict.name}{PARTIAL if gap else ''}{noticed}"
+
+
+def _bump(bump: Bump | None) -> str:
+    """The step that the changes require, and behind it the one that the label declares where it is another."""
+    if bump is None:
+        return ""
+    declared = "" if bump.declared in {None, bump.required} else f"/{bump.declared}"
+    return f"{bump.required}{declared}{'' if bump.allowed else REFUSED}"
 
 
 def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:

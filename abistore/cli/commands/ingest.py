@@ -13,7 +13,7 @@ import msgspec
 from abistore.cli.extracting import ExtractingOptions, extract_options
 from abistore.cli.options import FILE, SharedSettings, said_options, store_command
 from abistore.cli.output import answer, note, say_error
-from abistore.cli.rendering import fail_on_option, require_option, style_of
+from abistore.cli.rendering import allow_option, fail_on_option, require_option, style_of
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import against_words, channel_words, library_words
 from abistore.errors import UsageError
@@ -103,6 +103,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--keep-failed", is_flag=True, help="Keep a file that fails as a candidate: libfoo@candidate:VERSION.")
 @fail_on_option
+@allow_option("scheme")
 @require_option
 @show_only_option
 @ruling_options
@@ -120,7 +121,7 @@ def ingest_command(
 
     With --against, each file is judged before it is stored; with --replace, also against the release that it replaces.
     Its evidence must show no less than the other side's, unless --require says otherwise or --fail-on is never. A file
-    that fails is not stored: repair it and run the command again.
+    that fails is not stored: repair it and run the command again. A release that may break (--allow) passes.
 
     Exits with 0, with the worst verdict's code (2, 4) if --against is given, or with the highest code of the files that
     failed (64 and above; 72 for missing evidence).
@@ -147,6 +148,7 @@ def _gate(words: dict[str, Any]) -> Gate:
     return Gate(
         against=words.pop("against"),
         fail_on=words.pop("fail_on"),
+        allow=words.pop("allow"),
         require=requirement(words.pop("require")),
         by=words.pop("by"),
         keep_failed=words.pop("keep_failed"),

@@ -12,7 +12,15 @@ import msgspec
 from abistore.cli.extracting import ExtractingOptions, extract_options
 from abistore.cli.options import FILE, SharedSettings, line_options, store_command
 from abistore.cli.output import answer
-from abistore.cli.rendering import Rendering, fail_on_option, report_options, require_option, show_report, style_of
+from abistore.cli.rendering import (
+    Rendering,
+    allow_option,
+    fail_on_option,
+    report_options,
+    require_option,
+    show_report,
+    style_of,
+)
 from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import against_words, operand_words, reference_words
 
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
 @show_only_option
 @ruling_options
 @fail_on_option
+@allow_option("scheme")
 @require_option
 @line_options
 @store_command
@@ -52,6 +61,8 @@ def verdict_command(
 
     A verdict that today's rules gave before is read from the database. Otherwise the release is judged now and the
     verdict is stored.
+
+    A release that may break passes with exit code 0, and the report says why (--allow): the verdict stays BREAKING.
 
     With --against, the release's evidence must show no less than the other side's, unless --require says otherwise; the
     exit code is 72 if it shows less.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from abistore.interface import Evidence, Report, Side, Summary
+from abistore.interface import Bump, Evidence, Report, Side, Summary
 from abistore.mcp.answers.answer import asking, brief
 from abistore.report.wording import numbers
 
@@ -29,6 +29,32 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: str = ""
     hint: str = ""
     names: int = 0
+
+
+class BumpItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Whether a release is allowed: the step that its changes require, and the one that its label declares."""
+
+    required: str
+    declared: str | None = None
+    allowed: bool
+    reason: str
+    sentence: str = ""
+
+
+def bump_item(report: Report) -> BumpItem | None:
+    """Whether the release of a report is allowed, in short."""
+    return bump_of(report.bump) if report.bump is not None and report.bump.sentence else None
+
+
+def bump_of(found: Bump) -> BumpItem:
+    """The answer in short."""
+    return BumpItem(
+        required=found.required,
+        declared=found.declared,
+        allowed=found.allowed,
+        reason=found.reason,
+        sentence=brief(found.sentence),
+    )
 
 
 def counts(summary: Summary) -> str:

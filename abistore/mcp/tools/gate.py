@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
-from abistore.interface import EvidenceRequirement, Report, Ruling, gated, requirement
+from abistore.interface import (
+    AllowPlan,
+    EvidenceRequirement,
+    Report,
+    Ruling,
+    SnapshotNotFound,
+    db_scheme,
+    gated,
+    requirement,
+)
 from abistore.mcp.answers.answer import Answer, asking, brief
-from abistore.mcp.answers.compared import Gap, counts, gaps
+from abistore.mcp.answers.compared import BumpItem, Gap, bump_item, counts, gaps
 from abistore.mcp.call import Call
 from abistore.mcp.handles import SHOWN, keep, told_report
 from abistore.mcp.lines import line_of
 from abistore.mcp.operands import ruling_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
-from abistore.mcp.tools.parameters import FailOn, Line, Policy, described
+from abistore.mcp.tools.parameters import Allow, FailOn, Line, Policy, described
+from abistore.model.judging.bump import ALLOW_RULES, AllowRule
 from abistore.report.heading import passing
 from abistore.report.model import VerdictName
 
@@ -30,6 +41,7 @@ class GateAnswer(Answer, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     rule_source: str
     comparison_id: str
+    bump: BumpItem | None = None
     not_checked: tuple[Gap, ...] = ()
     next: tuple[str, ...] = ()
 
@@ -41,17 +53,18 @@ def abi_gate(
     comparison_id: Annotated[str | None, described("Or give library")] = None,
     library: Annotated[str | None, described("As stored")] = None,
     version: Annotated[str, described("Label, as a string")] = "latest",
-    against: Annotated[str, described("baseline, baseline:CHANNEL, prev or a version")] = "baseline",
+    against: Annotated[str, described("baseline[:CHANNEL], prev or a version")] = "baseline",
     line: Line = None,
     fail_on: FailOn = "api_break",
-    require_evidence: Annotated[str | None, described("symbol, layout, source, old (no less than old) or none")] = None,
+    require_evidence: Annotated[str | None, described("symbol, layout, source, old or none")] = None,
     policy: Policy = "strict_abi",
+    allow: Allow = "scheme",
 ) -> GateAnswer:
-    """Tell whether CI would fail, with the exit code and the reasons. Changes nothing.
+    """Tell whether CI would fail, and why.
 
-    For a stored release give library (and version); for a comparison made before, its comparison_id.
+    Give library (and version), or the comparison_id of a comparison made before.
     """
-    required = requirement(require_evidence)
+    required, rule = requirement(require_evidence), _rule(allow)
     by = ruling_of(call.settings, policy, None, None)
     if (comparison_id is None) == (library is None):
         raise Refusal("INVALID_ARGUMENT", "give comparison_id or library", "one of them, and not both")
@@ -59,10 +72,17 @@ def abi_gate(
         if by is not None:
             hint = "compare again with abi_compare(policy=...), and give its comparison_id"
             raise Refusal("INVALID_ARGUMENT", "a comparison was judged already: policy has no effect on it", hint)
-        report = gated(told_report(call, comparison_id), fail_on, required or EvidenceRequirement())
+        report = _gated(call, told_report(call, comparison_id), (fail_on, required, rule))
     else:
-        report = _stored(call, f"{library}@{version}", against, line, (fail_on, required, by))
+        report = _stored(call, f"{library}@{version}", against, line, (fail_on, required, by, rule))
     return _answer(report, keep(call, report))
+
+
+def _rule(word: str) -> AllowRule:
+    rule = next((each for each in ALLOW_RULES if each == word), None)
+    if rule is None:
+        raise Refusal("INVALID_ARGUMENT", f"allow: no rule is called {brief(word, 40)}", ", ".join(ALLOW_RULES))
+    return rule
 
 
 def _stored(
@@ -70,9 +90,9 @@ def _stored(
     reference: str,
     against: str,
     line: str | None,
-    rules: tuple[FailOn, EvidenceRequirement | None, Ruling | None],
+    rules: tuple[FailOn, EvidenceRequirement | None, Ruling | None, AllowRule],
 ) -> Report:
-    fail_on, required, by = rules
+    fail_on, required, by, allow = rules
     with call.store() as store:
         chosen = line_of(store, reference.partition("@")[0], line)
         judged = store.verdict(
@@ -83,8 +103,19 @@ def _stored(
             fail_on=fail_on,
             require=required,
             by=by,
+            allow=allow,
         )
     return judged.report
+
+
+def _gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement | None, AllowRule]) -> Report:
+    """A comparison at the gate, by the version scheme of its library where one is stored."""
+    fail_on, required, allow = rules
+    plan = AllowPlan(allow)
+    if not call.has_no_store:
+        with call.store() as store, suppress(SnapshotNotFound):
+            plan = AllowPlan(allow, db_scheme(report.new.library, database=store).scheme)
+    return gated(report, fail_on, required or EvidenceRequirement(), plan)
 
 
 def _answer(report: Report, comparison_id: str) -> GateAnswer:
@@ -99,6 +130,7 @@ def _answer(report: Report, comparison_id: str) -> GateAnswer:
         reasons=_reasons(report),
         rule_source=f"policy {report.policy}; fail_on {report.fail_on}; suppressions {files or 'none'}",
         comparison_id=comparison_id[:SHOWN],
+        bump=bump_item(report),
         not_checked=gaps(report),
         next=tuple(asking(tool, comparison_id=comparison_id[:SHOWN]) for tool in NEXT[failing]),
     )
@@ -106,6 +138,8 @@ def _answer(report: Report, comparison_id: str) -> GateAnswer:
 
 def _reasons(report: Report) -> tuple[str, ...]:
     found = [f"{counts(report.summary)}; the mildest impact that fails is {report.fail_on}"]
+    if report.bump is not None and (report.bump.passes or not report.bump.allowed) and report.bump.sentence:
+        found.append(brief(report.bump.sentence))
     if report.error:
         found.append(f"{brief(report.error)}; {brief(report.hint)}")
     if passing(report):

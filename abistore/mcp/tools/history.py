@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.interface import BaselineMove, HistoryRow, LineKey, OpenStore, Verdict
 from abistore.mcp.answers.answer import Answer, asking, brief
+from abistore.mcp.answers.compared import BumpItem, bump_of
 from abistore.mcp.call import Call
 from abistore.mcp.lines import line_of
 from abistore.mcp.refusals import Refusal
@@ -42,6 +43,7 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     changed: int = 0
     not_checked: str = ""
     reason: str = ""
+    bump: BumpItem | None = None
     trend: Trend | None = None
     approved: str = ""
     approved_baseline: str = ""
@@ -171,6 +173,7 @@ def _item(row: HistoryRow, before: HistoryRow | None) -> HistoryItem:
         changed=churn.changed if churn else 0,
         not_checked=brief(row.evidence_gap, 160),
         reason=brief(row.unjudged, 160),
+        bump=bump_of(row.bump) if row.bump is not None and row.bump.notable else None,
         trend=_trend(before, row) if before else None,
         approved=brief(row.passed_by, 160),
         approved_baseline=brief(row.passed_by_baseline, 160),

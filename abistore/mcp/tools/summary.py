@@ -10,7 +10,17 @@ import msgspec
 from abistore.interface import Judgement, OpenStore, Release, Summary, requirement
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import ComparedSide, Gap, advice, gaps, headline, next_calls, side
+from abistore.mcp.answers.compared import (
+    BumpItem,
+    ComparedSide,
+    Gap,
+    advice,
+    bump_item,
+    gaps,
+    headline,
+    next_calls,
+    side,
+)
 from abistore.mcp.answers.units import fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
@@ -46,6 +56,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     freshness: Literal["stored", "recomputed"] | None = None
     top: tuple[ChangeItem, ...] = ()
     advice: tuple[str, ...] = ()
+    bump: BumpItem | None = None
     not_evaluated: tuple[Gap, ...] = ()
     warnings: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
@@ -57,10 +68,10 @@ def abi_summary(
     *,
     library: Library,
     version: Annotated[str, described("Label, as a string")] = "latest",
-    against: Annotated[str | None, described("baseline, baseline:CHANNEL, prev or a version")] = None,
+    against: Annotated[str | None, described("baseline[:CHANNEL], prev or a version")] = None,
     line: Line = None,
 ) -> SummaryAnswer:
-    """Tell the verdict about one stored release: by default the latest, against its baseline or else the one before.
+    """Tell the verdict about a release: by default the latest, against its baseline or else the one before.
 
     The cheapest answer to "may this release ship?": the worst changes, whether the SONAME has to change, what was not
     checked.
@@ -135,6 +146,7 @@ def _answer(call: Call, judged: Judgement, baseline: BaselineCard) -> SummaryAns
         freshness="stored" if judged.remembered else "recomputed",
         top=top,
         advice=advice(report),
+        bump=bump_item(report),
         not_evaluated=gaps(report),
         warnings=tuple(brief(note) for note in report.notes),
         next=next_calls(report, comparison_id, listed=len(top) == len(report.changes)),

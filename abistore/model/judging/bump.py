@@ -42,6 +42,7 @@ BumpReason: TypeAlias = Literal[
     "label-too-small",
     "label-lowered",
     "label-promises-nothing",
+    "between-libraries",
     "never",
 ]
 """Why a release is allowed, or is not."""
@@ -118,9 +119,10 @@ class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.decides and self.allowed and self.reason != "nothing-breaks"
 
     @property
-    def is_enough(self) -> bool:
-        """Whether the label declares what the changes require, or promises nothing."""
-        return not self.suggested
+    def notable(self) -> bool:
+        """Whether there is more to say than that nothing breaks and the label says enough."""
+        said = self.reason != "nothing-breaks" or (self.suggested and not self.unreleased)
+        return bool(self.sentence) and (bool(said) or self.soname not in {"none", "same", "unversioned", "added"})
 
 
 def bump(

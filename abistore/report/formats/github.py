@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.model.words.characters import own, spelled
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import groups
-from abistore.report.heading import REQUIRED, advice, by_suppression, passing, stat, verdict
+from abistore.report.heading import REQUIRED, advice, allowance, by_suppression, passing, stat, verdict
 from abistore.report.model import Report, ReportedFinding, fails
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -38,6 +38,9 @@ def _libraries(report: Report) -> Iterator[str]:
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
+    if said := allowance(report):
+        level = "notice" if report.bump is not None and report.bump.allowed else "warning"
+        yield _command(level, said, title=verdict(report))
     if report.error:
         yield _command("error", report.error, title=REQUIRED)
     if report.evidence_gap:

@@ -6,7 +6,17 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from abistore.model.findings import Impact
 from abistore.model.words.characters import spelled
-from abistore.report.heading import CHECKED, REQUIRED, advice, passing, ruled_by, suppression, told_verdict, verdict
+from abistore.report.heading import (
+    CHECKED,
+    REQUIRED,
+    advice,
+    allowance,
+    passing,
+    ruled_by,
+    suppression,
+    told_verdict,
+    verdict,
+)
 from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, fails, would_fail
 from abistore.report.registry import ReportFormat
 from abistore.report.releases.table import library_table
@@ -62,6 +72,7 @@ def _suite(root: Element, name: str, cases: list[Element]) -> None:
 def _properties(suite: Element, report: Report) -> None:
     properties = Element("properties")
     told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
+    told += [("allowed", text) for text in (allowance(report),) if text]
     told += [("guessed", text) for text in (report.guessed,) if text]
     told += [("approved", text) for text in (passing(report),) if text]
     told += [(f"library {row.name}", ", ".join(filter(None, row[3::2]))) for row in library_table(report).rows]

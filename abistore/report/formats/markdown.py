@@ -19,7 +19,7 @@ from abistore.report.document import (
     cut,
     document,
 )
-from abistore.report.heading import REQUIRED, advice, passing, ruled_by, stat, verdict
+from abistore.report.heading import REQUIRED, advice, allowance, passing, ruled_by, stat, verdict
 from abistore.report.model import Report, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -79,6 +79,9 @@ def _block(block: Block, style: Style) -> Iterator[str]:
 
 def _head(report: Report) -> Iterator[str]:
     yield from (f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(verdict(report))}", "")
+    if said := allowance(report):
+        mark = "🟢" if report.bump is not None and report.bump.allowed else "🔴"
+        yield from (f"{mark} **{plain(said)}.**", "")
     if report.error:
         yield from (f"🔴 **{REQUIRED}:** {plain(report.error)}.", "")
     if report.evidence_gap:

@@ -13,7 +13,7 @@ from abistore import __version__
 from abistore.model.kinds import former_names
 from abistore.model.words.characters import json_text
 from abistore.report.documentation import page
-from abistore.report.heading import NO_REASON, REQUIRED, advice, passing, told_verdict
+from abistore.report.heading import NO_REASON, REQUIRED, advice, allowance, passing, told_verdict
 from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -85,6 +85,7 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
             "guessed": report.guessed,
             **({"passedBy": report.passed_by} if report.passed_by else {}),
             "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
+            **({"bump": msgspec.to_builtins(report.bump)} if report.bump else {}),
             **({"libraries": msgspec.to_builtins(report.libraries)} if report.libraries else {}),
             "policy": report.policy,
             "policyFile": msgspec.to_builtins(report.policy_file),
@@ -113,6 +114,8 @@ def _headlines(report: Report) -> Iterator[dict[str, Any]]:
     """Missing required evidence, what the verdict does not cover, what is approved, and advice."""
     if report.error:
         yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
+    if said := allowance(report):
+        yield _notification("note", f"{said}.", "allowed")
     if report.evidence_gap:
         yield _notification("warning", f"{told_verdict(report)}.", "unequal-evidence")
     if report.guessed:

@@ -22,7 +22,7 @@ from abistore.report.document import (
     document,
     finding_block,
 )
-from abistore.report.heading import advice, passing, ruled_by, stat, tone, verdict
+from abistore.report.heading import advice, allowance, passing, ruled_by, stat, tone, verdict
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -84,7 +84,7 @@ def _head(report: Report, style: Style) -> Iterator[str]:
     else:
         yield line.removesuffix(f" {gap}")
         yield from wrapped(gap, "  ", style)
-    for text in filter(None, (report.guessed, passing(report))):
+    for text in filter(None, (allowance(report), report.guessed, passing(report))):
         yield from wrapped(text, "  ", style)
     old, new = report.old, report.new
     if report.libraries:

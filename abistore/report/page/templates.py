@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from abistore.model.words.counting import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.drawing import drawing
-from abistore.report.heading import REQUIRED, advice, extent, passing, ruled_by, tone
+from abistore.report.heading import REQUIRED, advice, allowance, extent, passing, ruled_by, tone
 from abistore.report.model import Report
 from abistore.report.releases.table import library_table
 from abistore.report.style import Style
@@ -61,6 +61,7 @@ def environment(*folders: str) -> Environment:
     )
     told = (
         advice,
+        allowance,
         counted,
         counts,
         diff,

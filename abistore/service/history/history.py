@@ -12,7 +12,9 @@ from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.model.judging.approvals import GatePlace
+from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
+from abistore.report.allowance import ChangeFacts, in_words
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
@@ -37,7 +39,8 @@ class HistoryRow(msgspec.Struct, frozen=True):
     ``unjudged`` and ``unjudged_baseline`` say why a verdict is missing. ``evidence_gap`` and ``evidence_gap_baseline``
     say what a verdict does not cover because one side shows less than the other. ``approved`` and ``approved_baseline``
     count the findings that would fail a gate and are approved; ``passed_by`` and ``passed_by_baseline`` say by whom,
-    why and until when, if a gate would pass for that. The verdict stays.
+    why and until when, if a gate would pass for that. The verdict stays. ``bump`` says whether the release is allowed
+    beside ``previous``, by what the line's scheme promises; ``None`` without a verdict.
     """
 
     release: Release
@@ -54,6 +57,7 @@ class HistoryRow(msgspec.Struct, frozen=True):
     passed_by: str = ""
     approved_baseline: int = 0
     passed_by_baseline: str = ""
+    bump: Bump | None = None
 
 
 class History(msgspec.Struct, frozen=True):
@@ -118,6 +122,7 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
     baseline = next((one for one in stored if one.version == baseline_version), None)
     start = stored.index(baseline) if baseline else len(stored)
     verdicts = _Verdicts(key, judging)
+    allow = AllowPlan(scheme=judging.store.scheme(key.library))
     rows = []
     for number, release in enumerate(stored):
         if judging.progress:
@@ -126,6 +131,7 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         beside = verdicts.beside(previous, release) if previous else None
         against = verdicts.against(baseline, release) if baseline and number > start else None
         row = _row(release, (previous, beside), (baseline, against))
+        row = msgspec.structs.replace(row, bump=_bump(release, (previous, beside), allow))
         rows.append(verdicts.accepted(row, previous, baseline, channel))
     kept = store.candidates(key.library, key.target, key.profile)
     return History(
@@ -231,6 +237,20 @@ def _row(release: Release, beside: Told, against: Told) -> HistoryRow:
         evidence_gap=_gap(release, beside),
         evidence_gap_baseline=_gap(release, against),
     )
+
+
+def _bump(release: Release, told: Told, allow: AllowPlan) -> Bump | None:
+    other, found = told
+    if other is None or not isinstance(found, VerdictSummary):
+        return None
+    facts = ChangeFacts(
+        OldAndNew(other.version, release.version),
+        OldAndNew(other.soname, release.soname),
+        found.verdict,
+        found.breaking if found.verdict is Verdict.BREAKING else found.api_breaks,
+    )
+    answer = bump(facts.verdict, facts.labels, facts.sonames, allow, adds=found.churn.added > 0)
+    return in_words(answer, facts)
 
 
 def _gap(release: Release, told: Told) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from abistore.errors import SnapshotNotFound, StoreError
 from abistore.model.findings import Churn, Comparison, RulingKey
 from abistore.model.history import Release, StoredVerdict
+from abistore.model.judging.bump import AllowPlan, AllowRule
 from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
@@ -45,21 +46,22 @@ def verdict(
     require: EvidenceRequirement | None = None,
     by: Ruling | None = None,
     today: date | None = None,
+    allow: AllowRule = "scheme",
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
     It is judged now and stored, unless it was before. With ``against``, the release must have no less evidence than the
-    other side, unless ``require`` says otherwise. Findings that are approved ``today`` do not fail it. Raises
-    :class:`SnapshotNotFound`.
+    other side, unless ``require`` says otherwise. ``allow`` says which releases may break, by default as the line's
+    scheme promises. Neither these nor findings that are approved ``today`` fail it. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         judgement = _told(store, judged(store, other, release, by=by), against, today)
+        plan = AllowPlan(allow, store.scheme(release.line.library))
     remember(database, judgement)
-    return msgspec.structs.replace(
-        judgement, report=gated(judgement.report, fail_on, usual(against, fail_on) if require is None else require)
-    )
+    required = usual(against, fail_on) if require is None else require
+    return msgspec.structs.replace(judgement, report=gated(judgement.report, fail_on, required, plan))
 
 
 def remembered(
@@ -78,7 +80,8 @@ def remembered(
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         found = _told(store, _recalled(store, other, release), against)
-    return msgspec.structs.replace(found, report=gated(found.report, "api_break"))
+        plan = AllowPlan(scheme=store.scheme(release.line.library))
+    return msgspec.structs.replace(found, report=gated(found.report, "api_break", allow=plan))
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:

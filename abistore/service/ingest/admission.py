@@ -8,6 +8,7 @@ from abistore.errors import EvidenceMissing, SnapshotNotFound
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
 from abistore.model.judging.approvals import Approval, GatePlace
+from abistore.model.judging.bump import AllowPlan
 from abistore.model.labels.versions import AUTO, check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
@@ -99,6 +100,11 @@ class Admission:
         self.store, self.arrival, self.gate = store, arrival, gate
         self._given: dict[tuple[Release, Release | None], _Given] = {}
 
+    @property
+    def allow(self) -> AllowPlan:
+        """What decides which releases may break."""
+        return AllowPlan(self.gate.allow, self.store.scheme(self.arrival.line.library))
+
     def standing(self) -> Standing:
         """What the store holds now."""
         line, version = self.arrival.line, self.arrival.request.version
@@ -150,7 +156,7 @@ class Admission:
         )
 
     def _report(self, old: Release, standing: Standing) -> Report:
-        return gated(self.report(old, standing), self.gate.fail_on, self.gate.required)
+        return gated(self.report(old, standing), self.gate.fail_on, self.gate.required, self.allow)
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by

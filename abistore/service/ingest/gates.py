@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
+from abistore.model.judging.bump import AllowRule
 from abistore.model.snapshot import Snapshot
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 
@@ -23,9 +24,9 @@ class Gate(msgspec.Struct, frozen=True):
     """What a file must pass to become a release, and what happens then.
 
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by
-    default no less than the other side's. A file that fails is not stored, or as a candidate with ``keep_failed``. One
-    that passes becomes the baseline ``channel``; with ``if_unset`` only if there is none. What is approved ``today``
-    does not fail it.
+    default no less than the other side's. ``allow`` says which releases may break. A file that fails is not stored, or
+    as a candidate with ``keep_failed``. One that passes becomes the baseline ``channel``; with ``if_unset`` only if
+    there is none. What is approved ``today`` does not fail it.
     """
 
     against: str | None = None
@@ -36,6 +37,7 @@ class Gate(msgspec.Struct, frozen=True):
     channel: str | None = None
     if_unset: bool = False
     today: date | None = None
+    allow: AllowRule = "scheme"
 
     @property
     def is_open(self) -> bool:

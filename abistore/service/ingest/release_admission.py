@@ -107,7 +107,11 @@ class _ReleaseAdmission:
         old = ReadRelease(self.package.path, libraries)
         new = ReadRelease(self.package.path, tuple(self._snapshots(standings)))
         said = SaidOfRelease(lambda report: self._member(report, standings), lambda own: self._own(own, standings))
-        return judge_releases(old, new, self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said)
+        judged = zip(self.members, standings, strict=True)
+        allow = next(each.allow for each, standing in judged if standing.against.release is not None)
+        return judge_releases(
+            *(old, new), self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said, allow=allow
+        )
 
     def _member(self, report: Report, standings: Sequence[Standing]) -> Report:
         """The report about one library with what is approved of it."""

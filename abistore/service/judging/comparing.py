@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from abistore.model.judging.bump import AllowPlan, AllowRule
+from abistore.model.labels.versions import AUTO
 from abistore.model.recorded.unrecorded import EXPORTS
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report
@@ -34,10 +36,13 @@ def compare(
     by: Ruling | None = None,
     today: date | None = None,
     programs: Sequence[str | Path] = (),
+    allow: AllowRule | None = None,
 ) -> Report:
     """The judged difference of two operands; of two packages or folders, one report about all of their libraries.
 
     With ``programs``, files of what was linked with the old side, only what these meet is judged.
+
+    The exit code is the verdict's, unless ``allow`` says which releases may break.
 
     If a side is a stored release, its library's approvals hold, as far as they do ``today``. Raises
     :class:`Incomparable` for libraries of two platforms.
@@ -46,6 +51,8 @@ def compare(
         releases = reader.packages(old, new)
         if releases is None:
             first, second = reader.pair(old, new)
+            released = first.release or second.release
+            plan = AllowPlan(allow or "scheme", reader.store.scheme(released.line.library) if released else AUTO)
             report = _named(judge(first.snapshot, second.snapshot, by), old, new)
             report = _for_programs(report, programs, [first.snapshot])
             if first.release or second.release:
@@ -53,13 +60,16 @@ def compare(
     if releases is not None:
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
-        report = _named(judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING), old, new)
+        plan = AllowPlan(allow or "scheme")
+        given = plan if allow else None
+        report = judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING, allow=given)
+        report = _named(report, old, new)
         if not programs:
             return report
-        return gated(_for_programs(report, programs, releases[0].libraries), fail_on, require or NOTHING)
+        return gated(_for_programs(report, programs, releases[0].libraries), fail_on, require or NOTHING, given)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
-    return gated(report, fail_on, require or NOTHING)
+    return gated(report, fail_on, require or NOTHING, plan if allow else None)
 
 
 def _for_programs(report: Report, programs: Sequence[str | Path], old: Iterable[Snapshot]) -> Report:

@@ -9,12 +9,14 @@ import msgspec
 
 from abistore.limits import limits_for
 from abistore.model.findings import VERDICT_OF, Churn, Comparison, Impact, Verdict
+from abistore.model.judging.bump import AllowPlan, Removals
 from abistore.model.names import Name
 from abistore.model.recorded.unrecorded import common_ground
 from abistore.model.snapshot import Snapshot
 from abistore.report.heading import by_approval
 from abistore.report.model import Report, verdict_of, would_fail
 from abistore.report.outline import outline
+from abistore.service.judging.allowing import assessed, passes
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
 from abistore.service.kinds import kinds
 
@@ -78,12 +80,22 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
         return outline(comparison, churn=churned, kinds=kinds().values(), declarations=declared(comparison, *sides))
 
 
-def gated(report: Report, fail_on: FailOn, require: EvidenceRequirement = NOTHING) -> Report:
+def gated(
+    report: Report,
+    fail_on: FailOn,
+    require: EvidenceRequirement = NOTHING,
+    allow: AllowPlan | None = None,
+    *,
+    removals: Removals | None = None,
+) -> Report:
     """The report with the exit code of its verdict by ``fail_on``, or else of the evidence that ``require`` misses.
 
-    A break that was found is worse than one that may have been missed. Findings that are approved do not fail it.
+    A break that was found is worse than one that may have been missed. Findings that are approved do not fail it, and
+    with ``allow`` no release that may break.
     """
-    report, code = accepted(report, fail_on)
+    report, code = accepted(assessed(report, allow, removals), fail_on)
+    if passes(report):
+        report, code = msgspec.structs.replace(report, passed_by=""), 0
     lack = None if code else lacking(report, require)
     if lack is None:
         return msgspec.structs.replace(report, exit_code=code, fail_on=fail_on)

@@ -10,10 +10,12 @@ import msgspec
 from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
 from abistore.model.findings import Comparison
+from abistore.model.judging.bump import AllowPlan
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReleaseLibrary, Report
 from abistore.report.outline import outline
 from abistore.report.releases.joining import joined
+from abistore.service.judging.allowing import assessed, passes
 from abistore.service.judging.evidence import EvidenceRequirement, lacking
 from abistore.service.judging.judging import FailOn, accepted, judge
 from abistore.service.kinds import kinds
@@ -40,6 +42,7 @@ def judge_releases(
     fail_on: FailOn = "api_break",
     require: EvidenceRequirement,
     said: SaidOfRelease | None = None,
+    allow: AllowPlan | None = None,
 ) -> Report:
     """One report and one verdict about two releases. Raises :class:`Incomparable` for two platforms.
 
@@ -54,7 +57,9 @@ def judge_releases(
     own = outline(_between(old, new, by), kinds=kinds().values())
     if said is not None:
         own, reports = said.between(own), list(map(said.member, reports))
-    report, code = accepted(joined(own, members, reports), fail_on)
+    report, code = accepted(assessed(joined(own, members, reports), allow), fail_on)
+    if passes(report):
+        report, code = msgspec.structs.replace(report, passed_by=""), 0
     lacks = () if code else [lack for each in reports if (lack := lacking(each, require))]
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
 

@@ -1,0 +1,177 @@
+"""Whether a release is allowed, in one sentence: what it breaks, what allows that, or what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from abistore.model.findings import Verdict
+from abistore.model.judging.bump import Bump, OldAndNew, Removals
+from abistore.model.words.counting import counted
+from abistore.model.words.library_names import name_word
+from abistore.report.model import Report, ReportedFinding, verdict_of
+
+REMOVED = {"func_removed": "function", "var_removed": "variable"}
+"""Kinds that are told by what they remove."""
+
+PLACE = "place"
+SHOWN = 3
+
+
+class ChangeFacts(NamedTuple):
+    """What a sentence says of two releases: their labels, their SONAMEs, and what broke.
+
+    ``breaks`` counts the findings that make the verdict; ``removed`` says what they remove if that is all they do.
+    """
+
+    labels: OldAndNew
+    sonames: OldAndNew
+    verdict: Verdict
+    breaks: int = 0
+    removed: str = ""
+    library: str = ""
+
+
+def facts_of(report: Report) -> ChangeFacts:
+    """The facts of a report."""
+    verdict = verdict_of(report)
+    worst = [each for each in report.changes if each.impact == verdict.name.lower()]
+    return ChangeFacts(
+        OldAndNew(report.old.version, report.new.version),
+        OldAndNew(report.old.soname, report.new.soname),
+        verdict,
+        len(worst),
+        _removed(worst),
+    )
+
+
+def _removed(worst: Sequence[ReportedFinding]) -> str:
+    words = {REMOVED.get(each.kind) for each in worst}
+    if len(words) != 1 or not (word := words.pop()):
+        return ""
+    return counted(len(worst), word)
+
+
+def in_words(bump: Bump, facts: ChangeFacts) -> Bump:
+    """The answer with its sentence; without one if neither labels nor SONAMEs tell releases apart."""
+    known = facts.labels.old and facts.labels.new and facts.labels.old != facts.labels.new
+    if not known and bump.soname in {"same", "none", "unversioned"}:
+        return bump
+    return replace(bump, sentence=_allowed(bump, facts) if bump.allowed else _refused(bump, facts))
+
+
+def _allowed(bump: Bump, facts: ChangeFacts) -> str:
+    old, new = _sides(facts)
+    named = _soname_step(facts)
+    match bump.reason:
+        case "nothing-breaks":
+            return _compatible(bump, facts)
+        case "label-major":
+            why = f"its label declares a release that may break ({old} to {new})"
+        case "removals-announced":
+            removals = bump.removals
+            why = f"it was announced: {_some(removals.announced)}; {removals.window}" if removals else ""
+        case _:
+            why = (
+                f"{named}{f', and its label declares it ({old} to {new})' if bump.reason == 'soname-and-label' else ''}"
+            )
+    cure = f"; semantic versions would call it {bump.suggested}" if bump.suggested and not bump.unreleased else ""
+    ready = f"; the next release must be {bump.suggested}" if bump.suggested and bump.unreleased else ""
+    return f"{_change(facts)}; that is allowed, {why}{cure}{ready}"
+
+
+def _compatible(bump: Bump, facts: ChangeFacts) -> str:
+    old, new = _sides(facts)
+    if bump.soname == "bumped":
+        word = name_word(facts.sonames.new or "")
+        return (
+            f"nothing was found that {new} breaks of {old}, and {_soname_step(facts)}: every program must be rebuilt; "
+            f"if nothing else needs the new {word}, keep the old one"
+        )
+    if bump.suggested and not bump.unreleased:
+        return f"{new} breaks nothing of {old}, and adds to it: call it {bump.suggested}, a {bump.required} release"
+    if bump.soname in {"renamed", "lowered", "lost"}:
+        return f"{new} breaks nothing of {old}, but {_soname_step(facts)}: programs go on asking for the old name"
+    return f"{new} breaks nothing of {old}"
+
+
+def _refused(bump: Bump, facts: ChangeFacts) -> str:
+    word, change = name_word(facts.sonames.new or facts.sonames.old or ""), _change(facts)
+    call = f"the next release must be {bump.suggested}" if bump.unreleased else f"call it {bump.suggested}"
+    label = call if bump.suggested else ""
+    raised = " and ".join(filter(None, (label, f"bump the {word}")))
+    back = f"restore {_what(facts)}"
+    removals = bump.removals or Removals("")
+    match bump.reason:
+        case "between-libraries":
+            return f"{change}: its libraries do not fit each other, which no bump mends"
+        case "never":
+            return f"{change}, and the gate allows no break: {back}"
+        case "removals-early":
+            return f"{change}, {_some(removals.early)}; removals are allowed {removals.window}: {back}"
+        case "label-lowered":
+            return f"{change}, and has the lower label: compare the older release with the newer one"
+        case "label-promises-nothing":
+            how = f"{bump.versioning} labels" if bump.versioning in {"calendar", "serial"} else "these labels"
+            return f"{change}, and {how} promise nothing: {_either(label if bump.rule == 'major' else raised, back)}"
+        case "label-too-small":
+            return f"{change}, and its label declares no release that may break: {_either(label, back)}"
+        case "soname-kept":
+            return f"{change} under the same {word}: {_either(raised, back)}"
+        case "soname-unversioned":
+            name = f"the {word} {facts.sonames.new}, which has no version"
+            return f"{change} under {name}: {_either(f'give it a {word} with one', back)}"
+        case "soname-missing":
+            return f"{change}, and {_nameless(facts)}: {_either(label, back)}"
+        case _:
+            return f"{change}, and {_soname_step(facts)}, which is no bump: {_either(raised, back)}"
+
+
+def _nameless(facts: ChangeFacts) -> str:
+    if any(facts.sonames):
+        return _soname_step(facts)
+    return "no SONAME keeps programs that were built before on the old release"
+
+
+def _either(cure: str, back: str) -> str:
+    return f"{cure}, or {back}" if cure else back
+
+
+def _what(facts: ChangeFacts) -> str:
+    return "it" if facts.breaks == 1 else "them" if facts.removed else "what broke"
+
+
+def _change(facts: ChangeFacts) -> str:
+    """``1.10.0 removes 2 functions``, ``2.0.0 breaks 1.9.4 in 3 places``."""
+    old, new = _sides(facts)
+    where = f" of {facts.library}" if facts.library else ""
+    if facts.removed:
+        return f"{new} removes {facts.removed}{where}"
+    places = f" in {counted(facts.breaks, PLACE)}" if facts.breaks else ""
+    sources = "sources for " if facts.verdict is Verdict.API_BREAK else ""
+    return f"{new} breaks {sources}{old}{places}{where}"
+
+
+def _sides(facts: ChangeFacts) -> tuple[str, str]:
+    old, new = facts.labels
+    return (old, new) if old and new else ("the old library", "the new one")
+
+
+def _soname_step(facts: ChangeFacts) -> str:
+    """``SONAME went from .1 to .2``; whole names if they differ in more than their end."""
+    old, new = facts.sonames
+    word = name_word(new or old or "")
+    whose = f"the {word} of {facts.library}" if facts.library else word
+    if not old or not new:
+        return f"{whose} {f'{old} was lost' if old else f'{new} is new'}"
+    stem = old.find(".so.") + len(".so")
+    if stem >= len(".so") and old[:stem] == new[:stem]:
+        old, new = old[stem:], new[stem:]
+    return f"{whose} went from {old} to {new}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,148 @@
+"""A release that may break passes and says why; one that may not says what to call it. The verdict stays BREAKING."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.conftest import Call, Done
+
+OLD = "int one(void) { return 1; }\nint two(void) { return 2; }\nint three(void) { return 3; }\n"
+GONE = "int one(void) { return 1; }\n"
+MORE = OLD + "int four(void) { return 4; }\n"
+
+
+def built(source: str, soname: str | None) -> Path:
+    return build_library(source, soname=soname)
+
+
+@pytest.fixture
+def based(abistore: Call) -> Call:
+    done = abistore("ingest", built(OLD, "libfoo.so.1"), "--library", "libfoo", "--version", "1.9.4", "--set-baseline")
+    assert done.code == 0
+    return abistore
+
+
+def ingest(call: Call, version: str, soname: str | None, *words: str, source: str = GONE) -> Done:
+    library = ("--library", "libfoo", "--version", version, "--against", "prev")
+    return call("ingest", built(source, soname), *library, *words)
+
+
+def test_a_major_release_with_a_bumped_soname_passes_and_is_still_breaking(based: Call) -> None:
+    done = ingest(based, "2.0.0", "libfoo.so.2")
+    assert done.code == 0
+    assert "BREAKING" in done.out
+    told = " ".join(done.out.split())
+    assert "2.0.0 removes 2 functions; that is allowed, SONAME went from .1 to .2, and its label declares it" in told
+    assert based("verdict", "libfoo@2.0.0").code == 0
+    assert based("verdict", "libfoo@2.0.0", "--allow", "never").code == 4
+
+
+def test_a_minor_release_that_breaks_fails_and_is_told_what_to_do(based: Call) -> None:
+    done = ingest(based, "1.10.0", "libfoo.so.1")
+    assert done.code == 4
+    told = " ".join(done.out.split())
+    assert (
+        "1.10.0 removes 2 functions under the same SONAME: call it 2.0.0 and bump the SONAME, or restore them" in told
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "soname"),
+    [
+        ("2.0.0", "libfoo.so.1"),
+        ("2.0.0", "libbar.so.2"),
+        ("2.0.0", "libfoo.so"),
+        ("2.0.0", None),
+        ("2.0.0", "libfoo.so.0"),
+        ("2.0.0-rc1", "libfoo.so.1"),
+        ("1:0.5", "libfoo.so.1"),
+        ("2024.10", "libfoo.so.1"),
+        ("nightly-7", "libfoo.so.1"),
+    ],
+)
+def test_no_label_and_no_other_name_leads_around_the_gate(based: Call, version: str, soname: str | None) -> None:
+    assert ingest(based, version, soname).code == 4
+
+
+def test_a_declared_scheme_asks_for_the_label_too(based: Call) -> None:
+    assert based("db", "scheme", "libfoo", "semver").code == 0
+    minor = ingest(based, "1.10.0", "libfoo.so.2")
+    assert (minor.code, "call it 2.0.0" in minor.out) == (4, True)
+    assert ingest(based, "2.0.0", "libfoo.so.2").code == 0
+
+
+def test_a_rule_may_look_at_the_label_or_the_soname_alone(based: Call) -> None:
+    assert ingest(based, "1.10.0", "libfoo.so.2", "--allow", "major", "--dry-run").code == 4
+    assert ingest(based, "2.0.0", "libfoo.so.1", "--allow", "breaking-on-soname-bump", "--dry-run").code == 4
+    assert ingest(based, "2.0.0", "libfoo.so.1", "--allow", "major").code == 0
+
+
+def test_a_library_replaced_under_its_label_may_not_break(based: Call) -> None:
+    replaced = based(
+        "ingest", built(GONE, "libfoo.so.2"), "--library", "libfoo", "--version", "1.9.4", "--replace",
+        "--replace-baseline", "rebuilt", "--against", "baseline",
+    )  # fmt: skip
+    assert replaced.code == 4
+
+
+def test_comparing_files_keeps_the_code_of_the_verdict_unless_a_rule_is_given(abistore: Call) -> None:
+    sides = built(OLD, "libfoo.so.1"), built(GONE, "libfoo.so.2")
+    plain = abistore("compare", *sides)
+    assert (plain.code, "SONAME went from .1 to .2" in plain.out) == (4, True)
+    assert abistore("compare", *sides, "--allow", "scheme").code == 0
+    assert abistore("compare", *sides, "--allow", "major").code == 4
+
+
+def test_a_bump_without_need_and_a_small_label_are_told(based: Call) -> None:
+    bumped = ingest(based, "2.0.0", "libfoo.so.2", "--dry-run", source=OLD)
+    assert bumped.code == 0
+    assert "nothing was found that 2.0.0 breaks of 1.9.4, and SONAME went from .1 to .2" in " ".join(bumped.out.split())
+    small = ingest(based, "1.9.5", "libfoo.so.1", source=MORE)
+    assert (small.code, "call it 1.10.0, a minor release" in small.out) == (0, True)
+
+
+def test_builds_between_releases_are_told_what_the_next_release_must_be(based: Call) -> None:
+    done = ingest(based, "1.9.4-14-g126bde0", "libfoo.so.1")
+    assert (done.code, "the next release must be 2.0.0" in " ".join(done.out.split())) == (4, True)
+
+
+def test_every_report_says_why_the_gate_passed(based: Call) -> None:
+    assert ingest(based, "2.0.0", "libfoo.so.2").code == 0
+    bump = based("verdict", "libfoo@2.0.0", "--json").json["bump"]
+    assert (bump["required"], bump["declared"], bump["allowed"], bump["reason"]) == (
+        "major",
+        "major",
+        True,
+        "soname-and-label",
+    )
+    for form in ("markdown", "html", "sarif", "junit", "github"):
+        told = based("verdict", "libfoo@2.0.0", "--format", form)
+        assert told.code == 0
+        assert "that is allowed, SONAME went from .1 to .2" in " ".join(told.out.split()), form
+    suites = ElementTree.fromstring(based("verdict", "libfoo@2.0.0", "--format", "junit").out)
+    assert suites.get("failures") == "0"
+    assert "allowed: soname-and-label" in based("verdict", "libfoo@2.0.0", "--mode", "stat").out
+
+
+def test_missing_evidence_fails_a_release_that_may_break(based: Call) -> None:
+    stripped = build_library(GONE, flags=("-O1",), soname="libfoo.so.2")
+    words = ("--library", "libfoo", "--version", "2.0.0", "--against", "prev")
+    assert based("ingest", stripped, *words).code == 72
+
+
+def test_one_library_of_a_package_that_may_not_break_fails_it_whole(abistore: Call, tmp_path: Path) -> None:
+    for folder, first, second in (("old", "liba.so.1", "libb.so.1"), ("kept", "liba.so.2", "libb.so.1")):
+        (tmp_path / folder).mkdir()
+        source = OLD if folder == "old" else GONE
+        for name in (first, second):
+            (tmp_path / folder / name).write_bytes(built(source, name).read_bytes())
+    done = abistore("compare", tmp_path / "old", tmp_path / "kept", "--allow", "scheme")
+    assert done.code == 4
+    (tmp_path / "kept" / "libb.so.1").unlink()
+    (tmp_path / "kept" / "libb.so.2").write_bytes(built(GONE, "libb.so.2").read_bytes())
+    done = abistore("compare", tmp_path / "old", tmp_path / "kept", "--allow", "scheme")
+    assert done.code == 0
