@@ -116,6 +116,7 @@ from abistore.service.declarations import (
     declarations as declarations,
 )
 from abistore.service.declared_exports import DeclaredExports as DeclaredExports
+from abistore.service.generate.generating import GeneratedFile as GeneratedFile, generate as generate
 from abistore.service.history.findings import (
     StoredFinding as StoredFinding,
     StoredFindings as StoredFindings,

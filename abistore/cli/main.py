@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("transfer", "Write a stored snapshot as JSON."),
     "exports": ("asking.inventory", "List the exports of a release, with since when they are there."),
     "first-broken": ("asking.since", "Show the first release that breaks a symbol, a type or a finding."),
+    "generate": ("generate", "Write a file for another tool: Debian symbols, a version script, skip lists."),
     "history": ("history", "Show the releases of a library, with their verdicts."),
     "import": ("transfer", "Store JSON snapshots."),
     "ingest": ("ingest", "Store the snapshots of libraries, and judge them against a baseline."),
@@ -76,7 +77,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Store releases": ("ingest", "import", "export", "release", "baseline"),
     "Judge": ("compare", "verdict", "history", "matrix", "compatible-range", "whatif"),
     "Since when, until when": ("blame", "first-broken", "last-good", "log"),
-    "Look into releases": ("list", "show", "exports", "types", "who-uses", "provides", "dump"),
+    "Look into releases": ("list", "show", "exports", "types", "who-uses", "provides", "dump", "generate"),
     "Rules and reviews": ("changes", "explain", "policy", "suppress", "approve", "approvals", "review"),
     "Set up": ("db", "mcp", "completion"),
 }

@@ -202,6 +202,7 @@ OTHER: dict[str, str] = {
     "db_upgrade": OPERATOR,
     "db_backup": OPERATOR,
     "db_vacuum": OPERATOR,
+    "generate": "it makes a file for another tool, which a build runs and no agent: tests/cli/test_generate.py",
     "suggest": FILES,
     "suppressions": FILES,
     "capture": "dump tells it as JSON",

@@ -1,0 +1,1 @@
+"""Files for other tools, made from the history of a library."""

@@ -1,0 +1,124 @@
+"""``generate``: files that other tools take, checked by these tools."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.conftest import Call
+
+FUNCTIONS = {"1.0": ("open_it", "close_it"), "1.1": ("open_it", "close_it", "more"), "1.2": ("open_it", "more", "last")}
+SCRIPT = "CASE_1 { global: open_it; close_it; local: *; };\n"
+LATER = SCRIPT + "CASE_2 { global: more; } CASE_1;\n"
+
+
+def source(functions: tuple[str, ...]) -> str:
+    return "".join(f"int {name}(int value) {{ return value + {len(name)}; }}\n" for name in functions)
+
+
+@pytest.fixture
+def plain(abistore: Call) -> Call:
+    """Three releases of a library without symbol versions; one function goes, and two come."""
+    for version, functions in FUNCTIONS.items():
+        assert abistore("ingest", build_library(source(functions)), "--version", version).code == 0
+    return abistore
+
+
+@pytest.fixture
+def versioned(abistore: Call) -> Call:
+    for version, script in {"1.0": SCRIPT, "1.1": LATER}.items():
+        flags = ("-g", "-Wl,--version-script=map")
+        library = build_library(source(FUNCTIONS[version]), flags=flags, files={"map": script})
+        assert abistore("ingest", library, "--version", version).code == 0
+    return abistore
+
+
+def test_symbols_of_debian_tell_which_release_brought_each(plain: Call) -> None:
+    assert plain("generate", "debian-symbols", "libcase").out == (
+        "libcase.so.1 libcase1 #MINVER#\n last@Base 1.2\n more@Base 1.1\n open_it@Base 1.0\n"
+    )
+    assert " close_it@Base 1.0\n" in plain("generate", "debian-symbols", "libcase@1.1").out
+
+
+def test_a_function_that_comes_back_is_counted_from_then(plain: Call) -> None:
+    plain("ingest", build_library(source(("open_it", "close_it", "more"))), "--version", "1.3")
+    assert " close_it@Base 1.3\n" in plain("generate", "debian-symbols", "libcase").out
+
+
+@pytest.mark.parametrize(("history", "latest"), [("plain", "1.2"), ("versioned", "1.1")])
+def test_dpkg_finds_nothing_to_add_to_the_symbols(
+    history: str, latest: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    call: Call = request.getfixturevalue(history)
+    flags = ("-g", "-Wl,--version-script=map") if history == "versioned" else ("-g", "-O1")
+    library = build_library(
+        source(FUNCTIONS[latest]), flags=flags, files={"map": LATER} if history == "versioned" else None
+    )
+    (tmp_path / "debian").mkdir()
+    (tmp_path / "debian/control").write_text(
+        "Source: case\nMaintainer: A <a@example.org>\n\nPackage: libcase1\nArchitecture: any\n"
+    )
+    (tmp_path / "debian/changelog").write_text(
+        f"case ({latest}) unstable; urgency=low\n\n  * New.\n\n -- A <a@example.org>  Thu, 01 Jan 2026 00:00:00 +0000\n"
+    )
+    symbols = tmp_path / "symbols"
+    assert call("generate", "debian-symbols", "libcase", "-o", symbols).code == 0
+    command = ["dpkg-gensymbols", "-plibcase1", f"-v{latest}", f"-e{library}", f"-I{symbols}", "-Oout", "-c4"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "out").read_text() == symbols.read_text()
+
+
+def test_the_linker_gives_symbols_the_version_of_the_release_that_brought_them(plain: Call, tmp_path: Path) -> None:
+    script = tmp_path / "libcase.map"
+    assert plain("generate", "version-script", "libcase", "-o", script).code == 0
+    flags = ("-g", "-Wl,--version-script=map")
+    library = build_library(source(FUNCTIONS["1.2"]), flags=flags, files={"map": script.read_text()})
+    assert exported(library) == {"open_it": "LIBCASE_1.0", "more": "LIBCASE_1.1", "last": "LIBCASE_1.2"}
+
+
+def test_the_linker_makes_the_versions_again_that_a_library_has(versioned: Call, tmp_path: Path) -> None:
+    script = versioned("generate", "version-script", "libcase").out
+    flags = ("-g", "-Wl,--version-script=map")
+    library = build_library(source(FUNCTIONS["1.1"]), flags=flags, files={"map": script})
+    assert exported(library) == {"open_it": "CASE_1", "close_it": "CASE_1", "more": "CASE_2"}
+
+
+def exported(library: Path) -> Mapping[str, str]:
+    listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    rows = (line.split()[-1].partition("@@") for line in listed.splitlines() if " T " in line)
+    return {name: version for name, _, version in rows}
+
+
+def test_exports_that_no_header_declares_are_left_out_by_other_checkers(abistore: Call, tmp_path: Path) -> None:
+    header = tmp_path / "api.h"
+    header.write_text("int open_it(int value);\n")
+    old, new = build_library(source(("open_it", "inner"))), build_library(source(("open_it",)))
+    abistore("ingest", old, "--version", "1.0", "--header", header)
+    suppressions = tmp_path / "skip.ini"
+    assert abistore("generate", "abigail-suppressions", "libcase", "-o", suppressions).code == 0
+    assert abistore("compare", old, new).code == 4
+    assert abistore("compare", old, new, "--suppress", suppressions).code == 0
+    assert abistore("generate", "abicc-skip-symbols", "libcase").out == "inner\n"
+
+
+def test_what_is_approved_is_left_out_with_who_approved_it(plain: Call) -> None:
+    (finding,) = [
+        each for each in plain("verdict", "libcase@1.2", "--json").json["changes"] if each["kind"] == "func_removed"
+    ]
+    plain("approve", finding["id"], "--reason", "nobody calls it", "--approver", "ana")
+    assert plain("generate", "abigail-suppressions", "libcase").out == (
+        "[suppress_function]\n  label = accepted by ana: nobody calls it\n  symbol_name = close_it\n\n"
+        "[suppress_variable]\n  label = accepted by ana: nobody calls it\n  symbol_name = close_it\n"
+    )
+
+
+def test_a_format_that_is_not_for_this_library_says_so(abistore: Call) -> None:
+    abistore("ingest", build_library(source(("open_it",)), soname=None), "--version", "1.0")
+    done = abistore("generate", "debian-symbols", "libcase")
+    assert done.code == 64
+    assert "are for ELF libraries with a SONAME" in done.err
