@@ -180,11 +180,43 @@ class ReleaseTag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
         hide_secrets(self, "note")
 
 
+class ExportedReview(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What somebody said of a finding of the library."""
+
+    identity: str
+    state: str
+    actor: str
+    reviewed: datetime
+    note: str = ""
+
+
+class ExportedApproval(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A break of the library that somebody accepted; ``kind`` is empty where its facts are not known.
+
+    It says what another store accepts: nothing is accepted here until somebody takes it over.
+    """
+
+    identity: str
+    scope: str
+    reason: str
+    approver: str
+    approved: datetime
+    until: str = ""
+    ticket: str = ""
+    kind: str = ""
+    subject: str = ""
+    symbol: str = ""
+    part: str = ""
+    old_value: str | None = None
+    new_value: str | None = None
+
+
 class Exported(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a store said about the release that a snapshot was exported from, so that another store can say it too.
 
     ``profile`` is the build profile, ``revision`` the source revision, ``url`` the CI job, and ``tags`` are
-    the words that people put on it. Never part of a digest.
+    the words that people put on it. ``reviews`` and ``approvals`` are what holds of findings of the library. Never part
+    of a digest.
     """
 
     profile: str | None = None
@@ -192,6 +224,8 @@ class Exported(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     revision: str | None = None
     url: str | None = None
     tags: tuple[ReleaseTag, ...] = ()
+    reviews: tuple[ExportedReview, ...] = ()
+    approvals: tuple[ExportedApproval, ...] = ()
 
     def __post_init__(self) -> None:
         """A token in the CI job's URL is not kept."""

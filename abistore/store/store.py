@@ -122,6 +122,7 @@ class Store:
     tag = _method(tagging.add)
     untag = _method(tagging.take)
     review = _method(reviews.add)
+    review_all = _method(reviews.add_all)
     approve = _method(approvals.add)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)

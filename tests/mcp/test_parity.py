@@ -168,7 +168,9 @@ SAME: dict[str, Forms] = {
     "db_check": Forms(["db", "check"], OPERATOR, shown("problems", lambda store: abistore.db_check(database=store))),
     "reviews": Forms(["review", "list"], BOUNDED, shown("reviews", lambda store: abistore.reviews(database=store))),
     "approvals": Forms(
-        ["approvals", "list"], BOUNDED, shown("approvals", lambda store: abistore.approvals(database=store))
+        ["approvals", "list", "libgeo"],
+        at("libraries/libgeo/approvals"),
+        shown("approvals", lambda store: abistore.approvals("libgeo", database=store)),
     ),
     "policy_card": Forms(
         ["policy", "show", "strict_abi"],

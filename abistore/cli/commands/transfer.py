@@ -40,6 +40,11 @@ def export_command(settings: SharedSettings, /, *, reference: str, output: Path 
 )
 @click.option("--target", help="The platform of dumps that do not tell their own, such as x86_64.")
 @click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
+@click.option(
+    "--approvals",
+    is_flag=True,
+    help="Take over what the snapshots say is approved. Without it such approvals are left out, and told.",
+)
 @replace_options
 @store_command
 def import_command(settings: SharedSettings, /, *, paths: tuple[Path, ...], versions: Path | None, **words: Any) -> int:

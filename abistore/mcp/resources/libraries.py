@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from abistore.interface import History, HistoryRow, Judgement, Style, baseline_history, remembered, render
+from abistore.interface import (
+    History,
+    HistoryRow,
+    Judgement,
+    Style,
+    approvals,
+    baseline_history,
+    remembered,
+    render,
+)
 from abistore.mcp.answers.compared import headline
 from abistore.mcp.answers.units import as_text
 from abistore.mcp.call import Call
@@ -47,6 +56,13 @@ def baseline(call: Call, *, library: str) -> str:
     """Where the baselines of a library stood, with who moved them and why, as `abistore baseline history --json`."""
     with call.store() as store:
         return document({"baselines": baseline_history(library, database=store)})
+
+
+@resource("abistore://libraries/{library}/approvals")
+def library_approvals(call: Call, *, library: str) -> str:
+    """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approvals list`."""
+    with call.store() as store:
+        return document({"approvals": approvals(library, database=store)})
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict")

@@ -137,11 +137,27 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
         digest = snapshot_digest(snapshot).hex() if plan.expected_digest else ""
         tags, notes = request.tags, (*_unusual(snapshot), *_silent(snapshot.exports))
     _check_digest(path, digest, plan.expected_digest)
+    take_over = _taking_over(arrival, path, plan)
     ingested = _ingested(path, admit(store, arrival, plan.gate, dry_run=plan.dry_run), notes)
+    if take_over and ingested.release and not ingested.release.candidate and not plan.dry_run:
+        taken = take_over(store, ingested.release.line.library)
+        ingested = msgspec.structs.replace(ingested, notes=(*ingested.notes, *taken))
     if ingested.status != "known" or plan.dry_run:
         return ingested
     with store.transaction() if tags else nullcontext():
         return _supplemented(store, ingested, said, tags, plan)
+
+
+def _taking_over(arrival: Arrival, path: Path, plan: IngestPlan) -> Callable[[Store, str], tuple[str, ...]] | None:
+    """What takes over what a snapshot says of findings, which is sound; ``None`` where it says nothing."""
+    carried = arrival.snapshot.exported if arrival.snapshot else None
+    if not carried or not (carried.reviews or carried.approvals):
+        return None
+    from abistore.service.ingest.said import check_said, take_over  # few snapshots carry any
+
+    check_said(path, carried)
+    origin = (path, plan.actor or user())
+    return lambda store, library: take_over(store, library, carried, origin, plan.approvals)
 
 
 def _ingest_package(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:

@@ -25,7 +25,8 @@ class IngestPlan(msgspec.Struct, frozen=True):
     allows another binary under a taken version; if a baseline points at that release, ``replace_baseline`` must give
     the reason. ``profile``, ``revision``, ``url`` and ``released`` default to what a JSON snapshot was exported with.
     ``tags`` are put on each release. A file whose digest does not begin with ``expected_digest`` is refused. With
-    ``dry_run`` nothing is written: the results say what would become of each file.
+    ``dry_run`` nothing is written: the results say what would become of each file. What an exported snapshot says is
+    approved is left out, and told, unless ``approvals`` takes it over.
     """
 
     library: str | None = None
@@ -42,6 +43,7 @@ class IngestPlan(msgspec.Struct, frozen=True):
     tags: tuple[str, ...] = ()
     expected_digest: str = ""
     dry_run: bool = False
+    approvals: bool = False
     options: ExtractOptions = msgspec.field(default_factory=ExtractOptions)
     gate: Gate = OPEN
 

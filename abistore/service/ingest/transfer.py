@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,7 +17,11 @@ from abistore.model.snapshot import Exported
 from abistore.service.database import Database, line_target, using
 from abistore.service.ingest.ingesting import Progress, files_of, ingest
 from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan
+from abistore.service.ingest.said import exported_said
 from abistore.service.snapshots import InputFile, is_dump, is_json, written
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
 
 STANDARD_INPUT = Path("-")
 
@@ -38,14 +43,15 @@ def export(
     """A stored release as a JSON snapshot, with the facts recorded about it. Raises :class:`SnapshotNotFound`."""
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        snapshot = msgspec.structs.replace(store.load(release), exported=_exported(release))
+        snapshot = msgspec.structs.replace(store.load(release), exported=_exported(store, release))
         return ExportedRelease(release, written(snapshot))
 
 
-def _exported(release: Release) -> Exported | None:
+def _exported(store: Store, release: Release) -> Exported | None:
     """The facts recorded about a release; ``None`` if there are none, so that the export equals what `dump` writes."""
     profile = release.line.profile if release.line.profile != DEFAULT_PROFILE else None
-    said = Exported(profile, release.released, release.revision, release.url, release.tags)
+    of_findings = exported_said(store, release.line.library)
+    said = Exported(profile, release.released, release.revision, release.url, release.tags, *of_findings)
     return said if said != Exported() else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, insert, select, update
@@ -29,22 +30,35 @@ _COUNT = update(tables.root).values(reviews=_ROOT.reviews + bindparam("seal"))
 
 def add(database: Database, said: FindingReview) -> bool:
     """Note a review; false where the same was said last. Raises :class:`SnapshotNotFound` for an unknown library."""
+    return add_all(database, [said])[0]
+
+
+def add_all(database: Database, said: Sequence[FindingReview]) -> tuple[bool, ...]:
+    """Note several reviews, all or none."""
     with database.transaction():
-        last = {(one.library, one.identity): one for one in every(database)}.get((said.library, said.identity))
-        if last is not None and (last.state, last.note) == (said.state, said.note):
-            return False
-        rows = database.rows(_LIBRARY_ID, {"library": said.library})
-        if not rows:
-            raise SnapshotNotFound(f"{said.library}: no such library in {database.where}")
-        values = (said.identity, said.state, said.note, said.actor, stamp(said.reviewed))
-        columns = dict(zip(("identity", "state", "note", "actor", "reviewed"), values, strict=True))
-        identifier = database.insert(_INSERT, {"library_id": rows[0][0], **columns, "checksum": 0})
-        seal = checksum(identifier, said.library, *values)
-        database.run(_SEAL.values(checksum=seal), {"identifier": identifier})
-        database.run(_COUNT, {"seal": seal})
-        detail = "; ".join(filter(None, (said.state, said.note)))
-        record(database, said.actor, "review", f"{said.library} {said.identity}", detail)
-        return True
+        last = {(one.library, one.identity): (one.state, one.note) for one in every(database)}
+        done = []
+        for one in said:
+            key, words = (one.library, one.identity), (one.state, one.note)
+            done.append(last.get(key) != words)
+            if done[-1]:
+                _write(database, one)
+                last[key] = words
+        return tuple(done)
+
+
+def _write(database: Database, said: FindingReview) -> None:
+    rows = database.rows(_LIBRARY_ID, {"library": said.library})
+    if not rows:
+        raise SnapshotNotFound(f"{said.library}: no such library in {database.where}")
+    values = (said.identity, said.state, said.note, said.actor, stamp(said.reviewed))
+    columns = dict(zip(("identity", "state", "note", "actor", "reviewed"), values, strict=True))
+    identifier = database.insert(_INSERT, {"library_id": rows[0][0], **columns, "checksum": 0})
+    seal = checksum(identifier, said.library, *values)
+    database.run(_SEAL.values(checksum=seal), {"identifier": identifier})
+    database.run(_COUNT, {"seal": seal})
+    detail = "; ".join(filter(None, (said.state, said.note)))
+    record(database, said.actor, "review", f"{said.library} {said.identity}", detail)
 
 
 def every(database: Database) -> tuple[FindingReview, ...]:
