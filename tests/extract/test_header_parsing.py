@@ -257,6 +257,14 @@ def test_arguments_that_clang_does_not_know_are_an_error(tmp_path: Path) -> None
         parsed(tmp_path, clang_args=("-std=c99", "-target", "no-such-machine", "--no-such-option"))
 
 
+@pytest.mark.parametrize("argument", ["-fno-such-thing", "--bogus", "-fsanitize=nothing"])
+def test_an_argument_that_clang_leaves_out_is_an_error_with_its_name(argument: str, tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "int f(void);"})
+    with pytest.raises(HeaderError, match=argument.partition("=")[0]) as error:
+        parsed(tmp_path, clang_args=(argument,))
+    assert "--clang-arg" in error.value.hint
+
+
 # --- what may be read ------------------------------------------------------------------------------------------------
 
 

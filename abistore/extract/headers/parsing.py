@@ -18,6 +18,7 @@ from abistore.extract.headers.language import Reading
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 
 _MISSING = "file not found"
+_REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
 _LEADS_OUT = re.compile(r"^'/|\.\.")
 
 
@@ -165,6 +166,7 @@ class HeaderParser:
                 "check --clang-arg, --std and --clang-target; else it is a defect of libclang: set headers aside "
                 "with --private-header",
             )
+        self._check_arguments(unit)
         files = list(clang.included_files(unit))
         self._check_confined(unit, files)
         faults = list(self._faults(unit, files))
@@ -197,6 +199,15 @@ class HeaderParser:
             if path.is_relative_to(folder):
                 return path.relative_to(folder).as_posix(), self._is_quotable(path)
         return path.name, False
+
+    def _check_arguments(self, unit: clang.TranslationUnit) -> None:
+        """Raise :class:`HeaderError` where clang does not know an argument that was given for it: it left that out."""
+        for error in clang.errors(unit):
+            if not error.file and error.message.startswith(_REFUSALS):
+                raise HeaderError(
+                    f"clang {clang.major_version()} refuses what it was passed: {error.message}",
+                    "leave that out of --clang-arg, or spell it as clang does; each argument needs its own --clang-arg",
+                )
 
     def _check_confined(self, unit: clang.TranslationUnit, files: Iterable[clang.IncludedFile]) -> None:
         """Raise :class:`PathDenied` where a file was read that may not be: nothing of it is told.

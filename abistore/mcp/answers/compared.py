@@ -21,7 +21,10 @@ class ComparedSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something that was not checked: a break there would not have been seen."""
+    """Something that was not checked: a break there would not have been seen.
+
+    With the reason ``guessed`` it is what programs can name: what breaks may be none of their business.
+    """
 
     facet: str
     side: str
@@ -90,8 +93,9 @@ def extent(evidence: Evidence) -> str:
 
 
 def gaps(report: Report) -> tuple[Gap, ...]:
-    """What was not checked, of which the first few are told."""
-    found = [
+    """What was not checked, of which the first few are told; first that what breaks is guessed to be public."""
+    found = [Gap(facet="source", side="both", reason="guessed", detail=report.guessed)] if report.guessed else []
+    found += [
         Gap(
             facet=item.facet,
             side=item.side,
