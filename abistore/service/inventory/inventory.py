@@ -64,8 +64,8 @@ def exports(
     found anywhere in it. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store, store.reading():
-        release = released(store, reference, target, profile)
-        return _inventory(store, release, (EXPORTS, ("symbol",)), _matcher(pattern, regex))
+        meant = in_line(store, reference, target, profile)
+        return _inventory(store, meant, (EXPORTS, ("symbol",)), _matcher(pattern, regex))
 
 
 def types(
@@ -82,8 +82,20 @@ def types(
     Types of the standard library are left out. ``pattern`` is as for :func:`exports`. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store, store.reading():
-        release = released(store, reference, target, profile)
-        return _inventory(store, release, (TYPES, ("layout", "source")), _matcher(pattern, regex))
+        meant = in_line(store, reference, target, profile)
+        return _inventory(store, meant, (TYPES, ("layout", "source")), _matcher(pattern, regex))
+
+
+def in_line(store: Store, reference: str, target: str | None, profile: str | None) -> tuple[Release, Sequence[Release]]:
+    """The release that a reference means, and all of its line in release order."""
+    keys = [key for key in store.lines() if key.library == reference and profile in {None, key.profile}]
+    platform = line_target(store, target)
+    of_library = [key for key in keys if platform in {None, key.target}]
+    if len(of_library) == 1:
+        ordered = releases_of(store, of_library[0])
+        return store.foremost(ordered)[-1], ordered
+    release = released(store, reference, target, profile)
+    return release, releases_of(store, release.line)
 
 
 def released(store: Store, reference: str, target: str | None, profile: str | None) -> Release:
@@ -101,8 +113,10 @@ Kinds = tuple[tuple[str, ...], tuple[Facet, ...]]
 """Kinds of names, and the facets that show that one of these is there."""
 
 
-def _inventory(store: Store, release: Release, kinds: Kinds, matches: Callable[[str], bool]) -> Inventory:
-    ordered = releases_of(store, release.line)
+def _inventory(
+    store: Store, meant: tuple[Release, Sequence[Release]], kinds: Kinds, matches: Callable[[str], bool]
+) -> Inventory:
+    release, ordered = meant
     with limits_for(release.declarations << 12, f"listing {release.reference}"), without_cycle_collection():
         walk = store.walk()
         snapshot = walk.step(release).snapshot
