@@ -115,6 +115,7 @@ def kinds_page() -> str:
         f"{len(kinds)} kinds, generated from the rules by `python docs/generate.py`. `abistore changes` lists them.",
         "`abistore explain KIND` tells what one does to a built consumer and how to avoid it, and shows a case.",
         "The impact is the default one, of the profile `strict_abi`; a policy may give another.",
+        "[Which of them each evidence shows](kinds-by-evidence.md): debug information of three formats, and headers.",
     ]
     for impact, heading in IMPACTS.items():
         chosen = [kind for kind in kinds if kind.impact == impact]
@@ -266,6 +267,49 @@ def _sentence(text: str) -> str:
     return re.sub(r":\w+:`(?:[\w.]+\.)?(\w+)`", r"`\1`", text.partition("\n")[0]).replace("``", "`")
 
 
+EVIDENCE = {
+    "gcc": "GCC, DWARF",
+    "clang": "Clang, DWARF",
+    "headers": "headers, no debug information",
+    "pe-dwarf": "DLL, DWARF",
+    "pe-pdb": "DLL, PDB",
+    "macho": "dylib, .dSYM",
+}
+"""How the cases are built, and the headings of the columns."""
+
+
+def evidence_page() -> str:
+    """Which kinds each evidence shows, as `benchmarks/kinds_by_evidence.py` measured it last."""
+    measured = json.loads((DOCS / "kinds-by-evidence.json").read_text())
+    kinds, reasons = measured["kinds"], measured["reasons"]
+    numbers = {reason: number for number, reason in enumerate(reasons, 1)}
+    lines = [
+        "# Kinds by evidence",
+        "",
+        "Which kinds of change each evidence shows: the cases of each kind, built once for each column and compared.",
+        "Measured by `python -m benchmarks.kinds_by_evidence` (GCC 12, Clang 14; Clang 22 of zig for DLLs and",
+        "dylibs), written here by `python docs/generate.py`. *Headers* are those of a library without debug",
+        "information, or the source of the case read as one. A number is the reason why the kind is not seen.",
+        "",
+        "| kind | " + " | ".join(EVIDENCE.values()) + " |",
+        "|---|" + "---|" * len(EVIDENCE),
+    ]
+    for kind, seen in sorted(kinds.items()):
+        cells = (_cell(seen[evidence], numbers) for evidence in EVIDENCE)
+        lines.append(f"| [{kind}](kinds.md#{kind}) | {' | '.join(cells)} |")
+    counted = (sum(seen[evidence] == "seen" for seen in kinds.values()) for evidence in EVIDENCE)
+    lines.append(f"| **{len(kinds)} kinds, seen** | {' | '.join(f'**{count}**' for count in counted)} |")
+    missing = sorted({one.kind for one in changes()} - kinds.keys())
+    lines += ["", f"Not measured yet: {', '.join(missing)}."] if missing else []
+    lines += ["", "## Why a kind is not seen", "", "| | reason |", "|--:|---|"]
+    lines += [f'| <a id="{number}"></a>{number} | {reasons[reason]} |' for reason, number in numbers.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(seen: str, numbers: dict[str, int]) -> str:
+    return "yes" if seen == "seen" else f"[{numbers[seen]}](#{numbers[seen]})"
+
+
 def kinds_file() -> str:
     """The kinds as the package carries them, so that telling what is remembered loads no rule."""
     kinds = (
@@ -289,6 +333,7 @@ DOCUMENTS = {
     "approvals-schema.json": approvals_schema,
     "kinds.md": kinds_page,
     "catalogue.md": catalogue,
+    "kinds-by-evidence.md": evidence_page,
 }
 
 

@@ -13,7 +13,7 @@ from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol
+from abistore.model.shapes import Record, Symbol
 from abistore.model.snapshot import Snapshot
 from tests.cases import kinds
 from tests.extract.macho_fixtures import build_dylib
@@ -89,3 +89,12 @@ def test_a_vtable_is_no_private_member_where_clang_describes_it_as_one() -> None
     found = read(zig(PURE + FIRST, "x86_64", "-O1", "-gdwarf-4"), ExtractOptions(library="case"))
     assert found.variants("layout", Name("record", "A"))
     assert not found.variants("layout", Name("variable", "_ZTV1A"))
+
+
+@pytest.mark.parametrize("kind", ["vtable_slot_changed", "vtable_override_changed"])
+def test_tables_tell_what_a_pdb_file_without_slots_does_not(kind: str) -> None:
+    options = ExtractOptions(library="case")
+    old, new = (read(zig(PURE + source, "x86_64", "-O1", "-gcodeview"), options) for source in (FIRST, CASES[kind]))
+    (record,) = old.variants("layout", Name("record", "D"))
+    assert isinstance(record, Record) and {each.slot for each in record.virtuals} == {None}
+    assert kind in kinds(compare(old, new))

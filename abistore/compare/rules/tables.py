@@ -140,7 +140,7 @@ def _refilled(symbol: Changed[Symbol], context: Context) -> Iterator[tuple[str, 
     name, old, new = symbol.subject.name, symbol.old, symbol.new
     if not name.spelling.startswith(VTABLES) or sized(old, new):
         return
-    described = _is_described(name, context)
+    described = _is_described(name, context) and all(side.tables.records_slots for side in (context.old, context.new))
     tells_pure = all(side.tables.records_pure for side in (context.old, context.new))
     for before, after in zip(_functions(old), _functions(new), strict=False):
         known = described and (tells_pure or PURE.isdisjoint((before, after)))

@@ -35,6 +35,16 @@ class VirtualTables:
         return not any("GNU" in compiler for compiler in self.side.snapshot.provenance.compilers)
 
     @cached_property
+    def records_slots(self) -> bool:
+        """Whether the debug information tells slots: a PDB file of MinGW's ABI has none of any class."""
+        snapshot = self.side.snapshot
+        if snapshot.target.format != "pe":
+            return True
+        every = (shape for shapes in snapshot.entries.get("layout", {}).values() for shape in shapes)
+        virtuals = [each for shape in every if isinstance(shape, Record) for each in shape.virtuals]
+        return not virtuals or any(each.slot is not None for each in virtuals)
+
+    @cached_property
     def _destructors(self) -> int:
         """The slots of a destructor: Visual C++ has one that destroys, and frees where it is told to."""
         snapshot = self.side.snapshot

@@ -1,0 +1,30 @@
+"""Why an evidence does not show a kind of change: the first entry of ``kinds_not_seen.toml`` that is about it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from abistore.compare.rule import load
+
+SEEN: Final = "seen"
+UNKNOWN: Final = "unknown"
+
+_ROWS: Final[list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["reason"]
+
+REASONS: Final[dict[str, str]] = {row["key"]: row["says"] for row in _ROWS}
+"""By key, what the page says."""
+
+
+def why(kind: str, evidence: str, failed: Sequence[str]) -> str:
+    """The key of the reason why no case of ``kind`` is seen. ``failed`` tells what kept each from being compared."""
+    for row in _ROWS:
+        if evidence in row.get("evidence", ()) and kind.startswith(tuple(row["kinds"])):
+            return str(row["key"])
+    if evidence != "headers" and load()[kind].evidence == "source":
+        return "source"
+    if all(failed):
+        return "kept" if set(failed) == {"not compiled"} else "platform"
+    return "binary" if evidence == "headers" else UNKNOWN
