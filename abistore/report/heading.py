@@ -164,6 +164,8 @@ def passing(report: Report) -> str:
         return f"{PASSES}: {report.passed_by}"
     if not report.approved_count:
         return ""
+    if not report.exit_code:
+        return f"approved, too: {by_approval(report.changes)}"
     counting = "is" if report.approved_count == 1 else "are"
     return f"{counted(report.approved_count, 'finding')} {counting} approved and {counting} not what fails the gate"
 

@@ -300,3 +300,14 @@ def test_a_library_that_is_gone_is_approved_in_its_own_ledger(abistore: Call, tm
     assert abistore(*words).code == 4
     abistore("approve", *gone, "--library", "libtwo", *WHY)
     assert abistore(*words).code == 0
+
+
+def test_a_release_that_may_break_names_who_accepted_its_breaks_too(released: Call, failing: Ids, new: Path) -> None:
+    bumped = build_library(NEW, soname="libcase.so.2")
+    released("approve", *failing(new), "--library", "libcase", *WHY)
+    assert released("ingest", bumped, "--version", "2.0", "--library", "libcase").code == 0
+    done = released("verdict", "libcase@2.0")
+    said = " ".join(done.out.split())
+    assert (done.code, "libcase.so.2" in said) == (0, True)
+    assert "by ana (LIB-7): nobody calls it" in said
+    assert "fails the gate" not in said
