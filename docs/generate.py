@@ -20,7 +20,8 @@ import msgspec
 from abistore.cli.main import cli
 from abistore.compare.policies.formats.policy_file import PolicyDocument
 from abistore.compare.policies.formats.suppression_file import SuppressionDocument
-from abistore.compare.rule import load
+from abistore.compare.rule import FILE as SUBSCRIPTIONS
+from abistore.compare.rule import load, subscriptions
 from abistore.model.kinds import FORMER_NAMES
 from abistore.model.shapes import SHORT
 from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
@@ -323,6 +324,12 @@ def kinds_file() -> str:
     return json.dumps([msgspec.structs.asdict(kind) for kind in kinds], indent=1, ensure_ascii=False) + "\n"
 
 
+def subscriptions_file() -> str:
+    """Who looks at each delta, as the package carries it, so that comparing imports the rules that it needs."""
+    lines = (f"{json.dumps(delta)}: {msgspec.json.encode(told).decode()}" for delta, told in subscriptions().items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 DOCUMENTS = {
     "architecture.md": architecture,
     "cli.md": command_line,
@@ -352,5 +359,6 @@ if __name__ == "__main__":
         write_site(Path(sys.argv[1]))
     else:
         KINDS.write_text(kinds_file())
+        SUBSCRIPTIONS.write_text(subscriptions_file())
         for name, make in DOCUMENTS.items():
             (DOCS / name).write_text(make())

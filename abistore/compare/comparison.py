@@ -11,7 +11,7 @@ from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import DeclarationJudge, joined, judge_library, library_deltas
 from abistore.compare.policies.applied import AppliedRuling
-from abistore.compare.rule import load
+from abistore.compare.rule import RULES
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison
 from abistore.model.recorded.unrecorded import common_ground
@@ -45,5 +45,5 @@ def compared(context: Context, by: Ruling | None) -> Comparison:
     judged = {name: declared.judge(name, deltas.exports.get(name, ())) for name in sorted(names)}
     found = joined([judge_library(context, deltas.own), *judged.values()])
     marked = ((name, each.marks) for name, each in judged.items())
-    folded = fold(ruling.judge(found), load(), context)
+    folded = fold(ruling.judge(found), RULES, context)
     return concluded(context, ruling, folded, worst_of(found), not_checked(context, declared.facets, marked))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from inspect import getdoc
+from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -76,8 +77,13 @@ class Rule(msgspec.Struct, frozen=True):
         return _sections(self.check)[2]
 
 
+PACKAGE: Final = "abistore.compare.rules"
+
+FILE = Path(__file__).with_name("subscriptions.json")
+"""What :func:`subscriptions` tells, written by ``python docs/generate.py``: it is known before a rule is imported."""
+
 RULES: dict[str, Rule] = {}
-"""Every rule by its kind. Filled by :func:`load`."""
+"""The rules that were imported, by kind: all after :func:`load`, those that can have found something before it."""
 
 
 def rule(
@@ -98,7 +104,7 @@ def rule(
     """
 
     def register(check: Check) -> Check:
-        subjects, takes_context = _subscriptions(check)
+        subjects, takes_context = _parameters(check)
         kind = check.__name__
         if kind in RULES:
             raise ValueError(f"two rules are called {kind}")
@@ -122,7 +128,7 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-def _subscriptions(check: Check) -> tuple[tuple[tuple[type, type], ...], bool]:
+def _parameters(check: Check) -> tuple[tuple[tuple[type, type], ...], bool]:
     code = check.__code__
     parameters = code.co_varnames[: code.co_argcount]
     return _named_subjects(check.__module__, check.__annotations__[parameters[0]]), len(parameters) == 2
@@ -141,8 +147,48 @@ def _named_subjects(module: str, annotation: str) -> tuple[tuple[type, type], ..
 
 @cache
 def load() -> dict[str, Rule]:
-    """Import every module of :mod:`abistore.compare.rules` and return the registry."""
-    package = import_module("abistore.compare.rules")
-    for module in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{module.name}")
-    return RULES
+    """Import every module of :mod:`abistore.compare.rules` and return all rules, as they stand there."""
+    for module in iter_modules(import_module(PACKAGE).__path__):
+        import_module(f"{PACKAGE}.{module.name}")
+    return dict(sorted(RULES.items(), key=lambda each: _place(each[1].check)))
+
+
+def _place(check: Check) -> tuple[str, int]:
+    return check.__module__, check.__code__.co_firstlineno
+
+
+class Subscription(msgspec.Struct, frozen=True, array_like=True):
+    """That the rule of ``kind``, in a module of :mod:`abistore.compare.rules`, looks at a delta."""
+
+    module: str
+    kind: str
+    evidence: Facet
+
+
+def subscriptions() -> dict[str, list[Subscription]]:
+    """Who looks at each delta, in the order of :func:`load`: ``Changed Record`` is the name of one."""
+    found: dict[str, list[Subscription]] = {}
+    for rule in load().values():
+        told = Subscription(rule.check.__module__.rpartition(".")[2], rule.kind, rule.evidence)
+        for delta, shape in rule.subjects:
+            found.setdefault(f"{delta.__name__} {shape.__name__}", []).append(told)
+    return dict(sorted(found.items()))
+
+
+@cache
+def _subscriptions_known() -> Mapping[str, Sequence[Subscription]]:
+    return msgspec.json.decode(FILE.read_bytes(), type=dict[str, list[Subscription]])
+
+
+@cache
+def rules_for(facet: Facet, subject: tuple[type, type]) -> tuple[Rule, ...]:
+    """The rules that look at such deltas, ``(Changed, Record)``, in what ``facet`` shows.
+
+    No module is imported but those that have one.
+    """
+    delta, shape = subject
+    told = _subscriptions_known().get(f"{delta.__name__} {shape.__name__}", ())
+    wanted = [each for each in told if each.evidence != "source" or facet == "source"]
+    for module in {each.module for each in wanted}:
+        import_module(f"{PACKAGE}.{module}")
+    return tuple(RULES[each.kind] for each in wanted)

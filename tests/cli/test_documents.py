@@ -19,5 +19,9 @@ def test_a_generated_document_is_current(name: str) -> None:
     assert (DOCS / name).read_text() == DOCUMENTS[name](), "run python docs/generate.py"
 
 
+def test_the_deltas_that_rules_look_at_are_those_that_the_package_carries() -> None:
+    assert GENERATE["SUBSCRIPTIONS"].read_text() == GENERATE["subscriptions_file"](), "run python docs/generate.py"
+
+
 def test_the_kinds_that_the_package_carries_are_those_of_the_rules() -> None:
     assert GENERATE["KINDS"].read_text() == GENERATE["kinds_file"](), "run python docs/generate.py"

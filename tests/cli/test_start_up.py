@@ -55,13 +55,25 @@ def test_dump_does_not_import_what_only_the_store_and_the_rules_need(old: Path) 
     assert not {module for module in modules if module.startswith(("abistore.store", "abistore.compare"))}
 
 
-MOST_MODULES = 293
-"""Comparing two files imports 284 modules of abistore: a few more are no matter, many are paid for by every call."""
+MOST_MODULES = 264
+"""Comparing two files imports 258 modules of abistore: a few more are no matter, many are paid for by every call."""
 
 
 def test_comparing_files_imports_no_more_modules_than_it_did(old: Path, new: Path) -> None:
     own = {module for module in imported("compare", old, new) if roots({module}) == {"abistore"}}
     assert len(own) <= MOST_MODULES, f"{len(own)} modules: import what serves a rare path where it is used"
+
+
+def test_comparing_files_imports_the_rules_of_what_differs_and_no_others(old: Path, new: Path) -> None:
+    rules = {module.rpartition(".")[2] for module in imported("compare", old, new) if ".compare.rules." in module}
+    assert "symbols" in rules
+    assert not {name for name in rules if name.startswith("headers_")}
+    assert "releases" not in rules
+
+
+def test_comparing_files_works_out_no_digests_of_them(old: Path, new: Path) -> None:
+    assert "_hashlib" not in imported("compare", old, new)
+    assert "_hashlib" in imported("dump", old)
 
 
 def test_comparing_files_does_not_import_the_store(old: Path, new: Path) -> None:

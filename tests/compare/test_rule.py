@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.rule import load
+from abistore.compare.rule import load, rules_for, subscriptions
 from abistore.compare.types.fields import InnerField
 from abistore.model.deltas import Added
 from abistore.model.shapes import Field
@@ -31,3 +31,13 @@ def test_a_docstring_without_a_remedy_is_refused() -> None:
 
 def test_a_rule_looks_at_each_delta_that_its_annotation_names() -> None:
     assert ADDED.subjects == ((Added, Field), (Added, InnerField))
+
+
+def test_each_delta_that_rules_look_at_has_a_name_of_its_own() -> None:
+    assert len(subscriptions()) == len({subject for rule in load().values() for subject in rule.subjects})
+
+
+def test_rules_for_what_headers_show_are_not_asked_about_debug_information() -> None:
+    headers = set(rules_for("source", (Added, Field)))
+    assert set(rules_for("layout", (Added, Field))) == {rule for rule in headers if rule.evidence != "source"}
+    assert {rule.kind for rule in headers} == {rule.kind for rule in load().values() if (Added, Field) in rule.subjects}

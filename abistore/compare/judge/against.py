@@ -17,7 +17,7 @@ from abistore.compare.judge.groups import FindingGroups
 from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers, Watched
-from abistore.compare.rule import load
+from abistore.compare.rule import RULES
 from abistore.compare.side import Places, SideFacts
 from abistore.model.findings import Comparison, Side
 from abistore.model.names import FACETS, Facet, Name
@@ -142,7 +142,7 @@ class JudgedAgainst:
     def _concluded(self, context: Context, facets: Collection[Facet]) -> Comparison:
         library = judge_library(context, self._deltas.own).findings
         ruling = AppliedRuling(context, self._meant)
-        folded = fold(ruling.judge(library), load(), context)
+        folded = fold(ruling.judge(library), RULES, context)
         ruling.used.update(*(group.used for group in self._groups))
         worst = [worst_of(library), *(group.worst for group in self._groups)]
         most = max((each for each in worst if each is not None), default=None)

@@ -12,7 +12,7 @@ from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import findings_of, verdict_of, worst_of
 from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.policies.applied import AppliedRuling
-from abistore.compare.rule import load
+from abistore.compare.rule import RULES
 from abistore.errors import Incomparable
 from abistore.model.deltas import Changed, Subject
 from abistore.model.digest import snapshot_digest
@@ -61,7 +61,7 @@ def concluded(
         verdict=verdict_of(findings[:1]),
         findings=findings,
         not_checked=tuple(skipped),
-        suppressed=rest.suppressed.including(fold(ruling.suppressed, load(), context)),
+        suppressed=rest.suppressed.including(fold(ruling.suppressed, RULES, context)),
         policy=ruling.key.policy,
         engine=str(ENGINE),
         notes=ruling.notes(),

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from abistore.compare.classify.meaningless import is_meaningless
 from abistore.compare.context import Context
 from abistore.compare.diff.members import children
 from abistore.compare.diff.parts import Unexplained
-from abistore.compare.rule import Rule, load
+from abistore.compare.rule import rules_for
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import VERDICT_OF, Finding, Impact, Verdict
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.snapshot import Location
-
-
-@cache
-def _rules_for(facet: Facet) -> Mapping[tuple[type, type], Sequence[Rule]]:
-    """The rules for what ``facet`` shows, by the delta that they look at."""
-    table: dict[tuple[type, type], list[Rule]] = {}
-    for rule in load().values():
-        if rule.evidence != "source" or facet == "source":
-            for subject in rule.subjects:
-                table.setdefault(subject, []).append(rule)
-    return table
 
 
 def explained(delta: Delta[Any], facet: Facet, context: Context) -> Iterator[Finding]:
@@ -42,7 +30,7 @@ def explained(delta: Delta[Any], facet: Facet, context: Context) -> Iterator[Fin
 def findings_of(delta: Delta[Any], facet: Facet, context: Context) -> Iterator[Finding]:
     """What the rules say about ``delta`` and, where both sides have its declaration, about its parts."""
     shape = delta.old if isinstance(delta, Removed | Changed) else delta.new
-    for rule in _rules_for(facet).get((type(delta), type(shape)), ()):
+    for rule in rules_for(facet, (type(delta), type(shape))):
         for note in rule.notes(delta, context):
             yield Finding(
                 kind=rule.kind,

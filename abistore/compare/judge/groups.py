@@ -13,7 +13,7 @@ from abistore.compare.judge.judged import Judged, joined
 from abistore.compare.judge.sorted_findings import SortedFindings
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers
-from abistore.compare.rule import load
+from abistore.compare.rule import RULES
 from abistore.model.cpp_names.emitted import class_behind, siblings, template_behind
 from abistore.model.findings import Finding, Impact
 from abistore.model.names import Name
@@ -125,8 +125,8 @@ class FindingGroups:
         found = joined(judged[name] for name in sorted(members))
         asked = {each for name in members for each in self._related(name)}
         kept = ruling.judge(found)
-        findings = fold(kept, load(), context, asked)
-        suppressed = fold(ruling.suppressed, load(), context, asked)
+        findings = fold(kept, RULES, context, asked)
+        suppressed = fold(ruling.suppressed, RULES, context, asked)
         return FindingGroup(
             frozenset(members),
             tuple(findings),

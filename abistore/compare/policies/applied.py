@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from abistore.compare.context import Context
-from abistore.compare.policies.facts import FindingFacts
-from abistore.compare.rule import load
+from abistore.compare.rule import RULES
 from abistore.model.findings import Finding, RulingKey
 
 if TYPE_CHECKING:
+    from abistore.compare.policies.facts import FindingFacts
     from abistore.compare.policies.ruling import Ruling
     from abistore.compare.policies.suppression import Suppression
 
@@ -47,4 +47,6 @@ class AppliedRuling:
         return (*self.by.policy.notes(), *self.by.suppressions.notes(self.used)) if self.by else ()
 
     def _facts(self, finding: Finding) -> FindingFacts:
-        return FindingFacts(finding, load()[finding.kind], self._context)
+        from abistore.compare.policies.facts import FindingFacts  # without a ruling none are asked for
+
+        return FindingFacts(finding, RULES[finding.kind], self._context)
