@@ -27,6 +27,8 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     information, which is in ``debug_files`` once it is unpacked, and ``devel_packages`` their headers.
     ``platform`` is that of an input that does not tell its own, and with ``every_release`` an input that tells of
     several releases gives a snapshot of each. ``programs`` takes executables without exports, for what they import.
+    several releases gives a snapshot of each. Without ``identify`` the digest of the file is left out, by which a
+    store knows it again: to work it out every byte is read.
     ``progress`` is called with what is being read and how far that is, from 0 to 1.
     """
 
@@ -44,7 +46,21 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     platform: str | None = None
     every_release: bool = False
     programs: bool = False
+    identify: bool = True
     progress: Callable[[str, float], None] | None = None
+
+
+def identified(snapshot: Snapshot, file: InputFile, options: ExtractOptions) -> Snapshot:
+    """The snapshot with the SHA-256 of ``file``, if that is wanted. Raises :class:`ExtractError` for a changed file.
+
+    Readers ask last: OpenSSL is loaded into memory that the debug information needs before.
+    """
+    if not options.identify:
+        file.check_unchanged()
+        return snapshot
+    return msgspec.structs.replace(
+        snapshot, provenance=msgspec.structs.replace(snapshot.provenance, sha256=file.sha256())
+    )
 
 
 class Reader(Protocol):

@@ -31,7 +31,7 @@ from abistore.extract.elf.versions import SymbolVersions, read_versions
 from abistore.extract.exports import Exports
 from abistore.extract.facets import FacetReading, join
 from abistore.extract.input_file import InputFile
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, identified
 from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
 from abistore.model.labels.sonames import library_name
@@ -62,10 +62,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     readings = [_symbols(tables)]
     if options.layout:
         readings.append(_layout(elf, tables, options, binary.target))
-    snapshot = join(binary, readings)
-    # last: OpenSSL is loaded into memory that the debug information needs before
-    provenance = msgspec.structs.replace(snapshot.provenance, sha256=elf.file.sha256())
-    yield msgspec.structs.replace(snapshot, provenance=provenance)
+    yield identified(join(binary, readings), elf.file, options)
 
 
 # --- the file -----------------------------------------------------------------------------------------------------

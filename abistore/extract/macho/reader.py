@@ -15,7 +15,7 @@ from abistore.extract.macho.debug_files import find_debug
 from abistore.extract.macho.machines import target_of
 from abistore.extract.macho.tables import MachoTables, read_tables
 from abistore.extract.macho.universal import is_macho, parts_of
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, identified
 from abistore.limits import allow_more
 from abistore.model.labels.sonames import library_name
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
@@ -41,10 +41,7 @@ def _read_part(macho: MachOFile, options: ExtractOptions) -> Snapshot:
     readings = [_symbols(tables)]
     if options.layout:
         readings.append(_layout(macho, tables, options, binary.target))
-    snapshot = join(binary, readings)
-    # last: OpenSSL is loaded into memory that the debug information needs before
-    provenance = msgspec.structs.replace(snapshot.provenance, sha256=macho.file.sha256())
-    return msgspec.structs.replace(snapshot, provenance=provenance)
+    return identified(join(binary, readings), macho.file, options)
 
 
 def _binary(macho: MachOFile, tables: MachoTables, options: ExtractOptions) -> Snapshot:

@@ -21,7 +21,7 @@ from abistore.extract.pe.hardening import protections, weaknesses
 from abistore.extract.pe.imports import ImportedDll, read_imports, shapes
 from abistore.extract.pe.machines import is_machine, subsystem_name, target_of
 from abistore.extract.pe.version_resource import product_version
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, identified
 from abistore.extract.types.foreign import is_runtime
 from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
@@ -57,9 +57,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     readings = [_symbols(tables)]
     if options.layout:
         readings.append(_layout(pe, tables, options, binary.target))
-    snapshot = join(binary, readings)
-    provenance = msgspec.structs.replace(snapshot.provenance, sha256=file.sha256())
-    yield msgspec.structs.replace(snapshot, provenance=provenance)
+    yield identified(join(binary, readings), file, options)
 
 
 # --- the tables ---------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def compare(
     If a side is a stored release, its library's approvals hold, as far as they do ``today``. Raises
     :class:`Incomparable` for libraries of two platforms.
     """
-    with operands(database, selection) as reader:
+    with operands(database, _unidentified(selection or Selection())) as reader:
         releases = reader.packages(old, new)
         if releases is None:
             first, second = reader.pair(old, new)
@@ -89,6 +89,11 @@ def _with_said(
 
     names = {side.release.line.library for side in sides if side.release}
     return with_said(store, report, names.pop(), against=against, today=today) if len(names) == 1 else report
+
+
+def _unidentified(selection: Selection) -> Selection:
+    """The selection without the digests of files: nothing that is compared here is kept."""
+    return msgspec.structs.replace(selection, options=msgspec.structs.replace(selection.options, identify=False))
 
 
 def _named(report: Report, old: str | Path, new: str | Path) -> Report:
