@@ -58,12 +58,11 @@ class PublicHeaders:
         """Whether public headers declare next to no C++ export, while hidden ones and C functions are many."""
         exports = [name for name in self._clues.names if name.kind in ("function", "variable")]
         files = [self.file(name) for name in exports if is_mangled(name.spelling)]
-        public, hidden = (
-            sum(include_root(file) is not None for file in files),
-            sum(file in self.hidden for file in files),
-        )
-        plain = len(exports) - len(files)
-        return hidden >= MANY and plain > 0 and public * MANY <= min(hidden, plain)
+        plain, public = len(exports) - len(files), sum(include_root(file) is not None for file in files)
+        if not plain or public * MANY > plain:
+            return False  # most often, and without a look at who needs which header
+        hidden = sum(file in self.hidden for file in files)
+        return hidden >= MANY and public * MANY <= hidden
 
     def file(self, name: Name) -> str:
         """The file that declares ``name``, the class for members; empty where it is not known."""
@@ -179,7 +178,7 @@ class PublicHeaders:
         pending, seen = [name], {name}
         while pending:
             come = {each for part in self._clues.parts[pending.pop()] for each in part.arguments} - seen
-            if not come.isdisjoint(place):
+            if not place.keys().isdisjoint(come):
                 return True
             pending += come
             seen |= come
