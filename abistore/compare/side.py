@@ -11,7 +11,6 @@ import msgspec
 from abistore.compare.consumers.consumers import Consumers, ReleaseExports
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.compare.consumers.guessed import GuessedConsumers
-from abistore.compare.consumers.told import ToldConsumers
 from abistore.compare.reuse.carrying import LazyValue, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
@@ -92,6 +91,8 @@ class SideFacts:
         guessed = GuessedConsumers(self.exporting, self.types, self._graph, self.files)
         if "source" not in self.snapshot.entries or self.snapshot.evidence_of("source").state == "missing":
             return guessed
+        from abistore.compare.consumers.told import ToldConsumers  # most comparisons are without headers
+
         return ToldConsumers(self.exporting, self.types, guessed, self.files)
 
     def after(

@@ -27,8 +27,8 @@ class ExtractOptions(msgspec.Struct, frozen=True):
     information, which is in ``debug_files`` once it is unpacked, and ``devel_packages`` their headers.
     ``platform`` is that of an input that does not tell its own, and with ``every_release`` an input that tells of
     several releases gives a snapshot of each. ``programs`` takes executables without exports, for what they import.
-    several releases gives a snapshot of each. Without ``identify`` the digest of the file is left out, by which a
-    store knows it again: to work it out every byte is read.
+    Without ``identify`` the digest of the file is left out, by which a store knows it again: to work it out every byte
+    is read.
     ``progress`` is called with what is being read and how far that is, from 0 to 1.
     """
 

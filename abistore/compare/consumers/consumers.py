@@ -10,6 +10,7 @@ import msgspec
 
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.model.names import Name
+from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot
 
 Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
@@ -117,3 +118,13 @@ class Consumers(ABC):
         The releases differ in the ``changed`` names. ``resolving`` gives these and all that look through them when they
         resolve a type.
         """
+
+
+def is_accessible(shape: object) -> bool:
+    """Whether anybody but the class and its friends can use a declaration.
+
+    A private virtual function is in the vtables of classes that consumers derive.
+    """
+    if isinstance(shape, Function) and shape.method is not None:
+        return shape.method.access != "private" or shape.method.virtual != "no"
+    return not isinstance(shape, Variable) or shape.access != "private"

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
@@ -255,16 +256,6 @@ def templates_in(qualified: str) -> Iterator[str]:
             head += qualified[place:begin]
             place = end
             yield head
-
-
-def is_accessible(shape: object) -> bool:
-    """Whether anybody but the class and its friends can use a declaration.
-
-    A private virtual function is in the vtables of classes that consumers derive.
-    """
-    if isinstance(shape, Function) and shape.method is not None:
-        return shape.method.access != "private" or shape.method.virtual != "no"
-    return not isinstance(shape, Variable) or shape.access != "private"
 
 
 def _owner(shape: object) -> Name | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from abistore.compare.consumers.public_api import is_accessible
+from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff.given_headers import not_given
@@ -19,7 +19,6 @@ from abistore.compare.diff.parts import (
     UnusedEnum,
     Variant,
 )
-from abistore.compare.diff.told_by_headers import told_by_headers
 from abistore.compare.diff.unexported import is_unexported, unexported
 from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
@@ -60,6 +59,8 @@ class FacetDeclarations:
         """What each side shows in this facet, and in no better one."""
         old, new = self._old.get(name), self._new.get(name)
         if self._facet == "source" and comparable(self._context, "layout"):
+            from abistore.compare.diff.told_by_headers import told_by_headers  # not needed without headers
+
             return told_by_headers(self._context, name, old, new)
         return old, new
 

@@ -16,7 +16,7 @@ _DLL = pattern(
 """A DLL. Copies in Python wheels bear a hash of 32 digits; extension modules bear the interpreter's name."""
 
 
-_DYLIB = re.compile(r"(?P<stem>.+?)(?P<version>(?:\.(?:\d+|[A-Z]))*)\.(?:dylib|tbd)")
+_DYLIB = pattern(r"(?P<stem>.+?)(?P<version>(?:\.(?:\d+|[A-Z]))*)\.(?:dylib|tbd)")
 """A dylib, whose version stands before the suffix: ``libz.1.2.11.dylib``, ``libSystem.B.dylib``."""
 
 

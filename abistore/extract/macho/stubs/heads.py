@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from abistore.patterns import pattern
 
-_YAML = re.compile(rb"---[ \t]*(!tapi-tbd\S*|\r?\n(?:.*\r?\n){0,20}?install-name:)")
-_JSON = re.compile(rb'\s*\{\s*"(?:main_library|libraries|tapi_tbd_version)"\s*:')
+_YAML = pattern(rb"---[ \t]*(!tapi-tbd\S*|\r?\n(?:.*\r?\n){0,20}?install-name:)")
+_JSON = pattern(rb'\s*\{\s*"(?:main_library|libraries|tapi_tbd_version)"\s*:')
 
 
 def is_stub(head: bytes) -> bool:
