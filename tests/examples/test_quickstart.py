@@ -25,7 +25,7 @@ PROJECT = Path(__file__).parents[2]
 FIRST = "docs/quickstart.md"
 PAGES = (
     *("README.md", "docs/concepts.md", "docs/exit-codes.md", "docs/policies.md"),
-    *("docs/suppressions.md", "docs/reports.md", "docs/approvals.md", "docs/history.md"),
+    *("docs/suppressions.md", "docs/reports.md", "docs/approvals.md", "docs/history.md", "docs/releases.md"),
 )
 ANSWERS = (0, 2, 4)
 BLOCK = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abistore.model.findings import Verdict
-from abistore.model.judging.bump import AllowPlan, AllowRule, OldAndNew, Removals, bump
+from abistore.model.judging.bump import AllowPlan, AllowRule, OldAndNew, bump
 from abistore.model.labels.promises import Step, next_label, promise
 from abistore.model.labels.soname_changes import soname_change
 
@@ -213,14 +213,3 @@ def test_a_build_between_releases_is_told_what_the_next_release_must_be() -> Non
     for label in ("1.9.4-14-g126bde0", "main", "nightly-7"):
         found = bump(Verdict.BREAKING, OldAndNew("1.9.4", label), KEPT)
         assert (found.unreleased, found.suggested, found.allowed) == (True, "2.0.0", False)
-
-
-def test_removals_are_allowed_once_they_were_announced_for_long_enough() -> None:
-    told = AllowPlan("scheme")
-    early = Removals("2 releases", early=("f",))
-    announced = Removals("2 releases", announced=("f",))
-    among_others = Removals("2 releases", announced=("f",), others=1)
-    assert bump(Verdict.BREAKING, MAJOR, BUMPED, told, removals=early).reason == "removals-early"
-    assert bump(Verdict.BREAKING, MINOR, KEPT, told, removals=announced).reason == "removals-announced"
-    assert bump(Verdict.BREAKING, MINOR, KEPT, told, removals=among_others).reason == "soname-kept"
-    assert bump(Verdict.BREAKING, MINOR, KEPT, AllowPlan("never"), removals=announced).reason == "never"

@@ -32,8 +32,6 @@ BumpReason: TypeAlias = Literal[
     "soname-bumped",
     "label-major",
     "soname-and-label",
-    "removals-announced",
-    "removals-early",
     "soname-kept",
     "soname-lowered",
     "soname-renamed",
@@ -47,9 +45,7 @@ BumpReason: TypeAlias = Literal[
 ]
 """Why a release is allowed, or is not."""
 
-ALLOWING: Final = frozenset(
-    {"nothing-breaks", "soname-bumped", "label-major", "soname-and-label", "removals-announced"}
-)
+ALLOWING: Final = frozenset({"nothing-breaks", "soname-bumped", "label-major", "soname-and-label"})
 
 _KEPT: Final[dict[SonameChange, BumpReason]] = {
     "same": "soname-kept",
@@ -67,19 +63,6 @@ class OldAndNew(NamedTuple):
 
     old: str | None
     new: str | None
-
-
-class Removals(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a release removes, under a rule by which removals are announced first.
-
-    ``window`` is the rule in words: ``2 releases after the deprecation``. ``announced`` may be removed by it, ``early``
-    not yet, each with what is known: ``old_open (deprecated since 1.4.0)``. ``others`` counts the other breaks.
-    """
-
-    window: str
-    announced: tuple[str, ...] = ()
-    early: tuple[str, ...] = ()
-    others: int = 0
 
 
 class AllowPlan(msgspec.Struct, frozen=True):
@@ -109,7 +92,6 @@ class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
     soname_required: bool = False
     suggested: str = ""
     unreleased: bool = False
-    removals: Removals | None = None
     decides: bool = False
     sentence: str = ""
 
@@ -132,13 +114,12 @@ def bump(
     plan: AllowPlan = AllowPlan(),  # noqa: B008 - immutable
     *,
     adds: bool = False,
-    removals: Removals | None = None,
 ) -> Bump:
     """Whether a release with this verdict is allowed. ``adds``: it has exports that the old one has not."""
     said, soname = promise(labels.old, labels.new, plan.scheme), soname_change(*sonames)
     required = _required(verdict, said, adds)
     small = said.unreleased if said.declared is None else said.declared < required
-    reason = _reason(verdict, said, soname, plan, removals)
+    reason = _reason(verdict, said, soname, plan)
     if plan.rule == "scheme" and reason.startswith("soname") and labels.old and labels.old == labels.new:
         reason = "label-too-small"  # another build of one release: what was announced under its label stays
     return Bump(
@@ -152,7 +133,6 @@ def bump(
         soname_required=verdict is Verdict.BREAKING and soname != "none",
         suggested=next_label(labels.old, required, plan.scheme) if labels.old and small else "",
         unreleased=said.unreleased,
-        removals=removals,
     )
 
 
@@ -164,17 +144,11 @@ def _required(verdict: Verdict, said: Promise, adds: bool) -> Step:
     return said.adding if adds else Step.PATCH
 
 
-def _reason(
-    verdict: Verdict, said: Promise, soname: SonameChange, plan: AllowPlan, removals: Removals | None
-) -> BumpReason:
+def _reason(verdict: Verdict, said: Promise, soname: SonameChange, plan: AllowPlan) -> BumpReason:
     if verdict < Verdict.API_BREAK:
         return "nothing-breaks"
     if plan.rule == "never":
         return "never"
-    if removals is not None and removals.early:
-        return "removals-early"
-    if removals is not None and removals.announced and not removals.others:
-        return "removals-announced"
     if plan.rule == "major":
         return _by_label(said)
     if plan.rule == "breaking-on-soname-bump":

@@ -1,1 +1,1 @@
-"""Reports about releases of several libraries: joined of the reports about each, and the table of all."""
+"""Reports about releases: whether one is allowed, and those of several libraries, joined of the reports about each."""

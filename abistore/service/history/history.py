@@ -14,9 +14,9 @@ from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerd
 from abistore.model.judging.approvals import GatePlace
 from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
-from abistore.report.allowance import ChangeFacts, in_words
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
+from abistore.report.releases.allowance import ChangeFacts, in_words
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.database import Database, using
 from abistore.service.history.consecutive import ConsecutiveJudge

@@ -7,24 +7,24 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
-from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, Removals, bump
-from abistore.report.allowance import ChangeFacts, facts_of, in_words
+from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.report.model import ReleaseLibrary, Report, ReportedFinding, verdict_of
+from abistore.report.releases.allowance import ChangeFacts, facts_of, in_words
 
 FOR_SCHEME = AllowPlan()
 
 
-def assessed(report: Report, allow: AllowPlan | None = None, removals: Removals | None = None) -> Report:
+def assessed(report: Report, allow: AllowPlan | None = None) -> Report:
     """The report with the answer. With ``allow``, a gate follows it; without, it is only told by the line's scheme."""
     plan = allow or FOR_SCHEME
-    found = _of_libraries(report, plan) if report.libraries else _of_one(report, plan, removals)
+    found = _of_libraries(report, plan) if report.libraries else _of_one(report, plan)
     return replace(report, bump=replace(found, decides=allow is not None))
 
 
-def _of_one(report: Report, plan: AllowPlan, removals: Removals | None) -> Bump:
+def _of_one(report: Report, plan: AllowPlan) -> Bump:
     facts = facts_of(report)
     adds = report.churn is not None and report.churn.added > 0
-    return in_words(bump(facts.verdict, facts.labels, facts.sonames, plan, adds=adds, removals=removals), facts)
+    return in_words(bump(facts.verdict, facts.labels, facts.sonames, plan, adds=adds), facts)
 
 
 def _of_libraries(report: Report, plan: AllowPlan) -> Bump:
@@ -38,7 +38,7 @@ def _of_libraries(report: Report, plan: AllowPlan) -> Bump:
         facts = ChangeFacts(labels, OldAndNew(None, None), verdict, len(between), library="the package itself")
         found.append((replace(base, reason="between-libraries", rule=plan.rule), facts))
     if not found:
-        return _of_one(report, plan, None)
+        return _of_one(report, plan)
     refused = [each for each in found if not each[0].allowed]
     decisive, facts = max(refused or found, key=lambda each: each[1].verdict)
     return in_words(decisive, facts)

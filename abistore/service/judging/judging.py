@@ -9,7 +9,7 @@ import msgspec
 
 from abistore.limits import limits_for
 from abistore.model.findings import VERDICT_OF, Churn, Comparison, Impact, Verdict
-from abistore.model.judging.bump import AllowPlan, Removals
+from abistore.model.judging.bump import AllowPlan
 from abistore.model.names import Name
 from abistore.model.recorded.unrecorded import common_ground
 from abistore.model.snapshot import Snapshot
@@ -85,15 +85,13 @@ def gated(
     fail_on: FailOn,
     require: EvidenceRequirement = NOTHING,
     allow: AllowPlan | None = None,
-    *,
-    removals: Removals | None = None,
 ) -> Report:
     """The report with the exit code of its verdict by ``fail_on``, or else of the evidence that ``require`` misses.
 
     A break that was found is worse than one that may have been missed. Findings that are approved do not fail it, and
     with ``allow`` no release that may break.
     """
-    report, code = accepted(assessed(report, allow, removals), fail_on)
+    report, code = accepted(assessed(report, allow), fail_on)
     if passes(report):
         report, code = msgspec.structs.replace(report, passed_by=""), 0
     lack = None if code else lacking(report, require)

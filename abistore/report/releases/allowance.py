@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
-from abistore.model.judging.bump import Bump, OldAndNew, Removals
+from abistore.model.judging.bump import Bump, OldAndNew
 from abistore.model.words.counting import counted
 from abistore.model.words.library_names import name_word
 from abistore.report.model import Report, ReportedFinding, verdict_of
@@ -17,7 +17,6 @@ REMOVED = {"func_removed": "function", "var_removed": "variable"}
 """Kinds that are told by what they remove."""
 
 PLACE = "place"
-SHOWN = 3
 
 
 class ChangeFacts(NamedTuple):
@@ -70,9 +69,6 @@ def _allowed(bump: Bump, facts: ChangeFacts) -> str:
             return _compatible(bump, facts)
         case "label-major":
             why = f"its label declares a release that may break ({old} to {new})"
-        case "removals-announced":
-            removals = bump.removals
-            why = f"it was announced: {_some(removals.announced)}; {removals.window}" if removals else ""
         case _:
             why = (
                 f"{named}{f', and its label declares it ({old} to {new})' if bump.reason == 'soname-and-label' else ''}"
@@ -103,14 +99,11 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
     label = call if bump.suggested else ""
     raised = " and ".join(filter(None, (label, f"bump the {word}")))
     back = f"restore {_what(facts)}"
-    removals = bump.removals or Removals("")
     match bump.reason:
         case "between-libraries":
             return f"{change}: its libraries do not fit each other, which no bump mends"
         case "never":
             return f"{change}, and the gate allows no break: {back}"
-        case "removals-early":
-            return f"{change}, {_some(removals.early)}; removals are allowed {removals.window}: {back}"
         case "label-lowered":
             return f"{change}, and has the lower label: compare the older release with the newer one"
         case "label-promises-nothing":
@@ -170,8 +163,3 @@ def _soname_step(facts: ChangeFacts) -> str:
     if stem >= len(".so") and old[:stem] == new[:stem]:
         old, new = old[stem:], new[stem:]
     return f"{whose} went from {old} to {new}"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
