@@ -8,6 +8,7 @@ Each case of the rules whose two sides are compiled is built; abidw and abi-dump
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -28,6 +29,9 @@ from tests.cases import RULES, Case, Fence, cases, library_of
 
 FORMATS = {"abixml": ("abidw", ".abi"), "abicc": ("abi-dumper", ".dump")}
 OPTIONS = ExtractOptions(library="libcase")
+RESULT = Path(__file__).parents[1] / "docs" / "other-dumps.json"
+"""What was measured last; ``docs/generate.py`` writes the table of ``docs/other-dumps.md`` from it."""
+
 ABOUT_EVIDENCE = frozenset({"evidence_narrowed", "dwarf_info_missing"})
 
 
@@ -83,6 +87,13 @@ def asked(case: Case, form: str) -> Seen | None:
             case.label, failed=type(error).__name__ + ": " + str(error).replace(str(libraries[0].parent), "")[:80]
         )
     binaries = [read(each, OPTIONS) for each in libraries]
+    try:
+        return _seen(case, dumps, binaries)
+    except AbistoreError as error:  # a dump that does not tell the whole platform
+        return Seen(case.label, failed=f"{type(error).__name__}: {error}"[:120])
+
+
+def _seen(case: Case, dumps: Sequence[Snapshot], binaries: Sequence[Snapshot]) -> Seen:
     pairs = [pair for old, new in zip(dumps, binaries, strict=True) for pair in ((old, new), (new, old))]
     false = {each for old, new in pairs for each in told(compare(old, new))}
     expected, found = told(compare(*as_recorded(binaries, dumps))), told(compare(*dumps))
@@ -119,8 +130,9 @@ def _asked(label: str, path: Path, number: int, form: str) -> Seen | None:
 
 
 def main(forms: Sequence[str]) -> None:
-    """Print what each case gives that is not as it should be, and the sums."""
+    """Print what each case gives that is not as it should be, and the sums; keep the sums of all formats."""
     found = list(every_case())
+    sums: dict[str, dict[str, int]] = {}
     for form in forms or sorted(FORMATS):
         with ProcessPoolExecutor(2) as pool:
             work = [pool.submit(_asked, case.label, case.path, case.number, form) for case in found]
@@ -129,12 +141,21 @@ def main(forms: Sequence[str]) -> None:
             for what in ("failed", "false", "missed", "invented"):
                 if value := getattr(seen, what):
                     print(f"{form} {seen.label} {what}: {value if isinstance(value, str) else '; '.join(value)}")
-        whole = [seen for seen in results if not seen.failed]
-        print(
-            f"{form}: {len(results)} cases, {len(whole)} read, {sum(seen.found for seen in whole)} findings, "
-            f"{sum(bool(seen.false) for seen in whole)} false, {sum(bool(seen.missed) for seen in whole)} missed, "
-            f"{sum(bool(seen.invented) for seen in whole)} invented, {sum(seen.partial for seen in whole)} partial"
-        )
+        sums[form] = summed(results)
+        print(form, sums[form])
+    if not forms:
+        RESULT.write_text(json.dumps(sums, indent=1) + "\n")
+
+
+def summed(results: Sequence[Seen]) -> dict[str, int]:
+    """How many cases there are, how many were read, and how many differ."""
+    whole = [seen for seen in results if not seen.failed]
+    return {
+        "cases": len(results),
+        "read": len(whole),
+        "findings": sum(seen.found for seen in whole),
+        **{what: sum(bool(getattr(seen, what)) for seen in whole) for what in ("false", "missed", "invented")},
+    }
 
 
 if __name__ == "__main__":

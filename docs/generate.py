@@ -311,6 +311,24 @@ def _cell(seen: str, numbers: dict[str, int]) -> str:
     return "yes" if seen == "seen" else f"[{numbers[seen]}](#{numbers[seen]})"
 
 
+MEASURED = "<!-- measured -->\n", "<!-- end of measured -->\n"
+
+
+def other_dumps() -> str:
+    """The page about other tools' dumps, with what `benchmarks/dumps.py` measured last."""
+    before, _, rest = (DOCS / "other-dumps.md").read_text().partition(MEASURED[0])
+    return "".join((before, MEASURED[0], *_dumps(), MEASURED[1], rest.partition(MEASURED[1])[2]))
+
+
+def _dumps() -> Iterator[str]:
+    measured = json.loads((DOCS / "other-dumps.json").read_text())
+    yield "| | cases | cases read | findings | false | missed | more |\n|---|--:|--:|--:|--:|--:|--:|\n"
+    for form, tool in (("abixml", "ABIXML (abidw 2.2)"), ("abicc", "ABICC dumps (abi-dumper 1.2)")):
+        sums = measured[form]
+        cells = (str(sums[what]) for what in ("cases", "read", "findings", "false", "missed", "invented"))
+        yield f"| {tool} | {' | '.join(cells)} |\n"
+
+
 def kinds_file() -> str:
     """The kinds as the package carries them, so that telling what is remembered loads no rule."""
     kinds = (
@@ -341,6 +359,7 @@ DOCUMENTS = {
     "kinds.md": kinds_page,
     "catalogue.md": catalogue,
     "kinds-by-evidence.md": evidence_page,
+    "other-dumps.md": other_dumps,
 }
 
 
