@@ -74,6 +74,9 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   results, states and tokens it is a value that functions return, and its change breaks.
 - Enumerations and constants of the library's own headers are compared where no export names them: they are what
   programs pass for a plain `int`. Where nothing tells that consumers include the header, their change is a risk.
+  Where all headers lie in one folder, one that declares an export or a type of one is taken for public, and constants
+  in it that only the library uses are compared too: nothing in debug information tells such a header from a public
+  one. Who uses a constant does not tell either: programs and the library pass the same ones. Headers tell.
 - Symbols of the language runtime that are linked in are nobody's interface, strong ones and clones for transactions
   too: they are foreign where they come, go or change. `std::hash<geo::Point>` mentions another name, and is the
   library's own.

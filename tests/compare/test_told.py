@@ -445,3 +445,13 @@ def test_what_is_local_to_a_function_is_as_public_as_that(symbol: str, kinds: li
     old = library(source)
     old.entries["symbol"][Name("variable", symbol)] = (WEAK,)
     assert [each.kind for each in compare(old, library(source)).findings] == kinds
+
+
+def test_a_template_instance_without_a_layout_is_not_checked() -> None:
+    box, use = record("Box<int, 2>"), function("use")
+    side = library({use: uses(to(box))})
+    (lack,) = [each for each in compare(side, side).not_checked if each.reason == "no-layout"]
+    assert (lack.facet, lack.side) == ("source", "both")
+    assert lack.detail == "1 template instance has no layout in headers: Box<int, 2>"
+    laid = library({use: uses(to(box)), box: (PUBLIC, struct(INT))})
+    assert not [each for each in compare(laid, laid).not_checked if each.reason == "no-layout"]

@@ -13,7 +13,7 @@ from abistore.compare.side import SideFacts
 from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, NOT_RECORDED, NotChecked, evidence_rank
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.names import Facet, Kind, Name
-from abistore.model.reach import DECLARING
+from abistore.model.reach import DECLARING, references
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.shapes import Enum, Opaque, Record
 from abistore.model.snapshot import HeadersRead, Variants
@@ -58,6 +58,8 @@ def not_checked(
             yield from _unrecorded(context, facet)
         if facet == "source":
             yield from _disagreeing(context)
+            if "layout" not in facets:
+                yield from _without_layout(context)
         if facet == "layout" and facet in facets:
             yield from _undescribed(context)
             yield from _chosen_at_load_time(context)
@@ -66,6 +68,26 @@ def not_checked(
         for place in PLACES:
             yield from _declared_only(facet, place, unseen.get(UnseenMark(facet, place, "declared"), ()))
         yield from _constants_only(unseen.get(UnseenMark(facet, "new", "constant"), ()))
+
+
+def _without_layout(context: Context) -> Iterator[NotChecked]:
+    """The template instances that public headers mention, and of which libclang tells no layout.
+
+    A partial specialization has none whose base classes depend on its parameters.
+    """
+    found = {place: _unlaid(side) for place, side in zip(PLACES, (context.old, context.new), strict=True)}
+    if names := tuple(sorted(found["old"] & found["new"])):
+        have = "instance has" if len(names) == 1 else "instances have"
+        first = ", ".join(each.spelling for each in names[:MOST_LISTED])
+        more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+        detail = f"{len(names)} template {have} no layout in headers: {first}{more}"
+        yield NotChecked("source", "both", "no-layout", detail, "build with -g to have layouts compared")
+
+
+def _unlaid(side: SideFacts) -> set[Name]:
+    source = side.snapshot.entries.get("source", {})
+    mentioned = {each for shapes in source.values() for shape in shapes for each, _ in references(shape)}
+    return {each for each in mentioned - source.keys() if each.kind == "record" and "<" in each.spelling}
 
 
 def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
