@@ -126,9 +126,19 @@ def headers_for(snapshot: Snapshot, packages: Sequence[DevelopmentFiles]) -> Hea
     own = [each for each in packages if each.has(snapshot.library)]
     if not own:
         return None
-    words = frozenset[str]() if all(each.is_small for each in own) else words_of(snapshot)
+    projects = _projects(own, snapshot)
+    if projects is not None and not projects:
+        return None
     return HeaderOptions(
         headers=tuple(root for each in own for root in each.roots),
         include_dirs=tuple(dict.fromkeys(folder for each in (*own, *packages) for folder in each.include_dirs)),
-        projects=tuple(sorted({name for each in own for name in each.own(words)})) if words else (),
+        projects=projects or (),
     )
+
+
+def _projects(packages: Sequence[DevelopmentFiles], snapshot: Snapshot) -> tuple[str, ...] | None:
+    """The folders and headers that are a library's own; ``None`` where all of small packages are."""
+    if all(each.is_small for each in packages):
+        return None
+    words = words_of(snapshot)
+    return tuple(sorted({name for each in packages for name in each.own(words)}))

@@ -16,6 +16,7 @@ MOST_WHOLE = 200
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
+_BEFORE = re.compile(r"[^\w]|_|$")
 _MOST_TEXT = 1 << 20
 _DEEPEST = 8
 """How many folders of a header's path an ``#include`` is taken to name."""
@@ -41,29 +42,39 @@ def _word(symbol: str) -> str:
 
 
 class HeaderProjects:
-    """The headers below one ``include`` folder, by project: each folder in it is one, and each header of its own."""
+    """The headers below one ``include`` folder, by project: a folder in it, or headers that begin with one word."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._files = {each: sorted(_files_below(each)) for each in sorted(root.iterdir())}
+        self._files: dict[str, list[Path]] = {}
+        self._names: dict[str, list[str]] = {}
+        for each in sorted(root.iterdir()):
+            project = each.name if each.is_dir() else f"{_BEFORE.split(each.name, maxsplit=1)[0]}*"
+            self._files.setdefault(project, []).extend(sorted(_files_below(each)))
+            self._names.setdefault(project, []).append(each.name)
         self.count = sum(map(len, self._files.values()))
-        self._words: dict[Path, frozenset[str]] = {}
-        self._included: dict[Path, frozenset[Path]] = {}
-        self._places: dict[str, set[Path]] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._included: dict[str, frozenset[str]] = {}
+        self._places: dict[str, set[str]] = {}
 
     def of(self, words: frozenset[str] | None) -> tuple[str, ...]:
-        """The projects that mention one of ``words``, and those that these include: all where none does."""
-        found = self._mentioning(words) if words else set(self._files)
-        pending = list(found)
-        while words and pending:
+        """Where ``words`` are mentioned, and what is included there: folders and headers. Without words, all."""
+        found = set(self._files) if words is None else set(self._mentioning(words))
+        pending = list(found) if words is not None else []
+        while pending:
             new = self._included[pending.pop()] - found
             found |= new
             pending += new
-        return tuple(sorted(each.name for each in found or self._files))
+        return tuple(sorted(name for each in found for name in self._names[each]))
 
-    def _mentioning(self, words: frozenset[str]) -> set[Path]:
+    def _mentioning(self, words: frozenset[str]) -> Iterator[str]:
+        """For each word a project that mentions it: the one that mentions the most, which is rarely another's."""
         self._read()
-        return {each for each in self._files if not words.isdisjoint(self._words[each])}
+        left = set(words)
+        for project in sorted(self._files, key=lambda each: (-len(words & self._words[each]), each)):
+            if left & self._words[project]:
+                left -= self._words[project]
+                yield project
 
     def _read(self) -> None:
         """Read every header once, for all libraries."""
@@ -74,14 +85,14 @@ class HeaderProjects:
                 for end in _ends(file.relative_to(self.root)):
                     self._places.setdefault(end, set()).add(project)
         for project, files in self._files.items():
-            words, included = set[str](), set[Path]()
+            words, included = set[str](), set[str]()
             for file in files:
                 text = _text(file)
                 words.update(_WORD.findall(text))
                 included.update(self._projects_of(file, set(_INCLUDE.findall(text))))
             self._words[project], self._included[project] = frozenset(words), frozenset(included)
 
-    def _projects_of(self, file: Path, names: set[str]) -> Iterator[Path]:
+    def _projects_of(self, file: Path, names: set[str]) -> Iterator[str]:
         """The projects that a header may include by ``names``; one that is beside it is meant first."""
         for name in names:
             if not (file.parent / name).is_file():

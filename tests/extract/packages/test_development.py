@@ -82,19 +82,35 @@ def test_of_many_headers_those_are_read_that_mention_an_export_and_what_these_in
     assert case.evidence_of("source").state == "full"
 
 
-def test_all_headers_are_a_library_s_own_where_none_mentions_an_export(tmp_path: Path) -> None:
-    for name in ("one/one.h", "two/two.h"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text("#define MAKE(name) int case_##name(void)\n")
-    assert HeaderProjects(tmp_path).of(frozenset({"case_add"})) == ("one", "two")
+def of_texts(folder: Path, texts: dict[str, str]) -> HeaderProjects:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_text(text)
+    return HeaderProjects(folder)
+
+
+def test_a_library_that_no_header_of_many_mentions_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abistore.extract.packages.development.MOST_WHOLE", 1)
+    held = {"case/libcase.so": build_library(CASE), "case/include/a/a.h": b"int a;", "case/include/b/b.h": b"int b;"}
+    package = packages.wheel(tmp_path, held)
+    (case,) = snapshots(package, devel_packages=(package,))
+    assert case.evidence_of("source").state == "missing"
+
+
+def test_a_word_is_looked_for_where_most_of_them_are_mentioned(tmp_path: Path) -> None:
+    found = of_texts(tmp_path, {"case/a.h": "one two", "more/b.h": "three one", "user/c.h": "one two"})
+    assert found.of(frozenset({"one", "two"})) == ("case",)
+    assert found.of(frozenset({"one", "two", "three"})) == ("case", "more")
+
+
+def test_headers_that_begin_with_one_word_are_one_project(tmp_path: Path) -> None:
+    found = of_texts(tmp_path, {"case.h": "case_add", "case_types.h": "", "other.h": "", "case/a.h": ""})
+    assert found.of(frozenset({"case_add"})) == ("case.h", "case_types.h")
 
 
 def test_a_header_that_is_beside_the_one_that_includes_it_is_no_other_project_s(tmp_path: Path) -> None:
-    files = {"one/case.h": '#include "types.h"\nint case_add();', "one/types.h": "", "two/types.h": ""}
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert HeaderProjects(tmp_path).of(frozenset({"case_add"})) == ("one",)
+    texts = {"one/case.h": '#include "types.h"\nint case_add();', "one/types.h": "", "two/types.h": ""}
+    assert of_texts(tmp_path, texts).of(frozenset({"case_add"})) == ("one",)
 
 
 @pytest.mark.parametrize(
