@@ -145,6 +145,9 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     version: str = ""
     member: str = ""
     left_out: tuple[str, ...] = ()
+    sha256: str = ""
+    libraries: int = 0
+    read: tuple[str, ...] = ()
 
 
 class Provenance(msgspec.Struct, frozen=True):

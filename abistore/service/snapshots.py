@@ -31,6 +31,7 @@ __all__ = [
     "is_dump",
     "is_json",
     "is_package",
+    "is_universal",
     "one_of",
     "open_input",
 ]
@@ -139,3 +140,10 @@ def is_dump(file: InputFile) -> bool:
     from abistore.extract.foreign.recognised import is_foreign_dump
 
     return is_json(file) or is_foreign_dump(file.head)
+
+
+def is_universal(file: InputFile) -> bool:
+    """Whether a file holds a dylib for each of several architectures, as its first bytes tell."""
+    from abistore.extract.macho import universal
+
+    return not is_json(file) and universal.is_universal(file.head)

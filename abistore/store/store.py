@@ -43,6 +43,7 @@ from abistore.store.releases.releases import (
     lines,
     may_know,
     no_library,
+    of_package,
     preceding,
     releases,
     scheme_of,
@@ -114,6 +115,7 @@ class Store:
 
     known = _method(known)
     may_know = _method(may_know)
+    of_package = _method(of_package)
     place = _method(place)
     hold = _method(hold)
     forget = _method(forget)

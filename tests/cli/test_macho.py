@@ -38,3 +38,17 @@ def test_each_architecture_of_a_universal_file_has_a_history(
     listed = capsys.readouterr().out
     assert "macho-x86_64-64-little" in listed
     assert "macho-aarch64-64-little" in listed
+
+
+def test_a_universal_file_is_one_release_of_all_its_architectures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, database = str(_universal(tmp_path)), str(tmp_path / "abi.db")
+    assert run(["ingest", path, "--version", "1", "--arch", "x86_64", "--db", database]) == 0
+    capsys.readouterr()
+    assert run(["ingest", path, "--version", "1", "--db", database]) == 0
+    first = capsys.readouterr().out
+    assert "known     libcase 1 (macho-x86_64-64-little)" in first
+    assert "stored    libcase 1 (macho-aarch64-64-little)" in first
+    assert run(["ingest", path, "--version", "1", "--db", database]) == 0
+    assert capsys.readouterr().out.count("known  ") == 2

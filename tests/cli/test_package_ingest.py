@@ -113,3 +113,50 @@ def test_one_library_of_a_package_is_stored_like_a_file(abistore: Call, tmp_path
     (file,) = done.json["files"]
     assert (file["status"], file["members"], file["release"]["version"]) == ("stored", [], "1.0")
     assert file["release"]["provenance"]["package"]["member"] == "usr/lib/libcase.so.1"
+
+
+def forbid_unpacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_words: object) -> None:
+        raise AssertionError("the package was unpacked")
+
+    monkeypatch.setattr("abistore.extract.packages.reader.entries", refuse)
+
+
+@pytest.mark.parametrize("more", [(), ("--against", "latest"), ("--only", "libcase"), ("--only", "lib*")])
+def test_a_package_that_is_stored_is_not_unpacked_again(
+    more: tuple[str, ...], abistore: Call, first: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = abistore("ingest", first, *more).out
+    forbid_unpacking(monkeypatch)
+    done = abistore("ingest", first, *more)
+    assert done.code == 0
+    assert done.out.count("known  ") == said.count("stored  ") > 0
+    assert "would be known" in abistore("ingest", first, *more, "--dry-run").out
+
+
+def test_a_known_package_takes_what_is_said_of_it(abistore: Call, first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    abistore("ingest", first)
+    forbid_unpacking(monkeypatch)
+    done = abistore("ingest", first, "--revision", "abc", "--set-baseline")
+    assert "metadata mended: revision" in done.out
+    assert "libuser 1.0" in abistore("show", "libuser@baseline").out
+
+
+def test_a_package_is_read_again_where_that_could_tell_more(abistore: Call, first: Path, tmp_path: Path) -> None:
+    abistore("ingest", first, "--only", "libcase")
+    assert "stored    libuser 1.0" in abistore("ingest", first).out  # the others
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "case.h").write_text("int case_add(int a, int b);\n")
+    devel = ("--devel-package", tmp_path, "--replace")
+    assert "replaced  libcase 1.0" in abistore("ingest", first, *devel).out
+    assert "known     libcase 2.0" not in abistore("ingest", first, "--version", "2.0").out
+
+
+def test_a_package_with_its_development_package_is_known(
+    abistore: Call, first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = {"usr/include/case.h": b"int case_add(int a, int b);\n"}
+    devel = packages.deb(tmp_path, header, name="libcase-dev", version="1.0")
+    abistore("ingest", first, "--devel-package", devel)
+    forbid_unpacking(monkeypatch)
+    assert "known     libcase 1.0" in abistore("ingest", first, "--devel-package", devel).out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,8 +212,10 @@ def _lines(settings: SharedSettings, result: Ingested) -> Iterator[str]:
 
 def _members(result: Ingested) -> Iterator[str]:
     """A line for each library of a package; their verdict is one, and follows."""
+    names = Counter(member.release.line.library for member in result.members if member.release)
     for member in result.members:
-        label = _label(member) or masked(member.path.removeprefix(f"{result.path}/"))
+        several = member.release is not None and names[member.release.line.library] > 1
+        label = _label(member, with_target=several) or masked(member.path.removeprefix(f"{result.path}/"))
         yield f"{'would be ' if member.dry_run else ''}{member.status:8}  {label}"
     if result.members:
         package = f"{len(result.members)} libraries of {masked(Path(result.path).name)}"
@@ -223,11 +226,12 @@ def _not_stored(result: Ingested) -> str:
     return {"refused": "; not stored", "candidate": "; kept as a candidate"}.get(result.status, "")
 
 
-def _label(result: Ingested) -> str:
+def _label(result: Ingested, *, with_target: bool = False) -> str:
     """What a file is stored as, or would be."""
     stored, judged = result.release, result.verdict
     if stored is not None:
-        name, seen = f"{stored.line.library} {stored.version}", (stored.digest, stored.exports, stored.evidence)
+        target = f" ({stored.line.target})" if with_target else ""
+        name, seen = f"{stored.line.library} {stored.version}{target}", (stored.digest, stored.exports, stored.evidence)
     elif judged is not None:
         name, seen = str(judged.new), (judged.new.digest, judged.new.exports, judged.new.evidence)
     else:

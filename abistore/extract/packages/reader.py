@@ -19,6 +19,7 @@ from abistore.extract.packages.formats.identity import PackageIdentity
 from abistore.extract.packages.formats.streams import damage_told
 from abistore.extract.packages.header_readings import HeaderReadings
 from abistore.extract.packages.libraries import FoundLibrary, PackagedLibraries, is_binary, libraries_in
+from abistore.extract.packages.remembered import digest_of, how_read
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.limits import allow_more
 from abistore.model.snapshot import PackageRead, Snapshot
@@ -51,13 +52,17 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         headers = HeaderReadings(_development(options, stack), options)
         left_out = tuple(found.left_out[:MOST_LEFT_OUT])
         told = None if _is_alone(file) else PackageRead(file.path.name, *identity, left_out=left_out)
+        if told is not None:
+            told = msgspec.structs.replace(told, sha256=digest_of(file), read=how_read(file, options))
+        read = list[Snapshot]()
         seen = set[tuple[str, str]]()
         for library in found.libraries:
             for snapshot in _snapshots(library, options):
                 if (snapshot.library, str(snapshot.target)) in seen:
                     continue
                 seen.add((snapshot.library, str(snapshot.target)))
-                yield headers.added(_from(snapshot, told, library.path))
+                read.append(headers.added(_from(snapshot, told, library.path)))
+        yield from (_counted(each, len(read)) for each in read)
 
 
 def _searched(file: InputFile, options: ExtractOptions) -> tuple[PackageIdentity, PackagedLibraries]:
@@ -135,5 +140,14 @@ def _from(snapshot: Snapshot, told: PackageRead | None, member: str) -> Snapshot
     if told is None:
         return snapshot
     package = msgspec.structs.replace(told, member=member)
+    provenance = msgspec.structs.replace(snapshot.provenance, package=package)
+    return msgspec.structs.replace(snapshot, provenance=provenance)
+
+
+def _counted(snapshot: Snapshot, libraries: int) -> Snapshot:
+    """The snapshot of a package that gave so many."""
+    if not isinstance(snapshot.provenance.package, PackageRead):
+        return snapshot
+    package = msgspec.structs.replace(snapshot.provenance.package, libraries=libraries)
     provenance = msgspec.structs.replace(snapshot.provenance, package=package)
     return msgspec.structs.replace(snapshot, provenance=provenance)

@@ -32,6 +32,7 @@ from abistore.service.snapshots import (
     check_target,
     is_json,
     is_package,
+    is_universal,
     one_of,
     open_input,
 )
@@ -116,7 +117,7 @@ def _placed(store: Store, result: Ingested) -> Ingested:
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
     try:
         with open_input(path) as file:
-            if is_package(file):
+            if is_package(file) or (plan.target is None and is_universal(file)):
                 return _ingest_package(store, file, plan)
             return _ingest_file(store, file, plan)
     except AbistoreError as error:
@@ -161,20 +162,39 @@ def _taking_over(arrival: Arrival, path: Path, plan: IngestPlan) -> Callable[[St
 
 
 def _ingest_package(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
-    from abistore.service.ingest.packages import ingest_package, member_path, read_package, told
+    from abistore.service.ingest.packages import ingest_package, known_package, member_path, read_package, told
 
+    known = known_package(store, file, plan)
+    if known and not any(_could_say_more(each, plan) for each in known):
+        return _ingest_known_package(store, file, plan, known)
     package = read_package(file, plan)
     admitted, arrivals = ingest_package(store, package, plan, lambda each: _request(each, file.path, plan))
     members = []
     for snapshot, arrival, each in zip(package.libraries, arrivals, admitted.members, strict=True):
         notes = (*_unusual(snapshot), *_silent(snapshot.exports))
-        result = _ingested(member_path(file.path, snapshot), each, notes)
+        result = _ingested(member_path(file.path, snapshot.provenance), each, notes)
         if result.status == "known" and not plan.dry_run:
             said = ReleaseFacts(arrival.request.released, arrival.request.revision, arrival.request.url)
             with store.transaction():
                 result = _supplemented(store, result, said, arrival.request.tags, plan)
         members.append(result)
-    return told(package, admitted, members)
+    return told(file.path, admitted, members, package.libraries[0].provenance.package)
+
+
+def _ingest_known_package(store: Store, file: InputFile, plan: IngestPlan, known: Sequence[Release]) -> Ingested:
+    """What becomes of a package that is stored already: nothing of it is unpacked."""
+    from abistore.service.ingest.packages import admit_known, member_path, told
+
+    admitted = admit_known(store, file, plan, known, plan.actor or user())
+    members = []
+    for release, each in zip(known, admitted.members, strict=True):
+        result = _ingested(member_path(file.path, release.provenance), each, _silent(release.exports))
+        if result.status == "known" and not plan.dry_run:
+            with store.transaction():
+                tags = tuple(map(tag_of, plan.tags))
+                result = _supplemented(store, result, _said(Exported(), plan), tags, plan)
+        members.append(result)
+    return told(file.path, admitted, members, known[0].provenance.package)
 
 
 def _check_digest(path: Path, digest: str, expected: str) -> None:

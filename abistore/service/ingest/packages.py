@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UnsetType
 
-from abistore.model.history import IngestRequest
-from abistore.model.snapshot import PackageRead, Snapshot
+from abistore.model.history import DEFAULT_PROFILE, IngestRequest, Release
+from abistore.model.snapshot import PackageRead, Provenance, Snapshot
 from abistore.service.ingest.gates import Arrival, Status
 from abistore.service.ingest.release_admission import AdmittedRelease, admit_release
 from abistore.service.ingest.results import Ingested, IngestPlan
@@ -31,23 +32,52 @@ def read_package(file: InputFile, plan: IngestPlan) -> ReadRelease:
     return ReadRelease(file.path, fitting)
 
 
+def known_package(store: Store, file: InputFile, plan: IngestPlan) -> tuple[Release, ...]:
+    """The releases that were stored from this very package, read in this way; none unless all of them are there."""
+    from abistore.extract.packages.remembered import digest_of, how_read, is_repeatable
+
+    if plan.replace or plan.library or not (digest := digest_of(file)):
+        return ()
+    found = store.of_package(digest, plan.version, plan.profile or DEFAULT_PROFILE)
+    read = how_read(file, plan.options) if found else ()
+    if not is_repeatable(read):
+        return ()
+    told = [(each, each.provenance.package) for each in found]
+    same = [(each, package) for each, package in told if isinstance(package, PackageRead) and package.read == read]
+    if plan.version is None:
+        same = [(each, package) for each, package in same if package.version == each.version]
+    if len({each.version for each, _ in same}) != 1 or len(same) != same[0][1].libraries:
+        return ()
+    return tuple(each for each, _ in same if plan.target is None or each.target.is_called(plan.target))
+
+
 def ingest_package(
     store: Store, package: ReadRelease, plan: IngestPlan, request_of: Callable[[Snapshot], IngestRequest]
 ) -> tuple[AdmittedRelease, Sequence[Arrival]]:
     """Store the libraries of a package as one release. Raises what refuses one of them: then none is stored."""
     requests = (msgspec.structs.replace(request_of(each), read_here=True) for each in package.libraries)
     arrivals = [Arrival.of(each, request) for each, request in zip(package.libraries, requests, strict=True)]
-    return admit_release(store, package, arrivals, plan.gate, dry_run=plan.dry_run), arrivals
+    return admit_release(store, package.path, arrivals, plan.gate, dry_run=plan.dry_run), arrivals
 
 
-def told(package: ReadRelease, admitted: AdmittedRelease, members: Sequence[Ingested]) -> Ingested:
+def admit_known(
+    store: Store, file: InputFile, plan: IngestPlan, known: Sequence[Release], actor: str
+) -> AdmittedRelease:
+    """What the gate says of a package that is stored already."""
+    arrivals = [Arrival.known(each, actor) for each in known]
+    return admit_release(store, file.path, arrivals, plan.gate, dry_run=plan.dry_run)
+
+
+def told(
+    path: Path, admitted: AdmittedRelease, members: Sequence[Ingested], about: PackageRead | UnsetType
+) -> Ingested:
     """The result about a package: that of its one library, or one with ``members``."""
     report, lack = admitted.report, admitted.lack
     if len(members) == 1 and (report is None or len(report.libraries) == 1):
-        return msgspec.structs.replace(members[0], path=str(package.path))
+        return msgspec.structs.replace(members[0], path=str(path))
     statuses = {each.status for each in members}
     return Ingested(
-        path=str(package.path),
+        path=str(path),
         status=next(each for each in ORDER if each in statuses),
         exit_code=admitted.exit_code,
         created=any(each.created for each in members),
@@ -59,18 +89,17 @@ def told(package: ReadRelease, admitted: AdmittedRelease, members: Sequence[Inge
         code=lack.code if lack else "",
         error=lack.message if lack else "",
         hint=lack.hint if lack else "",
-        notes=_left_out(package),
+        notes=_left_out(about),
         members=tuple(msgspec.structs.replace(each, code="", error="", verdict=None) for each in members),
     )
 
 
-def member_path(package: Path, snapshot: Snapshot) -> Path:
+def member_path(package: Path, provenance: Provenance) -> Path:
     """A library by its package and its path in it."""
-    found = snapshot.provenance.package
+    found = provenance.package
     return package / found.member if isinstance(found, PackageRead) else package
 
 
-def _left_out(package: ReadRelease) -> tuple[str, ...]:
-    found = package.libraries[0].provenance.package
-    names = found.left_out if isinstance(found, PackageRead) else ()
+def _left_out(package: PackageRead | UnsetType) -> tuple[str, ...]:
+    names = package.left_out if isinstance(package, PackageRead) else ()
     return (f"left out: {', '.join(names)}",) if names else ()

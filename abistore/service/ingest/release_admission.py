@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import EvidenceMissing
@@ -37,9 +38,9 @@ class _Judged(NamedTuple):
 
 
 def admit_release(
-    store: Store, package: ReadRelease, arrivals: Sequence[Arrival], gate: Gate, *, dry_run: bool = False
+    store: Store, package: Path, arrivals: Sequence[Arrival], gate: Gate, *, dry_run: bool = False
 ) -> AdmittedRelease:
-    """Store ``arrivals``, the libraries of ``package``, in one transaction if the release passes, or none of them.
+    """Store ``arrivals``, the libraries of a package, in one transaction if the release passes, or none of them.
 
     A release that fails and is to be kept is kept whole, as candidates. Raises what refuses one of them.
     """
@@ -76,7 +77,7 @@ def _refused(judged: _Judged) -> AdmittedRelease:
 class _ReleaseAdmission:
     """One release at one gate."""
 
-    def __init__(self, store: Store, package: ReadRelease, arrivals: Sequence[Arrival], gate: Gate) -> None:
+    def __init__(self, store: Store, package: Path, arrivals: Sequence[Arrival], gate: Gate) -> None:
         self.store, self.package, self.gate = store, package, gate
         self.members = [Admission(store, each, gate) for each in arrivals]
 
@@ -104,8 +105,8 @@ class _ReleaseAdmission:
             return None
         siblings = tuple(dict.fromkeys((*olds, *_siblings(self.store, olds))))
         libraries = tuple(self.store.load(each) for each in siblings)
-        old = ReadRelease(self.package.path, libraries)
-        new = ReadRelease(self.package.path, tuple(self._snapshots(standings)))
+        old = ReadRelease(self.package, libraries)
+        new = ReadRelease(self.package, tuple(self._snapshots(standings)))
         said = SaidOfRelease(lambda report: self._member(report, standings), lambda own: self._own(own, standings))
         judged = zip(self.members, standings, strict=True)
         allow = next(each.allow for each, standing in judged if standing.against.release is not None)

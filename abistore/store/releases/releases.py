@@ -132,6 +132,16 @@ def known(
     return found[-1] if found else None
 
 
+def of_package(database: Database, sha256: str, version: str | None, profile: str) -> tuple[Release, ...]:
+    """The current releases that were read here from the package with this SHA-256."""
+    if not sha256:
+        return ()
+    told = cards.SNAPSHOT.provenance.contains(f'"sha256":"{sha256}"', autoescape=True)
+    found = cards.find(database, and_(told, _labelled(version, profile, None)))
+    packages = ((each, each.provenance.package) for each in found)
+    return tuple(each for each, package in packages if package and package.sha256 == sha256)
+
+
 def may_know(
     database: Database,
     size: int,
