@@ -1,0 +1,58 @@
+"""A history as a Markdown table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from abistore.model.words.characters import visible
+from abistore.report.formats.markdown import code, plain
+from abistore.report.heading import CHECKED, ruling
+from abistore.report.site.marks import mark_of
+from abistore.report.site.timeline import History, HistoryRow
+
+HEADS = ("release", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline")
+RIGHT = frozenset({3, 4, 5, 6})
+
+
+def markdown(histories: Sequence[History]) -> str:
+    """The timelines of a library, newest release first, without a newline at the end."""
+    return visible("\n\n".join("\n".join(_timeline(history)) for history in histories))
+
+
+def _timeline(history: History) -> Iterator[str]:
+    yield f"### {plain(str(history.line))}"
+    yield ""
+    by = ruling(history.policy, history.policy_file, history.suppression_files)
+    yield plain(f"{f'baseline {history.channel}: {history.baseline}' if history.baseline else 'no baseline'}; {by}")
+    yield ""
+    yield _line(HEADS)
+    yield _line(tuple("--:" if column in RIGHT else "---" for column in range(len(HEADS))))
+    yield from (_line(_row(history, row)) for row in reversed(history.rows))
+    for row in history.rows:
+        for other, reason in ((row.previous, row.unjudged), (history.baseline, row.unjudged_baseline)):
+            if reason:
+                yield from ("", plain(f"{row.release.version} was not judged against {other}: {reason}"))
+
+
+def _row(history: History, row: HistoryRow) -> tuple[str, ...]:
+    release, churn = row.release, row.churn
+    against = row.against_baseline.name if row.against_baseline else "not judged" if row.unjudged_baseline else ""
+    partial = f" {CHECKED}" if row.evidence_gap_baseline and against else ""
+    return (
+        _cell(release.version),
+        f"{release.released or release.ingested:%Y-%m-%d}",
+        _cell(release.soname) if release.soname else "",
+        str(release.exports),
+        *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
+        mark_of(row).words,
+        "baseline" if release.version == history.baseline else f"{against}{partial}",
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    """A label as code; in a table a bar ends a cell even there."""
+    return code(text).replace("|", "\\|")
