@@ -183,6 +183,7 @@ from abistore.service.since.range import (
     RunsOn as RunsOn,
     compatible_range as compatible_range,
 )
+from abistore.service.site.building import SiteBuilt as SiteBuilt, SitePlan as SitePlan, build_site as build_site
 from abistore.service.snapshots import (
     Dump as Dump,
     ExtractOptions as ExtractOptions,

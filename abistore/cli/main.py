@@ -21,7 +21,10 @@ from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-PLAIN = {"→": "->", "…": "...", "⋮": ":", "·": "-", "◐": "(!)", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")}
+PLAIN = {
+    **{"→": "->", "…": "...", "⋮": ":", "·": "-", "◐": "(!)", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")},
+    **dict(zip("▁▂▃▄▅▆▇█▏▎▍▌▋▊▉", "_.:-=+*#  .:-=+", strict=True)),
+}
 """The characters of reports that are not ASCII, and what stands for them."""
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO})
@@ -63,6 +66,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "release": ("said.release", "Correct the day, revision or CI job of a stored release, and tag it."),
     "review": ("said.release", "Say what people think of findings. No verdict depends on it."),
     "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),
+    "site": ("site", "Write the history as static HTML pages."),
     "suppress": ("suppress", "Suggest, check and list suppressions."),
     "types": ("asking.inventory", "List the types of a release, with since when they are there."),
     "verdict": ("verdict", "Show the verdict about a stored release."),
@@ -77,7 +81,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Store releases": ("ingest", "import", "export", "release", "baseline"),
     "Judge": ("compare", "verdict", "history", "matrix", "compatible-range", "whatif"),
     "Since when, until when": ("blame", "first-broken", "last-good", "log"),
-    "Look into releases": ("list", "show", "exports", "types", "who-uses", "provides", "dump", "generate"),
+    "Look into releases": ("site", "list", "show", "exports", "types", "who-uses", "provides", "dump", "generate"),
     "Rules and reviews": ("changes", "explain", "policy", "suppress", "approve", "approvals", "review"),
     "Set up": ("db", "mcp", "completion"),
 }

@@ -210,6 +210,7 @@ OTHER: dict[str, str] = {
     "capture": "dump tells it as JSON",
     "configuration": FORM,
     "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
+    "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",
     "gated": FORM,
     "export_approvals": FILES,
     "sync_approvals": FILES,

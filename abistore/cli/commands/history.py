@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
 from difflib import unified_diff
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.options import SharedSettings, line_options, store_command
-from abistore.cli.output import answer
+from abistore.cli.options import FILE, SharedSettings, file_words, line_options, store_command
+from abistore.cli.output import answer, is_file, write_file
 from abistore.cli.rendering import style_of
 from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words
-from abistore.errors import DamagedStore
+from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
+from abistore.model.words.characters import json_text
 from abistore.model.words.counting import counted
 from abistore.report.heading import CHECKED, ruling
 from abistore.report.wording import shortened
@@ -42,6 +45,7 @@ HEADS = (
     *("against previous", "bump", "against baseline", "evidence"),
 )
 NUMBERS = frozenset({3, 4, 5, 6})
+SUFFIXES = {".html": "html", ".md": "markdown", ".json": "json"}
 TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking", "not-observed": "dim"}
 SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 
@@ -55,6 +59,20 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
     shell_complete=channel_words,
     help="The baseline that each release is judged against.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "markdown", "html")),
+    help="How to write it: html is one page with a chart.  [default: text]",
+)
+@click.option("--plot", is_flag=True, help="Draw the exports of each release as a bar, with verdicts and changes.")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    shell_complete=file_words,
+    help="Write to this file. Without --format, its suffix decides: .html, .md or .json.",
+)
 @ruling_options
 @line_options
 @store_command
@@ -63,6 +81,9 @@ def history_command(
     /,
     *,
     library: str,
+    form: str | None,
+    plot: bool,
+    output: Path | None,
     **words: Any,
 ) -> int:
     """Show the releases of LIBRARY in release order, each with its verdicts.
@@ -79,10 +100,54 @@ def history_command(
     from abistore.cli.progress import progress
     from abistore.service.history.history import history
 
+    shown = _format(settings, form, plot, output)
     with progress(settings) as advance:
         histories = history(library, database=settings.database, progress=advance, **words)
-    answer(settings, {"histories": histories}, lambda: "\n\n".join(map(_timeline, histories)))
+    _show(settings, histories, shown, output)
     return DamagedStore.exit_code if any(history.damaged for history in histories) else 0
+
+
+def _format(settings: SharedSettings, form: str | None, plot: bool, output: Path | None) -> str:
+    """The format asked for. Raises :class:`UsageError` for two of them."""
+    if plot and (form not in {None, "text"} or settings.json):
+        raise UsageError("--plot is text", "ask for either --plot or another --format")
+    if plot:
+        return "plot"
+    by_suffix = SUFFIXES.get(output.suffix.lower(), "text") if is_file(output) else "text"
+    return "json" if settings.json else form or by_suffix
+
+
+def _show(settings: SharedSettings, histories: tuple[History, ...], shown: str, output: Path | None) -> None:
+    """Print the timelines, or write them to a file."""
+    if not is_file(output) and shown in {"text", "plot", "json"}:
+        answer(settings, {"histories": histories}, lambda: _rendered(settings, histories, shown))
+        return
+    text = _rendered(settings, histories, shown)
+    if is_file(output):
+        write_file(output, f"{text}\n".encode(errors="backslashreplace"))
+    else:
+        click.echo(text)
+
+
+def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: str) -> str:
+    match shown:
+        case "html":
+            from abistore.report.site.pages import history_page
+
+            return history_page(histories)
+        case "markdown":
+            from abistore.report.site.tables import markdown
+
+            return markdown(histories)
+        case "plot":
+            from abistore.report.site.terminal import plot
+
+            return "\n\n".join(plot(each, style_of(settings, full=True)) for each in histories)
+        case "json":
+            from abistore.report.plain import plain
+
+            return json_text(json.dumps({"status": "ok", **plain({"histories": histories})}, indent=2))
+    return "\n\n".join(map(_timeline, histories))
 
 
 def _timeline(history: History) -> str:

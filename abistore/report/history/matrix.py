@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from typing import NamedTuple
 
 from abistore.model.findings import Verdict
 from abistore.model.words.characters import in_line
 from abistore.model.words.counting import counted
 from abistore.report.history.model import Matrix
+from abistore.report.page.templates import asset, environment
 
 SIGNS: Mapping[Verdict, str] = {
     Verdict.NO_CHANGE: "=",
@@ -77,23 +77,20 @@ def _is_partial(matrix: Matrix, row: int, column: int) -> bool:
 
 def as_html(matrices: Sequence[Matrix]) -> str:
     """The matrices as one self-contained page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # a tenth of a second, for HTML only
-    from markupsafe import Markup
-
-    made = Environment(
-        loader=PackageLoader("abistore.report", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = Markup(files("abistore.report").joinpath("page", "page.css").read_text(encoding="utf-8"))
-    return made.get_template("matrix.html").render(
-        matrices=[(matrix, _rows(matrix)) for matrix in matrices], style=style, counted=counted
+    return (
+        environment()
+        .get_template("matrix.html")
+        .render(
+            matrices=[(matrix, cells_of(matrix)) for matrix in matrices],
+            style=asset("page.css"),
+            matrix_style=asset("matrix.css"),
+            counted=counted,
+        )
     )
 
 
-def _rows(matrix: Matrix) -> list[tuple[str, list[MatrixCell]]]:
+def cells_of(matrix: Matrix) -> list[tuple[str, list[MatrixCell]]]:
+    """The rows of a matrix, each with the version that programs were built against."""
     places = range(len(matrix.releases))
     return [(matrix.releases[row].version, [_cell(matrix, row, column) for column in places]) for row in places]
 

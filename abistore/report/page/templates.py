@@ -55,6 +55,7 @@ def environment(*folders: str) -> Environment:
     made = Environment(
         loader=ChoiceLoader([PackageLoader("abistore.report", each) for each in ("page", *folders)]),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

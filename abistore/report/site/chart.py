@@ -10,8 +10,8 @@ from typing import NamedTuple
 from abistore.report.site.marks import Mark, mark_of
 from abistore.report.site.timeline import HistoryRow
 
-LEFT, RIGHT = 52, 26
-NARROWEST, WIDEST, WANTED = 16, 72, 880
+LEFT, RIGHT = 58, 26
+NARROWEST, WIDEST, WANTED = 14, 96, 870
 """The width of a release in the chart, and of all of them where there is room."""
 
 TOP, BOTTOM = 34.0, 138.0
@@ -26,6 +26,7 @@ LETTER = 6.6
 
 LABEL_LETTERS = 12
 RADIUS = 7.0
+"""Of a mark; less where the releases stand closer."""
 
 
 class Band(NamedTuple):
@@ -48,7 +49,7 @@ class Bar(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One release: its verdict's mark, its label (cut; often none for want of room), and what the pointer shows."""
+    """One release: its verdict's mark, its label (cut), and what the pointer shows."""
 
     row: HistoryRow
     x: float
@@ -70,13 +71,14 @@ class Chart(NamedTuple):
     columns: tuple[Column, ...]
     step: float
     tilted: bool
+    radius: float
 
 
 def chart(rows: Sequence[HistoryRow]) -> Chart:
     """The chart of releases in release order, oldest first; there is at least one."""
     step = max(NARROWEST, min(WIDEST, WANTED / len(rows)))
     low, high = _range([row.release.exports for row in rows])
-    tilted = step < LABEL_LETTERS * LETTER
+    tilted = any(len(_cut(row.release.version, LABEL_LETTERS)) * LETTER > step - 4 for row in rows)
     return Chart(
         round(LEFT + step * len(rows) + RIGHT, 1),
         tuple(_bands(rows, step)),
@@ -86,6 +88,7 @@ def chart(rows: Sequence[HistoryRow]) -> Chart:
         tuple(_columns(rows, step, (low, high))),
         round(step, 1),
         tilted,
+        round(min(RADIUS, step * 0.43), 1),
     )
 
 
@@ -156,17 +159,15 @@ def _bars(rows: Sequence[HistoryRow], step: float) -> Iterator[Bar]:
 
 
 def _columns(rows: Sequence[HistoryRow], step: float, span: tuple[int, int]) -> Iterator[Column]:
-    every = 1 if step >= NARROWEST else 2
     for number, row in enumerate(rows):
         mark, x = mark_of(row), LEFT + step * (number + 0.5)
-        shown = (len(rows) - 1 - number) % every == 0
         yield Column(
             row,
             round(x, 1),
             _height(row.release.exports, *span),
             mark,
-            corners(mark, x, MARKED, RADIUS),
-            _cut(row.release.version, LABEL_LETTERS) if shown else "",
+            corners(mark, x, MARKED, min(RADIUS, step * 0.43)),
+            _cut(row.release.version, LABEL_LETTERS),
             _title(row, mark),
         )
 

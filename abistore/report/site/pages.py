@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from abistore.model.findings import Verdict
 from abistore.model.history import Release
 from abistore.model.words.characters import bounded, json_text, spelled
+from abistore.report.history.matrix import cells_of
+from abistore.report.history.model import Matrix
 from abistore.report.model import ChangeKind, Report, every
 from abistore.report.page.templates import environment, told_in_pages
 from abistore.report.site.addresses import library_folder, release_file
@@ -79,7 +81,22 @@ def library(title: str, histories: Sequence[History], channels: Mapping[str, Map
     """The page of a library: the timeline of each line. ``channels`` are those at each version of each line."""
     name = histories[0].line.library
     return _page(
-        "library.html", title=title, library=name, histories=histories, channels=channels, root="../../", linked=True
+        "library.html",
+        title=title,
+        library=name,
+        histories=histories,
+        channels=channels,
+        has_matrix=any(len(one.rows) > 1 for one in histories),
+        root="../../",
+        linked=True,
+    )
+
+
+def replacements(title: str, matrices: Sequence[Matrix], more: int) -> str:
+    """The page that tells which release of a library can replace which; ``more`` older releases are left out."""
+    told = [(matrix, cells_of(matrix)) for matrix in matrices]
+    return _page(
+        "matrix_page.html", title=title, library=matrices[0].line.library, matrices=told, more=more, root="../../"
     )
 
 
@@ -124,7 +141,7 @@ def history_page(histories: Sequence[History]) -> str:
 def asset(name: str) -> str:
     """One of the files that pages share."""
     if name == "style.css":
-        return f"{_source('page.css')}{_source('site.css')}"
+        return f"{_source('page.css')}{_source('matrix.css')}{_source('site.css')}"
     return _source({"findings.js": "page.js"}.get(name, name))
 
 

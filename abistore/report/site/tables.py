@@ -12,6 +12,7 @@ from abistore.report.site.timeline import History, HistoryRow
 
 HEADS = ("release", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline")
 RIGHT = frozenset({3, 4, 5, 6})
+BAR = "&#124;"
 
 
 def markdown(histories: Sequence[History]) -> str:
@@ -54,5 +55,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A label as code; in a table a bar ends a cell even there."""
-    return code(text).replace("|", "\\|")
+    """A label as code. A bar would end the cell even there, so that such a label is text with a reference for it."""
+    return plain(text).replace("\\|", BAR).replace("|", BAR) if "|" in text else code(text)

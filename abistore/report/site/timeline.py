@@ -6,6 +6,7 @@ import msgspec
 
 from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import LineKey, Release
+from abistore.model.judging.bump import Bump
 
 
 class HistoryRow(msgspec.Struct, frozen=True):
@@ -14,7 +15,10 @@ class HistoryRow(msgspec.Struct, frozen=True):
     ``churn``, ``verdict`` and ``notices`` (how many findings count in no verdict) are against ``previous``; the first
     release has none. ``against_baseline`` is ``None`` for releases before the baseline, and without a baseline.
     ``unjudged`` and ``unjudged_baseline`` say why a verdict is missing. ``evidence_gap`` and ``evidence_gap_baseline``
-    say what a verdict does not cover because one side shows less than the other.
+    say what a verdict does not cover because one side shows less than the other. ``approved`` and ``approved_baseline``
+    count the findings that would fail a gate and are approved; ``passed_by`` and ``passed_by_baseline`` say by whom,
+    why and until when, if a gate would pass for that. The verdict stays. ``bump`` says whether the release is allowed
+    beside ``previous``, by what the line's scheme promises; ``None`` without a verdict.
     """
 
     release: Release
@@ -27,6 +31,11 @@ class HistoryRow(msgspec.Struct, frozen=True):
     unjudged_baseline: str = ""
     evidence_gap: str = ""
     evidence_gap_baseline: str = ""
+    approved: int = 0
+    passed_by: str = ""
+    approved_baseline: int = 0
+    passed_by_baseline: str = ""
+    bump: Bump | None = None
 
 
 class History(msgspec.Struct, frozen=True):

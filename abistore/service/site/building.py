@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -14,14 +14,17 @@ import msgspec
 
 from abistore import __version__
 from abistore.model.cycles import with_cycle_collection
-from abistore.model.history import DEFAULT_CHANNEL, LineKey
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
 from abistore.model.judging.engine import ENGINE
 from abistore.report.site import pages
 from abistore.report.site.addresses import library_folder, release_file
 from abistore.report.site.timeline import History
-from abistore.service.catalogue import changes, explain
+from abistore.service.catalogue import changes
 from abistore.service.database import Database, using
+from abistore.service.examples import case
 from abistore.service.history.history import history
+from abistore.service.history.matrix import ReleaseRange, matrix
+from abistore.service.history.verdicts import key_of
 from abistore.service.listing import channels_of
 from abistore.service.site.folder import SiteFolder, Tally, open_site
 from abistore.service.site.reports import Reports
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float], None]
 SHARED = ("index.html", "search.js", *pages.ASSETS)
 LIBRARIES, KINDS = "libraries", "kinds"
+PAIRED = 12
+"""So many of the latest releases of a line are told which can replace which: all their pairs are judged."""
 
 
 class SitePlan(msgspec.Struct, frozen=True):
@@ -44,6 +49,9 @@ class SitePlan(msgspec.Struct, frozen=True):
     title: str = "ABI history"
     channel: str = DEFAULT_CHANNEL
     judge: bool = True
+
+
+USUAL = SitePlan()
 
 
 class SiteBuilt(msgspec.Struct, frozen=True):
@@ -59,7 +67,7 @@ class SiteBuilt(msgspec.Struct, frozen=True):
 
 def build_site(
     out: str | Path,
-    plan: SitePlan = SitePlan(),
+    plan: SitePlan = USUAL,
     *,
     database: Database = None,
     progress: Progress | None = None,
@@ -76,15 +84,15 @@ def build_site(
         build = _Build(store, plan, database, by)
         names = sorted({key.library for key in store.lines()})
         folders = {name: library_folder(name) for name in names}
-        libraries = SiteFolder(top.path / LIBRARIES, tally)
+        libraries = top.inside(LIBRARIES)
         top.plan(SHARED, (LIBRARIES, KINDS))
         libraries.plan((), folders.values())
-        _kinds(SiteFolder(top.path / KINDS, tally), plan)
+        _kinds(top.inside(KINDS), plan)
         made = []
         for number, name in enumerate(names):
             if progress:
                 progress(name, number / len(names))
-            made.append(build.library(name, SiteFolder(libraries.path / folders[name], tally)))
+            made.append(build.library(name, libraries.inside(folders[name])))
         _remove_former(libraries, set(folders.values()))
     _top(top, plan, made)
     releases = sum(one.card.releases for one in made)
@@ -114,13 +122,27 @@ class _Build:
         )
         channels = {str(one.line): _standing(channels_of(self._store, one.line)) for one in histories}
         files = [release_file(row.release.line, row.release.version) for one in histories for row in one.rows]
-        folder.plan(("index.html", "names.js", *files))
+        several = [one for one in histories if len(one.rows) > 1]
+        folder.plan(("index.html", "names.js", *(["matrix.html"] if several else []), *files))
         names = [found for one in histories for found in self._line(one, channels[str(one.line)], folder)]
         key = _key(self._plan, histories, channels)
         folder.put("index.html", key, lambda: pages.library(self._plan.title, histories, channels))
         folder.put("names.js", _key(names), lambda: pages.search_index(names))
+        if several:
+            ends = [(one.line, [row.release for row in one.rows[-PAIRED:]], len(one.rows)) for one in histories]
+            folder.put("matrix.html", _key(self._plan.title, ends, self._ruling(ends)), lambda: self._matrix(name))
         folder.finish()
         return _made(histories, folder.path.name)
+
+    def _matrix(self, name: str) -> str:
+        """Which release can replace which, of the latest of each line."""
+        found = matrix(name, within=ReleaseRange(last=PAIRED), database=self._database, by=self._by)
+        stored = len(self._store.releases(name))
+        return pages.replacements(self._plan.title, found, stored - sum(len(one.releases) for one in found))
+
+    def _ruling(self, ends: Sequence[tuple[LineKey, Sequence[Release], int]]) -> list[object]:
+        """What pairs are judged by; suppressions may hold for some releases only."""
+        return [key_of(self._by, old, new) for _, shown, _ in ends for new in shown for old in shown]
 
     def _line(
         self, line: History, channels: Mapping[str, Sequence[str]], folder: SiteFolder
@@ -132,11 +154,12 @@ class _Build:
         for number, row in enumerate(line.rows):
             release, around = row.release, neighbours[max(number - 1, 0) : number + 2]
             standing = channels.get(release.version, ())
-            key = _key(self._plan, row, around, line.baseline, line.policy, reports.key(row), remarks, standing)
+            previous = neighbours[number - 1] if number else None
+            ruled = reports.key(previous, row)
+            key = _key(self._plan, row, around, line.baseline, line.policy, ruled, remarks, standing)
             name = release_file(release.line, release.version)
             kept = folder.kept(name, key)
             if kept is None:
-                previous = neighbours[number - 1] if number else None
                 report = reports.of(previous, row) if previous and row.verdict is not None else None
                 found = pages.names_in(report, name) if report else ()
                 shown = pages.ReleasePage(line, number, report, remarks, standing)
@@ -162,18 +185,14 @@ def _kinds(folder: SiteFolder, plan: SitePlan) -> None:
     folder.plan(("index.html", *(f"{one.kind}.html" for one in every)))
     folder.put("index.html", _key(plan.title), lambda: pages.kinds(plan.title, every))
     for one in every:
-
-        def made(name: str = one.kind) -> str:
-            told = explain(name)
-            return pages.kind(plan.title, told, told.example, told.near_misses)
-
-        folder.put(f"{one.kind}.html", _key(plan.title, one), made)
+        shown = case(one.kind)
+        folder.put(f"{one.kind}.html", _key(plan.title, one, shown), partial(pages.kind, plan.title, one, *shown))
     folder.finish()
 
 
 def _remove_former(libraries: SiteFolder, now: set[str]) -> None:
     for name in sorted(set(libraries.former) - now):
-        SiteFolder(libraries.path / name, libraries.tally).clear()
+        libraries.inside(name).clear()
     libraries.finish()
 
 

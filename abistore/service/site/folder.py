@@ -62,6 +62,13 @@ class SiteFolder:
         """The folders that the last build wrote here."""
         return self._before.folders if self._before else ()
 
+    def inside(self, name: str) -> SiteFolder:
+        """A folder in this one. Nothing is written through a link to another place."""
+        path = self.path / name
+        if path.is_symlink():
+            raise OutputError(f"{path}: is a link", "move it out of the way")
+        return SiteFolder(path, self.tally)
+
     def plan(self, files: Iterable[str], folders: Iterable[str] = ()) -> None:
         """Say which files and folders will be written, before the first one is."""
         before = self._before or Manifest()
@@ -131,9 +138,7 @@ def open_site(out: Path, tally: Tally) -> SiteFolder:
 
 
 def _read(path: Path) -> Manifest | None:
-    """What was written to a folder, which is no link to another place; ``None`` for a new one."""
-    if path.name != "" and path.is_symlink() and path.parent.name == "libraries":
-        raise OutputError(f"{path}: is a link", "move it out of the way")
+    """What was written to a folder; ``None`` for a new one."""
     try:
         found = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
     except FileNotFoundError:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from abistore.model.history import Release
 from abistore.model.judging.engine import ENGINE
+from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report
 from abistore.report.site.timeline import HistoryRow
 from abistore.service.history.verdicts import key_of
@@ -23,16 +24,22 @@ class Reports:
         self._store = store
         self._by = by
         self._walk = store.walk()
+        self._last: tuple[Release, Snapshot] | None = None
 
-    def key(self, row: HistoryRow) -> object:
-        """What decides the report of a release beside the releases and the engine: by what it is judged."""
-        return key_of(self._by, row.release, row.release)
+    def key(self, previous: Release | None, row: HistoryRow) -> object:
+        """What a report depends on beside the releases and the engine: what it is judged by."""
+        return key_of(self._by, previous, row.release) if previous else None
 
     def of(self, previous: Release, row: HistoryRow) -> Report:
         """The report about a release and the one before it."""
-        before = self._walk.step(previous).snapshot
-        after = self._walk.step(row.release).snapshot
+        before, after = self._at(previous), self._at(row.release)
         given = self._store.find_verdict(previous, row.release, key_of(self._by, previous, row.release), str(ENGINE))
         if given is not None:
             return report(given.comparison, given.churn, (before, after))
         return report(*concluded(before, after, self._by), (before, after))
+
+    def _at(self, release: Release) -> Snapshot:
+        """A release's snapshot; the one asked for last is at hand."""
+        if self._last is None or self._last[0] != release:
+            self._last = release, self._walk.step(release).snapshot
+        return self._last[1]

@@ -52,4 +52,4 @@ addEventListener("keydown", (event) => {
   if (event.key === "Enter" && document.activeElement === query) links[0]?.click();
 });
 addEventListener("click", (event) => { if (!event.target.closest(".find")) list.hidden = true; });
-for (const scroll of document.querySelectorAll(".chart .scroll")) scroll.scrollLeft = scroll.scrollWidth;
+for (const pan of document.querySelectorAll(".chart .pan")) pan.scrollLeft = pan.scrollWidth;

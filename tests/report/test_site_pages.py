@@ -1,0 +1,188 @@
+"""What a site looks like: marks that need no colour, colours that can be read, and histories in other formats."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from abistore.cli.main import in_plain_letters
+from abistore.model.findings import Churn, Verdict
+from abistore.model.history import LineKey, Release
+from abistore.model.snapshot import Evidence, Provenance, Target
+from abistore.report.site.addresses import OURS, address
+from abistore.report.site.chart import chart, spark
+from abistore.report.site.marks import FIRST, MARKS, UNJUDGED, mark
+from abistore.report.site.pages import asset, history_page
+from abistore.report.site.tables import markdown
+from abistore.report.site.terminal import LEVELS, bar, plot, sparkline
+from abistore.report.site.timeline import History, HistoryRow
+from abistore.report.style import Style
+
+LINE = LineKey("libgeo", "elf-x86_64-64-little")
+TEXTS = (
+    "ink",
+    "dim",
+    "breaking",
+    "api_break",
+    "risk",
+    "compatible",
+    "unchanged",
+    "first",
+    "unchecked",
+    "notice",
+    "link",
+)
+GROUNDS = ("ground", "sheet", "soft", "band")
+AA, AA_LARGE = 4.5, 3.0
+
+
+def row(number: int, verdict: Verdict | None, exports: int = 10, version: str = "", soname: str = "") -> HistoryRow:
+    day = datetime(2020, 1, 1 + number, tzinfo=UTC)
+    evidence = (Evidence("symbol", "full"),)
+    release = Release(
+        *(LINE, version or f"1.{number}", number, f"{number:032x}", Target("elf", "x86_64", 64, "little")),
+        *(soname or "libgeo.so.1", exports, exports, day, day, None, None, Provenance(), evidence),
+    )
+    churn = Churn(number, 1, 2) if number else None
+    return HistoryRow(release, f"1.{number - 1}" if number else None, churn, verdict, None)
+
+
+def history(*rows: HistoryRow) -> History:
+    return History(LINE, "release", None, rows)
+
+
+def test_each_verdict_has_a_letter_and_a_tone_of_its_own_and_a_break_a_shape_of_its_own() -> None:
+    marks = [*MARKS.values(), UNJUDGED, FIRST]
+    assert len({one.letter for one in marks}) == len(marks)
+    assert len({one.tone for one in marks}) == len(marks)
+    shapes = [MARKS[verdict].points for verdict in Verdict if verdict > Verdict.COMPATIBLE]
+    assert len(set(shapes)) == len(shapes) and all(shapes)
+    assert set(MARKS) == set(Verdict)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.NO_CHANGE, Verdict.COMPATIBLE])
+def test_a_good_verdict_with_less_evidence_does_not_look_good(verdict: Verdict) -> None:
+    assert mark(verdict, "layout not compared").tone == "unchecked"
+    assert mark(Verdict.BREAKING, "layout not compared").tone == "breaking"
+
+
+def palettes() -> dict[str, dict[str, str]]:
+    """The colours of both schemes, as the last rule that names one sets it."""
+    found: dict[str, dict[str, str]] = {"light": {}, "dark": {}}
+    for sheet in ("page.css", "site.css"):
+        css = asset(sheet)
+        dark = "".join(re.findall(r"@media \(prefers-color-scheme: dark\) \{(.*?)\n\}", css, re.DOTALL))
+        light = re.sub(r"@media \(prefers-color-scheme: dark\) \{.*?\n\}", "", css, flags=re.DOTALL)
+        for scheme, text in (("light", light), ("dark", dark)):
+            found[scheme] |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{3,6});", text))
+    return found
+
+
+def luminance(colour: str) -> float:
+    digits = colour.lstrip("#")
+    whole = digits if len(digits) == 6 else "".join(2 * digit for digit in digits)
+    parts = (int(whole[start : start + 2], 16) / 255 for start in (0, 2, 4))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_colour_of_text_can_be_read_on_every_ground(scheme: str) -> None:
+    colours = palettes()[scheme]
+    assert colours.keys() >= {*TEXTS, *GROUNDS}
+    weak = {
+        (text, ground): round(contrast(colours[text], colours[ground]), 2)
+        for text in TEXTS
+        for ground in GROUNDS
+        if contrast(colours[text], colours[ground]) < AA
+    }
+    assert not weak
+
+
+def test_a_chart_has_a_place_for_every_release_and_bands_for_sonames() -> None:
+    rows = [row(number, Verdict.COMPATIBLE, 10 + number, soname=f"libgeo.so.{number // 3}") for number in range(9)]
+    drawn = chart(rows)
+    assert [column.row.release.version for column in drawn.columns] == [f"1.{number}" for number in range(9)]
+    assert [band.soname for band in drawn.bands] == ["libgeo.so.0", "libgeo.so.1", "libgeo.so.2"]
+    edges = [(band.x, round(band.x + band.width, 1)) for band in drawn.bands]
+    assert [left for left, _ in edges[1:]] == [right for _, right in edges[:-1]]
+    assert all(0 <= column.x <= drawn.width for column in drawn.columns)
+    heights = [column.y for column in drawn.columns]
+    assert heights == sorted(heights, reverse=True)
+
+
+@pytest.mark.parametrize("count", [1, 2, 60, 1000])
+def test_a_chart_of_any_length_is_finite_and_its_labels_fit(count: int) -> None:
+    rows = [row(number % 20, None, 0, version="9" * 200) for number in range(count)]
+    drawn = chart(rows)
+    assert len(drawn.columns) == count
+    assert all(len(column.label) <= 12 for column in drawn.columns)
+    assert "nan" not in drawn.line and "inf" not in spark(rows, 100, 20)
+
+
+def test_a_history_is_one_page_without_other_files() -> None:
+    page = history_page([history(row(0, None), row(1, Verdict.BREAKING, version="<script>alert(1)</script>"))])
+    assert "<script" not in page and "src=" not in page and "href=" not in page
+    assert "&lt;script&gt;" in page and 'aria-label="Breaking"' in page
+
+
+def test_a_markdown_table_has_its_columns_whatever_versions_are_called() -> None:
+    text = markdown([history(row(0, None), row(1, Verdict.API_BREAK, version="a|b`c\\|"))])
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    bars = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in rows}
+    assert len(rows) == 4 and bars == {10}
+    assert "API break" in rows[2]
+
+
+def test_a_plot_shows_a_bar_a_letter_and_the_changes_of_each_release() -> None:
+    rows = (row(0, None, 5), row(1, Verdict.COMPATIBLE, 10), row(2, Verdict.BREAKING, 8, soname="libgeo.so.2"))
+    lines = plot(history(*rows), Style(width=80)).splitlines()
+    assert lines[0].endswith(sparkline(rows)) and sparkline(rows) == "5 ▁█▅ 10"
+    assert [line.split()[:3] for line in lines if line.startswith("1.")] == [
+        ["1.0", "1", "5"],
+        ["1.1", "C", "10"],
+        ["1.2", "B", "8"],
+    ]
+    assert [line.strip() for line in lines if "libgeo.so" in line] == ["libgeo.so.1", "libgeo.so.2"]
+    assert lines[-2].endswith("+2 -1 ~2")
+    assert max(map(len, lines[1:-1])) <= 80
+
+
+def test_a_plot_needs_no_more_than_ascii() -> None:
+    text = plot(history(*(row(number, Verdict.COMPATIBLE, number) for number in range(9))), Style())
+    import codecs
+
+    codecs.register_error("abistore", in_plain_letters)
+    plain = text.encode("ascii", "abistore").decode()
+    assert len(plain) == len(text) and "\\u" not in plain
+
+
+def test_bars_grow_by_eighths_and_never_leave_their_width() -> None:
+    lengths = [bar(count, 64, 8) for count in range(65)]
+    assert {len(one) for one in lengths} == {8}
+    assert len(set(lengths)) == 65
+    assert len(set(LEVELS)) == 8
+
+
+def test_addresses_are_short_plain_and_told_apart_without_case() -> None:
+    names = ["a", "A", "../x", "", "\udcff", "n" * 300, "n" * 301, "con", "\u0131", "i", "ä", "a\u0308"]
+    made = [address(name) for name in names]
+    assert len({one.casefold() for one in made}) == len(names)
+    assert all(OURS.fullmatch(one) and len(one) < 64 for one in made)
+
+
+def test_a_search_index_is_a_script_whatever_names_are(tmp_path: Path) -> None:
+    from abistore.report.site.pages import Searched, search_index
+
+    text = search_index([Searched("</script>\u2028\udcff\x00", "a", "b.html")])
+    assert text.isascii() and "\x00" not in text
+    assert json.loads(text[len("abistore_index(") : -3]) == [["</script>\u2028\udcff\x00", "a", "b.html"]]
