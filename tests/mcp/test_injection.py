@@ -181,6 +181,8 @@ def test_every_resource_shows_hostile_names_as_data(agent: Agent, comparison: st
         "finding_id": first,
         "page": "cli",
         "kind": "func_removed",
+        "symbol": SYMBOLS["directions"],
+        "type": "s0",
     }
 
     async def asked(client: Client) -> dict[str, str]:
