@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("transfer", "Write a stored snapshot as JSON."),
     "exports": ("asking.inventory", "List the exports of a release, with since when they are there."),
     "first-broken": ("asking.since", "Show the first release that breaks a symbol, a type or a finding."),
-    "generate": ("generate", "Write a file for another tool: Debian symbols, a version script, skip lists."),
+    "generate": ("asking.generate", "Write a file for another tool: Debian symbols, a version script, skip lists."),
     "history": ("history", "Show the releases of a library, with their verdicts."),
     "import": ("transfer", "Store JSON snapshots."),
     "ingest": ("ingest", "Store the snapshots of libraries, and judge them against a baseline."),

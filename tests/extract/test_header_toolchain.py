@@ -11,7 +11,10 @@ import pytest
 from abistore.errors import HeaderError
 from abistore.extract.headers import clang, toolchain
 from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.reader import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
+from abistore.model.names import Name
+from abistore.model.shapes import Record
 from abistore.model.snapshot import Target
 
 X86 = Target("elf", "x86_64", 64, "little")
@@ -131,3 +134,27 @@ def test_what_a_compiler_says_is_asked_in_no_other_language(monkeypatch: pytest.
     only(monkeypatch, tmp_path, "gcc")
     assert os.environ["LC_ALL"] == "de_DE.UTF-8"
     assert found().built_ins.folder.is_dir()
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "i386", "aarch64"])
+@pytest.mark.parametrize("system", ["windows", "msvc"])
+def test_numbers_of_windows_have_its_sizes(tmp_path: Path, machine: str, system: str) -> None:
+    """``long`` is 4 bytes wide there: the C headers of Linux would make an ``int64_t`` of it."""
+    (tmp_path / "api.h").write_text(
+        "#include <stdint.h>\nstruct s { int64_t wide; long narrow; };\nint f(struct s *);\n"
+    )
+    target = Target("pe", machine, 32 if machine == "i386" else 64, "little", system)
+    reading = read_headers(HeaderOptions((tmp_path / "api.h",)), target)
+    (shape,) = [each for each in reading.entries[Name("record", "s")] if isinstance(each, Record)]
+    assert [(field.name, field.offset // 8) for field in shape.fields] == [("wide", 0), ("narrow", 8)]
+    assert shape.size == 16
+
+
+def test_the_c_library_of_mingw_is_found_beside_its_compiler() -> None:
+    compiler = shutil.which("x86_64-w64-mingw32-g++")
+    if compiler is None:
+        pytest.skip("needs x86_64-w64-mingw32-g++ (g++-mingw-w64-x86-64)")
+    arguments = found(Target("pe", "x86_64", 64, "little")).arguments
+    searched = [Path(each.removeprefix("-isystem")) for each in arguments if each.startswith("-isystem")]
+    assert any((folder / "windows.h").is_file() for folder in searched)
+    assert not any(folder.is_relative_to("/usr/include") for folder in searched)

@@ -36,6 +36,7 @@ _ENVIRONMENTS = {
 }
 _SYSTEMS = {"freebsd": "unknown-freebsd", "netbsd": "unknown-netbsd", "openbsd": "unknown-openbsd"}
 _APPLE = {"macos": "macosx", "maccatalyst": "ios-macabi", "visionos": "xros", "visionos-simulator": "xros-simulator"}
+_OF_ZIG = {"apple": "any-darwin-any", "windows": "any-windows-any"}
 _KNOWN = re.compile(
     r"x86_64|x32|i386|aarch64|arm(hf)?|riscv(32|64)|ppc(64(le)?)?|s390x?|mips(64|n32)?|loongarch64|sparc(64)?|m68k|hppa"
 )
@@ -102,7 +103,7 @@ def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolc
         arguments.append(f"--sysroot={options.sysroot.absolute()}")
     folders = [built_ins.folder, *_standard_folders(options.sysroot, triple)]
     if not options.sysroot and not _is_found_by_clang(triple):
-        asked = _folders_of_compiler(triple) or (_apple_folders() if "-apple-" in triple else ())
+        asked = _folders_of_compiler(triple) or _folders_of_zig(triple)
         if asked:
             arguments += ["-nostdlibinc", *(f"-isystem{folder}" for folder in asked)]
             folders += asked
@@ -219,12 +220,7 @@ def _is_found_by_clang(triple: str) -> bool:
 @lru_cache(16)
 def _folders_of_compiler(triple: str) -> tuple[Path, ...]:
     """The folders that the target's own C++ compiler searches, without those of its built-in headers."""
-    programs = [f"{triple}-g++", f"{triple}-clang++", f"{triple}-gcc"]
-    arch, _, rest = triple.partition("-")
-    programs += [f"{arch}-{rest.removeprefix('unknown-').removeprefix('pc-')}-g++"]
-    if arch == platform.machine() and "-apple-" not in triple:  # another library of C++, with other layouts
-        programs += ["g++", "c++", "clang++"]
-    for program in programs:
+    for program in _compilers(triple):
         if where := shutil.which(program):
             said = (_said(where, "-E", "-v", "-x", language, os.devnull) for language in ("c++", "c"))
             found = next(filter(None, map(_searched, said)), ())
@@ -233,20 +229,41 @@ def _folders_of_compiler(triple: str) -> tuple[Path, ...]:
     return ()
 
 
-def _apple_folders() -> tuple[Path, ...]:
-    """The C headers of macOS that the package ``ziglang`` brings, where it is installed. The library of C++ is Apple's:
-    headers that need it are read with ``--sysroot``, the folder of an SDK.
+def _compilers(triple: str) -> Iterator[str]:
+    """The compilers for a target by what they are called; those of this machine are for its own system alone.
+
+    On another system ``long`` has another size, and so has what the C headers define by it.
     """
-    spec = find_spec("ziglang")
+    yield from (f"{triple}-g++", f"{triple}-clang++", f"{triple}-gcc")
+    arch, _, rest = triple.partition("-")
+    yield f"{arch}-{rest.removeprefix('unknown-').removeprefix('pc-')}-g++"
+    if "-windows-" in triple:
+        yield from (f"{arch}-w64-mingw32-g++", f"{arch}-w64-mingw32-gcc")
+    if arch == platform.machine() and platform.system() == "Linux" and "-linux-" in triple:
+        yield from ("g++", "c++", "clang++")
+
+
+def _folders_of_zig(triple: str) -> tuple[Path, ...]:
+    """The C headers of macOS or Windows that the package ``ziglang`` brings, where it is installed.
+
+    The library of C++ is another one: headers that need it are read with ``--sysroot``, the folder of an SDK.
+    """
+    system = next((each for each in _OF_ZIG if f"-{each}-" in triple), None)
+    spec = find_spec("ziglang") if system else None
     places = (spec.submodule_search_locations or ()) if spec else ()
-    folders = (Path(place) / "lib" / "libc" / "include" / "any-darwin-any" for place in places)
+    folders = (Path(place) / "lib" / "libc" / "include" / _OF_ZIG[system or ""] for place in places)
     return tuple(each for each in folders if each.is_dir())
 
 
 def _searched(said: str) -> tuple[Path, ...]:
     """The folders that a compiler lists with ``-v``, each with a space before it."""
     folders = [Path(line.strip()).resolve() for line in said.splitlines() if line.startswith(" /")]
-    return tuple(each for each in folders if each.is_dir() and not (each / "stddef.h").is_file())
+    return tuple(each for each in folders if each.is_dir() and not _has_built_ins(each))
+
+
+def _has_built_ins(folder: Path) -> bool:
+    """Whether a folder is a compiler's own; the C library of MinGW has a ``stddef.h``, too."""
+    return (folder / "stddef.h").is_file() and not {"gcc", "clang"}.isdisjoint(folder.parts)
 
 
 def _said(program: str, *arguments: str) -> str:
