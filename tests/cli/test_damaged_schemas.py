@@ -105,6 +105,7 @@ def dumped() -> bytes:
 def every_call(folder: Path) -> list[list[str]]:
     """A call of each command that opens a store, those first that only read."""
     (folder / "snapshot.json").write_bytes(dumped())
+    (folder / "approvals.yaml").write_text("approvals: []\n")
     new = build_library(FRESHER)
     values = {
         "mcp file": folder / "tokens",
@@ -120,6 +121,8 @@ def every_call(folder: Path) -> list[list[str]]:
         "import paths": folder / "snapshot.json",
         "files": folder / "snapshot.json",
         "destination": folder / "backup.db",
+        "approvals file": folder / "approvals.yaml",
+        "site out": folder / "site",
         "-o": folder / "output.json",
         "--version": "3.0",
         "--reason": "why",

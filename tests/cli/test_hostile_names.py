@@ -70,6 +70,7 @@ def values(abistore: Call, old: Path, new: Path, tmp_path: Path) -> dict[str, st
         "--reason": NAME.replace("\n", " "),
         "--channel": "::error::main##[x]",
         "destination": tmp_path / "copy.db",
+        "site out": tmp_path / "site::error::",
     }
 
 

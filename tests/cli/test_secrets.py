@@ -71,6 +71,7 @@ def values(tmp_path: Path) -> dict[str, str | Path]:
         "file": tmp_path / "policy.yaml",
         "files": tmp_path / "suppressions.yaml",
         "destination": tmp_path / "copy.db",
+        "site out": tmp_path / "site",
         "-o": tmp_path / "output",
         "--version": "1.0",
         "--reason": f"as https://user:{SECRET}@ci.example.org/?token={SECRET} says",
