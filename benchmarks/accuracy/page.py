@@ -36,28 +36,26 @@ opt-in macro count, private members do not, nor do exports that no installed hea
 """
 
 EVIDENCE = """
-"From the files": what debug information and export tables tell. "With headers": exports are set aside that no
-installed header declares, and of the types that abistore says changed those that none defines; for both tools through
-one suppression file in libabigail's format, which sets no changed enumerators aside unless it lists them (libbrotli
-1.0.7 -> 1.0.9). Where abidiff loses true alarms with headers, it had raised them for internals that went in the same
-release.
+"From the files": what debug information and export tables tell. "With headers": abistore reads the installed headers
+(`--old-header`, `--new-header`) with the macros that open all of them; abidiff is given folders of the same headers
+(`--headers-dir1`, `--headers-dir2`), which name what is public.
 
 The goal, precision 0.97 at recall 1.00, is not met. What abistore tells without headers: debug information names the
 header that defines a class or declares a function that another unit calls, and an `include` folder tells public headers
 from others. Nothing tells them apart where all lie in one folder, where a library is one file made of all, or where a C
 function's definition is all that is known of it; there a removed export and a changed type are said to break. Some
 members are private by a comment only. The miss is a macro, which debug information holds with `-g3` only, and which
-is not read.
+is not read; headers show that it changed, as a source break, for nothing tells that programs pass it to the library.
 
 ## Independent pairs
 
 {count} pairs of {libraries} libraries were judged from the differences of headers and sources before any tool was run
 on them, and no rule was made with them in view. The figures *before* are what both tools answered then
 (`benchmarks/accuracy/before.csv`): they are the independent ones. Those *after* are of the same run as the rest of this
-page, when general causes had been mended: headers that are not public, interfaces that are C, and the reading of
-headers by this benchmark itself (`typedef struct handle handle;` defines no record). One judgement was wrong, and was
-corrected in both after both tools had named what it had overlooked: libada 2.7.7 -> 2.9.2 breaks. As first judged, it
-was one true alarm less and one false alarm more for each row.
+page, when general causes had been mended, such as headers that are not public and interfaces that are C. Before, this
+benchmark told by patterns over the headers' text what they declare; after, the tools read them. One judgement was
+wrong, and was corrected in both after both tools had named what it had overlooked: libada 2.7.7 -> 2.9.2 breaks. As
+first judged, it was one true alarm less and one false alarm more for each row.
 """
 
 OTHERS = """
