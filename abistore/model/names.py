@@ -49,5 +49,8 @@ def by_name(item: tuple[Name, object]) -> tuple[str, str]:
 
 UNNAMED_ENUM: Final = "(anonymous enum "
 
+EXPORTS: Final = ("function", "variable")
+"""The kinds of names that libraries export."""
+
 SELF = Name("library", "")
 """The library itself: its one entry carries SONAME, dependencies and other facts of the whole file."""

@@ -147,6 +147,7 @@ def test_a_question_that_cannot_be_answered_says_why(
 def test_a_question_about_one_symbol_costs_no_more_in_a_longer_history(abistore: Call, database: Path) -> None:
     def asked(count: int) -> int:
         ingested(database, [release(number, *("ab" if number < 5 else "abc")) for number in range(count)])
-        return abistore("first-broken", "parcel", "--json").json["found"][0]["judged"]  # type: ignore[no-any-return]
+        judged: int = abistore("first-broken", "parcel", "--json").json["found"][0]["judged"]
+        return judged
 
     assert asked(10) == asked(30)

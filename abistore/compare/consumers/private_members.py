@@ -9,9 +9,7 @@ from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.reuse.carrying import take_on
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import scope
-from abistore.model.names import Name
-
-EXPORTS = ("function", "variable")
+from abistore.model.names import EXPORTS, Name
 
 
 class PrivateMembers:

@@ -38,11 +38,9 @@ from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_
 from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
-from abistore.model.names import SELF, Name
+from abistore.model.names import EXPORTS, SELF, Name
 from abistore.model.shapes import ElfSymbol, Import, Library, MachoLibrary, Symbol
 from abistore.model.snapshot import Variants
-
-EXPORTS = ("function", "variable")
 
 BATCH = 3
 """So many exports that move between the same two version nodes are one move."""

@@ -107,11 +107,15 @@ class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
         return bool(self.sentence) and (bool(said) or self.soname not in {"none", "same", "unversioned", "added"})
 
 
+FOR_SCHEME = AllowPlan()
+"""The plan of a gate that says nothing else."""
+
+
 def bump(
     verdict: Verdict,
     labels: OldAndNew,
     sonames: OldAndNew,
-    plan: AllowPlan = AllowPlan(),  # noqa: B008 - immutable
+    plan: AllowPlan = FOR_SCHEME,
     *,
     adds: bool = False,
 ) -> Bump:

@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr
 
 from abistore.model import shapes
 from abistore.model.digest import sort_variants
-from abistore.model.names import FACETS, Facet, Name
+from abistore.model.names import EXPORTS, FACETS, Facet, Name
 from abistore.model.shapes import (
     VOID,
     Alias,
@@ -125,7 +125,6 @@ BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS = (
 ORDER, ATOMIC, VARIANTS = "Library.needed[order]", "Qualified[atomic]", "Shape[variants]"
 VOIDS = "Qualified[void]"
 UNIQUE, DEMANGLED = "Symbol[unique]", "Name[mangled]"
-EXPORTS: Final = ("function", "variable")
 SOME_EXPORTS: Final = "exports "
 BY_NAME, BY_DEMANGLED = "exports ~", "exports demangled ~"
 """Before a regular expression (RE2) of ``NAME@VERSION``: it is not known which exports it means are there."""

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.model.history import Release
-from abistore.model.names import Name
+from abistore.model.names import EXPORTS, Name
 from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
-
-_EXPORTS = ("function", "variable")
 
 
 class SymbolAge(msgspec.Struct, frozen=True, order=True):
@@ -46,7 +44,7 @@ def aged(store: Store, releases: Sequence[Release]) -> AgedLibrary:
         step = walk.step(release)
         symbols = step.snapshot.entries.get("symbol", {})
         for name in step.changed if since else symbols:
-            if name.kind in _EXPORTS:
+            if name.kind in EXPORTS:
                 before = since.pop(name, {})
                 if now := _versions(symbols.get(name, ())):
                     since[name] = {version: before.get(version, release.version) for version in now}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,6 +12,7 @@ from abistore.model.history import Release
 from abistore.service.database import Database, using
 from abistore.service.generate.ages import AgedLibrary, aged
 from abistore.service.generate.debian import debian_symbols
+from abistore.service.generate.formats import GeneratedFormat
 from abistore.service.generate.skip_lists import (
     Skipped,
     abicc_symbols,
@@ -26,10 +27,6 @@ from abistore.service.listing import releases_of
 if TYPE_CHECKING:
     from abistore.store.store import Store
 
-GeneratedFormat: TypeAlias = Literal[
-    "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types"
-]
-
 OF_HISTORY: Mapping[str, Callable[[AgedLibrary], str]] = {
     "debian-symbols": debian_symbols,
     "version-script": version_script,
@@ -39,7 +36,6 @@ OF_DECISIONS: Mapping[str, Callable[[Sequence[Skipped]], str]] = {
     "abicc-skip-symbols": abicc_symbols,
     "abicc-skip-types": abicc_types,
 }
-FORMATS = (*OF_HISTORY, *OF_DECISIONS)
 
 
 class GeneratedFile(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ import msgspec
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release
-from abistore.model.names import Facet, Name
+from abistore.model.names import EXPORTS, Facet, Name
 from abistore.model.shapes import Foreign, Symbol
 from abistore.model.snapshot import Snapshot
 from abistore.service.database import Database, line_target, using
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from abistore.store.history.lifetimes import Lifetime
     from abistore.store.store import Store
 
-EXPORTS, TYPES = ("function", "variable"), ("record", "enum", "alias")
+TYPES = ("record", "enum", "alias")
 
 
 class InventoryItem(msgspec.Struct, frozen=True):

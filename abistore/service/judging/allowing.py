@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
-from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
+from abistore.model.judging.bump import FOR_SCHEME, AllowPlan, Bump, OldAndNew, bump
 from abistore.report.model import ReleaseLibrary, Report, ReportedFinding, verdict_of
 from abistore.report.releases.allowance import ChangeFacts, facts_of, in_words
-
-FOR_SCHEME = AllowPlan()
 
 
 def assessed(report: Report, allow: AllowPlan | None = None) -> Report:

@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.model.judging.bump import AllowPlan, AllowRule
 from abistore.model.labels.versions import AUTO
-from abistore.model.recorded.unrecorded import EXPORTS
+from abistore.model.names import EXPORTS
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report
 from abistore.service.database import Database

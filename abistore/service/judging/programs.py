@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.findings import VERDICT_OF, Impact, Verdict
-from abistore.model.recorded.unrecorded import EXPORTS
+from abistore.model.names import EXPORTS
 from abistore.model.shapes import Import, Library
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report, ReportedFinding, Summary, VerdictName, every
@@ -54,8 +54,9 @@ def for_programs(report: Report, programs: Sequence[BuiltProgram], exports: Coll
     used = [_used(program, exports, report) for program in programs]
     imports = frozenset[str]().union(*used)
     names = ", ".join(program.name for program in programs)
-    kept = tuple(each for each in report.changes if _is_met(each, imports))
-    aside = tuple(_set_aside(each, names) for each in report.changes if not _is_met(each, imports))
+    kept, aside = list[ReportedFinding](), list[ReportedFinding]()
+    for each in report.changes:
+        (kept if _is_met(each, imports) else aside).append(each)
     worst = max((VERDICT_OF[_impact(each)] for each in kept), default=Verdict.NO_CHANGE)
     note = f"judged for {names}, which import{'s' * (len(programs) == 1)} {len(imports):,} of {len(exports):,} exports"
     return msgspec.structs.replace(
@@ -63,8 +64,8 @@ def for_programs(report: Report, programs: Sequence[BuiltProgram], exports: Coll
         verdict=cast(VerdictName, worst.name),
         exit_code=worst.exit_code,
         summary=_summary(kept),
-        changes=kept,
-        suppressed=(*report.suppressed, *aside),
+        changes=tuple(kept),
+        suppressed=(*report.suppressed, *(_set_aside(each, names) for each in aside)),
         suppressed_count=report.suppressed_count + len(aside),
         advice=(),
         notes=(*report.notes, note),

@@ -197,8 +197,8 @@ def _remove_former(libraries: SiteFolder, now: set[str]) -> None:
 
 
 def _made(histories: Sequence[History], folder: str) -> _Made:
-    shown = [one for one in histories if one.rows] or list(histories)
-    latest = max(shown, key=lambda one: one.rows[-1].release.ingested if one.rows else None)  # type: ignore[arg-type,return-value]
+    shown = (one for one in histories if one.rows)
+    latest = max(shown, key=lambda one: one.rows[-1].release.ingested, default=histories[0])
     card = pages.LibraryCard(
         latest.line.library, folder, latest, len(histories), sum(len(one.rows) for one in histories)
     )

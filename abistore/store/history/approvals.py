@@ -14,8 +14,8 @@ from abistore.model.judging.approvals import Approval, ApprovedFacts, in_words
 from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
 from abistore.store.database.database import Database
-from abistore.store.database.failures import damaged
 from abistore.store.database.seals import checksum
+from abistore.store.history.sealed import sealed_rows
 
 _APPROVAL, _LIBRARY, _ROOT = tables.approval.c, tables.library.c, tables.root.c
 _COLUMNS = ("identity", "facts", "scope", "until", "reason", "ticket", "approver", "actor", "approved", "origin")
@@ -69,18 +69,7 @@ def _packed(one: Approval, column: str) -> str | None:
 
 def every(database: Database) -> tuple[Approval, ...]:
     """All that was approved and withdrawn, oldest first. Raises :class:`StoreError` where a row is not as written."""
-    rows = database.rows(_EVERY)
-    found, missing = [], rows[0][0] if rows else None
-    for _, identifier, *values, seal in rows:
-        if identifier is None:
-            continue
-        if checksum(identifier, *values) != seal:
-            raise damaged(database.where, f"an approval of {values[0]} {values[1]}")
-        missing -= seal
-        found.append(_read(values))
-    if missing != 0:
-        raise damaged(database.where, "an approval is missing")
-    return tuple(found)
+    return tuple(map(_read, sealed_rows(database, _EVERY, "an approval")))
 
 
 def _read(values: Sequence[Any]) -> Approval:

@@ -12,8 +12,8 @@ from abistore.model.history import FindingReview
 from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
 from abistore.store.database.database import Database
-from abistore.store.database.failures import damaged
 from abistore.store.database.seals import checksum
+from abistore.store.history.sealed import sealed_rows
 
 _REVIEW, _LIBRARY, _ROOT = tables.review.c, tables.library.c, tables.root.c
 _SAID = (_LIBRARY.name, _REVIEW.identity, _REVIEW.state, _REVIEW.note, _REVIEW.actor, _REVIEW.reviewed)
@@ -63,16 +63,7 @@ def _write(database: Database, said: FindingReview) -> None:
 
 def every(database: Database) -> tuple[FindingReview, ...]:
     """All reviews, oldest first. Raises :class:`StoreError` where one was changed or taken away."""
-    rows = database.rows(_EVERY)
-    found, missing = [], rows[0][0] if rows else None
-    for _, identifier, *values, seal in rows:
-        if identifier is None:
-            continue
-        if checksum(identifier, *values) != seal:
-            raise damaged(database.where, f"a review of {values[0]} {values[1]}")
-        missing -= seal
-        library, identity, state, note, actor, reviewed = values
-        found.append(FindingReview(library, identity, state, note, actor, datetime.fromisoformat(reviewed)))
-    if missing != 0:
-        raise damaged(database.where, "a review is missing")
-    return tuple(found)
+    return tuple(
+        FindingReview(library, identity, state, note, actor, datetime.fromisoformat(reviewed))
+        for library, identity, state, note, actor, reviewed in sealed_rows(database, _EVERY, "a review")
+    )

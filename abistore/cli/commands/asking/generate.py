@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
 from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.words import reference_words
-
-FORMATS = ("debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types")
+from abistore.service.generate.formats import FORMATS, GeneratedFormat
 
 
 @click.command("generate")
-@click.argument("format", type=click.Choice(FORMATS))
+@click.argument("format", type=click.Choice(FORMATS), metavar="FORMAT")
 @click.argument("reference", shell_complete=reference_words)
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
 @line_options
 @store_command
 def generate_command(
-    settings: SharedSettings, /, *, format: str, reference: str, output: Path | None, **words: Any
+    settings: SharedSettings, /, *, format: GeneratedFormat, reference: str, output: Path | None, **words: Any
 ) -> None:
     """Write a file for another tool, about REFERENCE: a release, or a library's latest.
 
@@ -36,9 +35,9 @@ def generate_command(
     abistore generate debian-symbols libfoo -o debian/libfoo1.symbols
     abistore generate version-script libfoo@1.2.0
     """
-    from abistore.service.generate.generating import GeneratedFormat, generate
+    from abistore.service.generate.generating import generate
 
-    made = generate(cast(GeneratedFormat, format), reference, database=settings.database, **words)
+    made = generate(format, reference, database=settings.database, **words)
     if not is_file(output):
         answer(settings, {"generated": made}, lambda: made.text.removesuffix("\n"))
         return

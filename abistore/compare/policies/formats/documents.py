@@ -84,7 +84,7 @@ def read_source(path: Path) -> SourceFile:
         name = path.name.encode(errors="surrogateescape").decode(errors="replace")
         return SourceFile(path, data.decode("utf-8-sig"), RulingFile(name, sha256(data).hexdigest()))
     except UnicodeDecodeError as error:
-        raise PolicyError(f"{path}: not text in UTF-8", "name a policy or suppression file") from error
+        raise PolicyError(f"{path}: not text in UTF-8", "name a file of YAML") from error
 
 
 def read_yaml(source: SourceFile, model: type[Checked]) -> Checked:
