@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import HeaderError
-from abistore.extract.headers import clang, toolchain
+from abistore.extract.headers import clang, toolchain, zig
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.reader import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
@@ -158,3 +158,49 @@ def test_the_c_library_of_mingw_is_found_beside_its_compiler() -> None:
     searched = [Path(each.removeprefix("-isystem")) for each in arguments if each.startswith("-isystem")]
     assert any((folder / "windows.h").is_file() for folder in searched)
     assert not any(folder.is_relative_to("/usr/include") for folder in searched)
+
+
+MACOS = [Target("macho", machine, 64, "little", "macos") for machine in ("aarch64", "x86_64")]
+
+
+@pytest.mark.parametrize("target", MACOS)
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17"])
+def test_cpp_headers_of_macos_are_read_with_its_own_standard_library(target: Target, standard: str) -> None:
+    """A string is 24 bytes large in libc++, and 32 in the library of GCC."""
+    text = "#include <algorithm>\n#include <map>\n#include <memory>\n#include <string>\n#include <thread>\n"
+    sizes = 'static_assert(sizeof(std::string) == 24, "");\nstatic_assert(sizeof(std::map<int, int>) == 24, "");\n'
+    aligned = 'static_assert(alignof(std::aligned_storage<5>::type) == 4, "");\n'
+    tools = found(target)
+    assert errors(tools, f"{SYSTEM}{text}{sizes}{aligned}", "-xc++", f"-std={standard}") == []
+    assert errors(tools, f"{SYSTEM}#include <stdio.h>\n#include <stdatomic.h>\nFILE *f(size_t);", "-xc") == []
+
+
+@pytest.mark.parametrize("target", MACOS)
+def test_built_in_functions_of_newer_compilers_give_their_values(target: Target) -> None:
+    told = "".join(f'static_assert({each}, "");\n' for each in BUILT_IN)
+    assert errors(found(target), told, "-xc++", "-std=c++17") == []
+
+
+BUILT_IN = (
+    "__builtin_clzg((unsigned short)5) == 13",
+    "__builtin_clzg(0u, 32) == 32",
+    "__builtin_clzg((unsigned __int128)1 << 70) == 57",
+    "__builtin_clzg((unsigned __int128)1) == 127",
+    "__builtin_ctzg((unsigned char)8) == 3",
+    "__builtin_ctzg((unsigned __int128)1 << 70) == 70",
+    "__builtin_ctzg(0ull, 64) == 64",
+    "__builtin_popcountg((unsigned __int128)7 << 62) == 3",
+)
+
+
+def test_missing_standard_headers_of_macos_are_told_with_where_they_come_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(zig, "find_spec", lambda _name: None)
+    (tmp_path / "api.hpp").write_text("#include <string>\nint f(const std::string &);\n")
+    (tmp_path / "plain.h").write_text("int g(void);\n")
+    reading = read_headers(HeaderOptions((tmp_path / "api.hpp", tmp_path / "plain.h")), MACOS[0])
+    assert reading.evidence.state == "partial"
+    assert "'string' file not found" in reading.evidence.detail
+    assert "ziglang" in reading.evidence.hint
+    assert "--sysroot" in reading.evidence.hint

@@ -91,6 +91,13 @@ class HeaderParser:
         """What a file that libclang names is called, where it is one of those given."""
         return self.given.name(self._canonical(path))
 
+    def beside(self, path: str, *, system: bool) -> str | None:
+        """What a file is called that lies in the folder of a header that was given by itself, or below.
+
+        In a folder of the system it lies beside all others: there it is one that was not found as the system's are.
+        """
+        return self.given.beside(self._canonical(path), self.invocation.system_folders if system else ())
+
     def widen(self, given: GivenHeaders) -> bool:
         """Take these headers for public from now on; whether they are more than before."""
         if len(given.headers) == len(self.given.headers):
@@ -254,6 +261,11 @@ def hint_of(faults: Iterable[HeaderFault]) -> str:
     """How to mend what did not parse."""
     faults = list(faults)
     missing = sorted({fault.said.split("'")[1] for fault in faults if fault.is_missing_file and "'" in fault.said})
+    if standard := [each for each in missing if not {"/", "."} & set(each)]:
+        return (
+            f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
+            "--sysroot, or install a C++ compiler for it (MinGW for DLLs, the Python package ziglang for dylibs)"
+        )
     if missing:
         return f"name the folder that holds {' and '.join(missing[:3])} with --include-dir"
     return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import HeaderError
+from abistore.extract.headers import zig
 from abistore.extract.headers.options import HeaderOptions
 from abistore.model.snapshot import Target
 
@@ -36,7 +37,6 @@ _ENVIRONMENTS = {
 }
 _SYSTEMS = {"freebsd": "unknown-freebsd", "netbsd": "unknown-netbsd", "openbsd": "unknown-openbsd"}
 _APPLE = {"macos": "macosx", "maccatalyst": "ios-macabi", "visionos": "xros", "visionos-simulator": "xros-simulator"}
-_OF_ZIG = {"apple": "any-darwin-any", "windows": "any-windows-any"}
 _KNOWN = re.compile(
     r"x86_64|x32|i386|aarch64|arm(hf)?|riscv(32|64)|ppc(64(le)?)?|s390x?|mips(64|n32)?|loongarch64|sparc(64)?|m68k|hppa"
 )
@@ -103,8 +103,12 @@ def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolc
         arguments.append(f"--sysroot={options.sysroot.absolute()}")
     folders = [built_ins.folder, *_standard_folders(options.sysroot, triple)]
     if not options.sysroot and not _is_found_by_clang(triple):
-        asked = _folders_of_compiler(triple) or _folders_of_zig(triple)
-        if asked:
+        asked = _folders_of_compiler(triple)
+        if not asked:
+            asked, library = zig.folders(triple), zig.standard_library(triple)
+            arguments += library.arguments
+            folders += library.folders
+        if asked or _is_of_another_system(triple):
             arguments += ["-nostdlibinc", *(f"-isystem{folder}" for folder in asked)]
             folders += asked
     return HeaderToolchain(triple, built_ins, tuple(arguments), tuple(folders))
@@ -217,6 +221,11 @@ def _is_found_by_clang(triple: str) -> bool:
     return "-linux-gnu" in triple and arch in own and any(Path("/usr/lib/gcc").glob("*/*/include/stddef.h"))
 
 
+def _is_of_another_system(triple: str) -> bool:
+    """Whether this machine's own headers would be those of another system."""
+    return platform.system() == "Linux" and "-linux-" not in triple
+
+
 @lru_cache(16)
 def _folders_of_compiler(triple: str) -> tuple[Path, ...]:
     """The folders that the target's own C++ compiler searches, without those of its built-in headers."""
@@ -241,18 +250,6 @@ def _compilers(triple: str) -> Iterator[str]:
         yield from (f"{arch}-w64-mingw32-g++", f"{arch}-w64-mingw32-gcc")
     if arch == platform.machine() and platform.system() == "Linux" and "-linux-" in triple:
         yield from ("g++", "c++", "clang++")
-
-
-def _folders_of_zig(triple: str) -> tuple[Path, ...]:
-    """The C headers of macOS or Windows that the package ``ziglang`` brings, where it is installed.
-
-    The library of C++ is another one: headers that need it are read with ``--sysroot``, the folder of an SDK.
-    """
-    system = next((each for each in _OF_ZIG if f"-{each}-" in triple), None)
-    spec = find_spec("ziglang") if system else None
-    places = (spec.submodule_search_locations or ()) if spec else ()
-    folders = (Path(place) / "lib" / "libc" / "include" / _OF_ZIG[system or ""] for place in places)
-    return tuple(each for each in folders if each.is_dir())
 
 
 def _searched(said: str) -> tuple[Path, ...]:

@@ -44,9 +44,12 @@ def _nothing(macho: MachOFile, objects: int) -> MachoSearch:
     return DebugSearch(None, "", "no-debug-info", f"no debug information in the file{known}", f"build with -g; {hint}")
 
 
-def _candidates(macho: MachOFile, options: ExtractOptions) -> Iterator[tuple[Path, str]]:
-    """The files where a bundle may be: beside the library, beside its framework, and in the folders given."""
+def _candidates(macho: MachOFile, options: ExtractOptions) -> Iterator[tuple[Path | InputFile, str]]:
+    """The files where a bundle may be: in debug packages, beside the library or its framework, in the folders given."""
     own, seen = macho.path.absolute(), set[Path]()
+    for file in options.debug_files:
+        if file.path.name == own.name:
+            yield file, "debug-package"
     for folder, source in (*((each, "debug-dir") for each in options.debug_dirs), (own.parent, "file-folder")):
         for path in _in_folder(folder, own.name):
             if path not in seen and is_file(path):
@@ -66,14 +69,15 @@ def _in_folder(folder: Path, name: str) -> Iterator[Path]:
         yield folder / INSIDE / name
 
 
-def _examine(macho: MachOFile, path: Path, source: str) -> MachoSearch:
+def _examine(macho: MachOFile, found_at: Path | InputFile, source: str) -> MachoSearch:
     """The part for the library's architecture, if it is of the same build and complete; else why it is refused."""
     hint = _HINT.format(name=macho.path.name)
     try:
-        file = InputFile(path)
+        file = found_at if isinstance(found_at, InputFile) else InputFile(found_at)
         parts = [MachOFile(file, macho.max_bytes, each) for each in parts_of(file)]
     except (InputError, LimitExceeded) as error:
         return DebugSearch(None, source, "unreadable-debug-file", error.message, hint)
+    path = file.path
     own = [each for each in parts if (each.cpu, each.subtype) == (macho.cpu, macho.subtype)]
     found = next((each for each in own if each.uuid == macho.uuid and macho.uuid), None)
     if found is None:

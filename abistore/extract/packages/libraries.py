@@ -97,7 +97,13 @@ def library_to_link(name: str) -> str:
 
 def is_debug_file(path: str) -> bool:
     """Whether a path is one that separate debug information has."""
-    return path.endswith((".debug", ".dwp")) or "usr/lib/debug/" in f"{path}/" or "/.dwz/" in f"/{path}"
+    trees = "usr/lib/debug/" in f"{path}/" or "/.dwz/" in f"/{path}"
+    return trees or path.endswith((".debug", ".dwp")) or is_in_bundle(path)
+
+
+def is_in_bundle(path: str) -> bool:
+    """Whether a path is that of the debug information in a ``.dSYM`` bundle, which is called like the library."""
+    return ".dsym/contents/resources/dwarf/" in path.lower()
 
 
 def _fits(path: str, only: Sequence[str]) -> bool:

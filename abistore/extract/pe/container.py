@@ -190,7 +190,7 @@ class PeFile:
         except (ExtractError, LimitExceeded) as error:
             raise type(error)(f"{self.path}: {section.name}: {error.message}", error.hint) from error
 
-    def another(self, path: Path) -> PeFile:
+    def another(self, path: Path | InputFile) -> PeFile:
         """A further PE file with the same limit of size. Raises :class:`InputError`."""
         return PeFile(path, self.max_bytes)
 

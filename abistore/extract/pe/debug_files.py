@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,6 +13,7 @@ import msgspec
 from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract.debug_search import DebugSearch, first_found
+from abistore.extract.input_file import InputFile
 from abistore.extract.pe.container import PeFile
 from abistore.extract.pe.hardening import debug_rows
 from abistore.extract.reader import ExtractOptions
@@ -61,7 +63,9 @@ def find_debug(pe: PeFile, options: ExtractOptions) -> DwarfSearch:
         return DebugSearch(None, "", "no-debug-info", "no debug information in the file", _HINT)
     name, checksum = pe.debuglink
     places = _candidates(pe.path, Path(name).name, options.debug_dirs)
-    searches = (_examine(pe, path, source, checksum) for path, source in places)
+    packed = [(each, "debug-package") for each in options.debug_files if each.path.name == Path(name).name]
+    found = [_examine(pe, file, source, checksum) for file, source in packed]
+    searches = chain(found, (_examine(pe, path, source, checksum) for path, source in places))
     detail = f"its debug information was split off into {Path(name).name}"
     return first_found(searches, DebugSearch(None, "", "debug-file-missing", detail, _HINT))
 
@@ -73,10 +77,11 @@ def _candidates(path: Path, name: str, folders: tuple[Path, ...]) -> Iterator[tu
     return (each for each in places if each[0] != path.absolute() and is_file(each[0]))
 
 
-def _examine(pe: PeFile, path: Path, source: str, checksum: int) -> DwarfSearch:
+def _examine(pe: PeFile, found_at: Path | InputFile, source: str, checksum: int) -> DwarfSearch:
     """The candidate, if it is of the same build and complete; else why it is refused."""
+    path = found_at.path if isinstance(found_at, InputFile) else found_at
     try:
-        found = pe.another(path)
+        found = pe.another(found_at)
         if found.file.crc32() != checksum:
             hint = "pass the --debug-dir that was made by the same build"
             detail = f"{path.name}: its checksum is not the one that the DLL asks for"

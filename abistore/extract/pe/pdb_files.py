@@ -24,13 +24,16 @@ _HINT = "lay the PDB file beside the DLL, or name it with --pdb, or its folder w
 
 def find_pdb(path: Path, link: PdbLink, options: ExtractOptions) -> PdbSearch:
     """The PDB file of the DLL at ``path``: named by the caller, beside the DLL, in a folder, or where it was linked."""
-    searches = (_examine(candidate, source, link) for candidate, source in _candidates(path, link, options.debug_dirs))
+    searches = (_examine(candidate, source, link) for candidate, source in _candidates(path, link, options))
     detail = f"its debug information is in {PureWindowsPath(link.path).name}"
     return first_found(searches, DebugSearch(None, "", "debug-file-missing", detail, _HINT))
 
 
-def _candidates(path: Path, link: PdbLink, given: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
-    name = PureWindowsPath(link.path).name
+def _candidates(path: Path, link: PdbLink, options: ExtractOptions) -> Iterator[tuple[Path | InputFile, str]]:
+    name, given = PureWindowsPath(link.path).name, options.debug_dirs
+    for file in options.debug_files:
+        if file.path.name.lower() == name.lower():
+            yield file, "debug-package"
     places = [(each, "debug-dir") for each in given if is_file(each)]
     places += [(path.absolute().parent / name, "beside")] if name else []
     for folder in given:
@@ -44,11 +47,12 @@ def _candidates(path: Path, link: PdbLink, given: tuple[Path, ...]) -> Iterator[
             yield place, source
 
 
-def _examine(path: Path, source: str, link: PdbLink) -> PdbSearch:
+def _examine(found_at: Path | InputFile, source: str, link: PdbLink) -> PdbSearch:
     """The candidate, if it has the identity and age that the DLL asks for; else why it is refused."""
+    path = found_at.path if isinstance(found_at, InputFile) else found_at
     try:
         with malformed_is_an_error(path.name):
-            container = PdbContainer(InputFile(path))
+            container = PdbContainer(found_at if isinstance(found_at, InputFile) else InputFile(path))
             _, _, age, guid = struct.unpack_from("<III16s", container.stream(INFORMATION))
             modules = container.stream(MODULES)
             linked = struct.unpack_from("<I", modules, 8)[0] if modules else age

@@ -142,6 +142,8 @@ def _layout(pe: PeFile, tables: DllTables, options: ExtractOptions, target: Targ
     if search.file is not None:
         return _dwarf(pe, search, tables, options, target)
     if link is not None and link.path:
+        if options.programs:
+            return FacetReading(Evidence("layout", "missing", "types-not-read", "of a program, PDB files are not read"))
         return _pdb(pe, link, tables, options, target)
     return search.nothing(len(tables.exports.kinds))
 
